@@ -1,0 +1,26 @@
+"""Fixtures for all lanes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+
+@pytest.fixture(autouse=True)
+def _fresh_home(tmp_path_factory, monkeypatch):
+    """Each test has its own runs, cache and settings: never the developer's."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real pictures that stand beside the checkout in development and CI."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the shared data folder is not beside this checkout")
+    return folder

@@ -1,0 +1,12 @@
+"""Workbench: assemble, train and use image-classification networks by drag and drop.
+
+Where things are (the one-page map is ARCHITECTURE.md):
+
+- core, pictures, protocol, runs: plain Python, shared by every process
+- layers, datasets, targets, exports: plug-in folders, one file per thing
+- worker: the only package that imports TensorFlow and Keras
+- client, document, settings, gui: the window; `app` puts it together
+- cli: one file per sub-command
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The model of the application: plain Python values, no Qt, no TensorFlow."""

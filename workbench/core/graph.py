@@ -1,0 +1,228 @@
+"""The network as a value: nodes and edges, directed and acyclic. Every change gives a new
+Graph; nothing is ever changed in place, so undo is keeping the old one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from workbench.errors import GraphError
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Node:
+    """One layer on the canvas.
+
+    Attributes:
+        id: Unique in its graph, never shown, never reused.
+        kind: Key of a LayerSpec; an unknown key is kept as it is (placeholder).
+        name: Unique in its graph, shown to people and given to Keras.
+        params: Values by parameter key; a missing key means the default.
+        extra: Fields of a project file that this version does not know; written back.
+    """
+
+    id: str
+    kind: str
+    name: str
+    params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+    extra: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.kind, self.name))
+
+
+@dataclass(frozen=True, order=True)
+class Edge:
+    """A connection from a node's output to the input number `port` of another node."""
+
+    source: str
+    target: str
+    port: int = 0
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes by id in the order they were added, and edges in sorted order."""
+
+    nodes: Mapping[str, Node] = field(default_factory=lambda: _EMPTY)
+    edges: tuple[Edge, ...] = ()
+
+    @classmethod
+    def of(cls, nodes: Iterable[Node], edges: Iterable[Edge] = ()) -> Graph:
+        """Builds a graph and checks it once.
+
+        Raises:
+            GraphError: doubled ids, edges to unknown nodes, taken ports, or a cycle.
+        """
+        by_id: dict[str, Node] = {}
+        for node in nodes:
+            if node.id in by_id:
+                raise GraphError(f'Two nodes have the id "{node.id}".', where=node.id)
+            by_id[node.id] = node
+        graph = cls(by_id)
+        for edge in edges:
+            graph._check_edge(edge)
+            graph = cls(by_id, (*graph.edges, edge))
+        if graph.has_cycle():
+            raise GraphError("The edges form a cycle.", fix="Remove one edge of the cycle.")
+        return cls(by_id, tuple(sorted(graph.edges)))
+
+    @cached_property
+    def _incoming(self) -> Mapping[str, tuple[Edge, ...]]:
+        edges: dict[str, list[Edge]] = {}
+        for edge in self.edges:
+            edges.setdefault(edge.target, []).append(edge)
+        return {node: tuple(sorted(e, key=lambda e: e.port)) for node, e in edges.items()}
+
+    @cached_property
+    def _outgoing(self) -> Mapping[str, tuple[Edge, ...]]:
+        edges: dict[str, list[Edge]] = {}
+        for edge in self.edges:
+            edges.setdefault(edge.source, []).append(edge)
+        return {node: tuple(e) for node, e in edges.items()}
+
+    def edges_into(self, node_id: str) -> tuple[Edge, ...]:
+        """Edges that end at a node, in the order of its ports."""
+        return self._incoming.get(node_id, ())
+
+    def edges_from(self, node_id: str) -> tuple[Edge, ...]:
+        """Edges that start at a node."""
+        return self._outgoing.get(node_id, ())
+
+    def sources(self, node_id: str) -> tuple[str, ...]:
+        """Ids of the nodes that feed a node, in the order of its ports."""
+        return tuple(edge.source for edge in self.edges_into(node_id))
+
+    def targets(self, node_id: str) -> tuple[str, ...]:
+        """Ids of the nodes that a node feeds."""
+        return tuple(edge.target for edge in self.edges_from(node_id))
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Node ids, each after all that feed it; nodes on a cycle are left out."""
+        waiting = {node: len(self.edges_into(node)) for node in self.nodes}
+        ready = deque(node for node, count in waiting.items() if count == 0)
+        order: list[str] = []
+        while ready:
+            node = ready.popleft()
+            order.append(node)
+            for edge in self.edges_from(node):
+                waiting[edge.target] -= 1
+                if waiting[edge.target] == 0:
+                    ready.append(edge.target)
+        return tuple(order)
+
+    def has_cycle(self) -> bool:
+        """True when some nodes feed themselves."""
+        return len(self.order) != len(self.nodes)
+
+    def ancestors(self, node_id: str) -> frozenset[str]:
+        """Ids of all nodes that a node depends on, without itself."""
+        return self._reach(node_id, self.sources)
+
+    def descendants(self, node_id: str) -> frozenset[str]:
+        """Ids of all nodes that depend on a node, without itself."""
+        return self._reach(node_id, self.targets)
+
+    def _reach(self, start: str, step: Any) -> frozenset[str]:
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for node in step(waiting.pop()):
+                if node not in seen:
+                    seen.add(node)
+                    waiting.append(node)
+        return frozenset(seen - {start})
+
+    def free_port(self, node_id: str) -> int:
+        """The lowest input number of a node that no edge ends at."""
+        taken = {edge.port for edge in self.edges_into(node_id)}
+        return next(port for port in range(len(taken) + 1) if port not in taken)
+
+    # changes: each returns a new graph -------------------------------------------------
+
+    def with_node(self, node: Node) -> Graph:
+        """Adds a node, or replaces the one with the same id."""
+        return Graph({**self.nodes, node.id: node}, self.edges)
+
+    def with_params(self, node_id: str, **values: Any) -> Graph:
+        """Changes some parameter values of a node."""
+        node = self._node(node_id)
+        return self.with_node(replace(node, params={**node.params, **values}))
+
+    def without_nodes(self, node_ids: Iterable[str]) -> Graph:
+        """Removes nodes and the edges at them."""
+        gone = set(node_ids)
+        nodes = {key: node for key, node in self.nodes.items() if key not in gone}
+        edges = (e for e in self.edges if e.source not in gone and e.target not in gone)
+        return Graph(nodes, tuple(edges))
+
+    def with_edge(self, edge: Edge) -> Graph:
+        """Adds an edge.
+
+        Raises:
+            GraphError: unknown node, taken port, an edge that is there already, or one
+                that would close a cycle; the message names both nodes.
+        """
+        self._check_edge(edge)
+        if edge.source == edge.target or edge.source in self.descendants(edge.target):
+            source, target = self._node(edge.source), self._node(edge.target)
+            raise GraphError(
+                f'"{source.name}" already depends on "{target.name}": '
+                "this edge would close a circle, and data flows one way.",
+                where=f"{source.name} → {target.name}",
+                fix="Connect to a node further down.",
+            )
+        return Graph(self.nodes, tuple(sorted((*self.edges, edge))))
+
+    def without_edge(self, edge: Edge) -> Graph:
+        """Removes an edge; the other edges keep their ports."""
+        return Graph(self.nodes, tuple(e for e in self.edges if e != edge))
+
+    def _node(self, node_id: str) -> Node:
+        node = self.nodes.get(node_id)
+        if node is None:
+            raise GraphError(f'There is no node "{node_id}".', where=node_id)
+        return node
+
+    def _check_edge(self, edge: Edge) -> None:
+        source, target = self._node(edge.source), self._node(edge.target)
+        for other in self.edges:
+            if other.target != edge.target:
+                continue
+            if other.port == edge.port:
+                raise GraphError(
+                    f'Input {edge.port + 1} of "{target.name}" is taken by '
+                    f'"{self._node(other.source).name}".',
+                    where=f"{source.name} → {target.name}",
+                    fix="Remove that edge first, or use a merge layer such as Add.",
+                )
+
+    # names -----------------------------------------------------------------------------
+
+    def new_id(self) -> str:
+        """An id that no node of this graph has: "n1", "n2", ..."""
+        numbers = [int(key[1:]) for key in self.nodes if re.fullmatch(r"n[0-9]{1,9}", key)]
+        return f"n{max(numbers, default=0) + 1}"
+
+    def new_name(self, stem: str) -> str:
+        """A name that no node of this graph has: "conv2d", "conv2d_2", ..."""
+        taken = {node.name for node in self.nodes.values()}
+        if stem not in taken:
+            return stem
+        return next(name for name in _numbered(stem) if name not in taken)
+
+
+def _numbered(stem: str) -> Iterator[str]:
+    number = 2
+    while True:
+        yield f"{stem}_{number}"
+        number += 1

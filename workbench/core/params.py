@@ -1,0 +1,292 @@
+"""Typed parameters: what a form shows, a file stores, and a check accepts.
+
+A parameter is a frozen description; values are plain JSON values (tuples where JSON has
+lists). `check(value)` returns the value in its canonical form or raises ParamError.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from workbench.errors import ParamError
+
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Param:
+    """What every parameter has.
+
+    Attributes:
+        key: Name in files and in Keras, e.g. "kernel_size".
+        title: Name in the form, e.g. "Kernel size".
+        default: Canonical value used where none is given.
+        help: One or two sentences for the tooltip and the help page.
+        unit: Unit shown behind the value, e.g. "px"; empty for plain numbers.
+        is_advanced: Folded away in the form until asked for.
+    """
+
+    key: str
+    title: str
+    default: Any
+    help: str
+    unit: str = ""
+    is_advanced: bool = False
+
+    kind: ClassVar[str] = ""
+
+    def check(self, value: Any) -> Any:
+        """Returns `value` in canonical form; raises ParamError when it is not allowed."""
+        raise NotImplementedError
+
+    def show(self, value: Any) -> str:
+        """The value as people write it."""
+        return f"{value} {self.unit}".strip()
+
+    def expected(self) -> str:
+        """The allowed values in words."""
+        raise NotImplementedError
+
+    def _refuse(self, value: Any) -> ParamError:
+        return ParamError(
+            f"{self.title} cannot be {_quote(value)}.",
+            where=self.key,
+            received=_quote(value),
+            expected=self.expected(),
+            fix=f"The default is {self.show(self.default)}.",
+        )
+
+
+def _quote(value: Any) -> str:
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntParam(Param):
+    """A whole number from `minimum` to `maximum`; None too where `is_optional`."""
+
+    minimum: int = 0
+    maximum: int = 65_536
+    is_optional: bool = False
+    none_text: str = "automatic"
+    kind: ClassVar[str] = "int"
+
+    def check(self, value: Any) -> int | None:
+        if value is None and self.is_optional:
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not _is_int(value) or not self.minimum <= value <= self.maximum:
+            raise self._refuse(value)
+        return int(value)
+
+    def show(self, value: Any) -> str:
+        return self.none_text if value is None else f"{value:,} {self.unit}".strip()
+
+    def expected(self) -> str:
+        words = f"a whole number from {self.minimum:,} to {self.maximum:,}"
+        return f"{words}, or nothing ({self.none_text})" if self.is_optional else words
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatParam(Param):
+    """A finite number from `minimum` to `maximum` (each may be excluded)."""
+
+    minimum: float = 0.0
+    maximum: float = 1e9
+    is_minimum_excluded: bool = False
+    is_maximum_excluded: bool = False
+    step: float = 0.01
+    kind: ClassVar[str] = "float"
+
+    def check(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._refuse(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise self._refuse(value) from None
+        too_low = number < self.minimum or (self.is_minimum_excluded and number == self.minimum)
+        too_high = number > self.maximum or (self.is_maximum_excluded and number == self.maximum)
+        if not math.isfinite(number) or too_low or too_high:
+            raise self._refuse(value)
+        return number
+
+    def show(self, value: Any) -> str:
+        return f"{value:g} {self.unit}".strip()
+
+    def expected(self) -> str:
+        low = "above" if self.is_minimum_excluded else "from"
+        high = "to below" if self.is_maximum_excluded else "to"
+        return f"a number {low} {self.minimum:g} {high} {self.maximum:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoolParam(Param):
+    """Yes or no."""
+
+    kind: ClassVar[str] = "bool"
+
+    def check(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self._refuse(value)
+        return value
+
+    def show(self, value: Any) -> str:
+        return "yes" if value else "no"
+
+    def expected(self) -> str:
+        return "true or false"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceParam(Param):
+    """One word of a list.
+
+    Attributes:
+        choices: The allowed words, in the order of the form.
+        titles: Words for people by choice, where they differ from the choice itself.
+    """
+
+    choices: tuple[str, ...]
+    titles: Mapping[str, str] = field(default_factory=dict)
+    kind: ClassVar[str] = "choice"
+
+    def check(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise self._refuse(value)
+        return value
+
+    def show(self, value: Any) -> str:
+        return self.titles.get(value, str(value))
+
+    def expected(self) -> str:
+        return "one of " + ", ".join(self.choices)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeParam(Param):
+    """A fixed number of whole numbers, such as a kernel's height and width.
+
+    A single number stands for the same on all axes.
+
+    Attributes:
+        axes: A name for each number; their count is the length of the value.
+    """
+
+    axes: tuple[str, ...] = ("height", "width")
+    minimum: int = 1
+    maximum: int = 65_536
+    kind: ClassVar[str] = "size"
+
+    def check(self, value: Any) -> tuple[int, ...]:
+        numbers = [value] * len(self.axes) if _is_int(value) else value
+        if not isinstance(numbers, list | tuple) or len(numbers) != len(self.axes):
+            raise self._refuse(value)
+        if not all(_is_int(n) and self.minimum <= n <= self.maximum for n in numbers):
+            raise self._refuse(value)
+        return tuple(numbers)
+
+    def show(self, value: Any) -> str:
+        return f"{' × '.join(str(n) for n in value)} {self.unit}".strip()
+
+    def expected(self) -> str:
+        names = ", ".join(self.axes)
+        return f"{len(self.axes)} whole numbers ({names}) from {self.minimum:,} to {self.maximum:,}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeParam(Param):
+    """A shape of any rank in bounds; -1 stands for "the rest" once where `can_infer`."""
+
+    min_rank: int = 1
+    max_rank: int = 4
+    can_infer: bool = False
+    maximum: int = 1_048_576
+    kind: ClassVar[str] = "shape"
+
+    def check(self, value: Any) -> tuple[int, ...]:
+        if not isinstance(value, list | tuple):
+            raise self._refuse(value)
+        if not self.min_rank <= len(value) <= self.max_rank:
+            raise self._refuse(value)
+        inferred = [n for n in value if _is_int(n) and n == -1]
+        if len(inferred) > (1 if self.can_infer else 0):
+            raise self._refuse(value)
+        if not all(_is_int(n) and (n == -1 or 1 <= n <= self.maximum) for n in value):
+            raise self._refuse(value)
+        return tuple(value)
+
+    def show(self, value: Any) -> str:
+        return " × ".join("rest" if n == -1 else str(n) for n in value)
+
+    def expected(self) -> str:
+        rest = ", -1 once for the rest" if self.can_infer else ""
+        return f"{self.min_rank} to {self.max_rank} whole numbers from 1 to {self.maximum:,}{rest}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathParam(Param):
+    """A file or folder of the user's; the empty text means "not chosen yet".
+
+    Attributes:
+        is_folder: A folder is wanted, not a file.
+        patterns: File-dialog patterns, e.g. ("*.npz",).
+    """
+
+    is_folder: bool = False
+    patterns: tuple[str, ...] = ()
+    kind: ClassVar[str] = "path"
+
+    def check(self, value: Any) -> str:
+        if not isinstance(value, str) or "\0" in value or len(value) > 4096:
+            raise self._refuse(value)
+        return value
+
+    def expected(self) -> str:
+        return "the path of a folder" if self.is_folder else "the path of a file"
+
+
+def defaults(params: tuple[Param, ...]) -> dict[str, Any]:
+    """The default value of each parameter, by key."""
+    return {param.key: param.default for param in params}
+
+
+def check_all(params: tuple[Param, ...], values: Params) -> tuple[dict[str, Any], list[ParamError]]:
+    """Checks every value and collects what is wrong.
+
+    Returns:
+        The canonical values (defaults where missing or wrong) and the errors found.
+    """
+    checked: dict[str, Any] = {}
+    errors: list[ParamError] = []
+    for param in params:
+        try:
+            value = values.get(param.key, param.default)
+            checked[param.key] = param.check(value)
+        except ParamError as error:
+            checked[param.key] = param.default
+            errors.append(error)
+    known = {param.key for param in params}
+    for key in values:
+        if key not in known:
+            errors.append(_unknown(key, sorted(known)))
+    return checked, errors
+
+
+def _unknown(key: str, known: list[str]) -> ParamError:
+    return ParamError(
+        f'There is no parameter "{key}".',
+        where=key,
+        received=key,
+        expected="one of " + ", ".join(known) if known else "no parameters",
+        fix="Remove it, or correct its name.",
+    )

@@ -1,0 +1,1 @@
+"""The project being edited. QtCore and QtGui."""

@@ -1,0 +1,138 @@
+"""The one tree of errors, and how an error is told to people and programs.
+
+    WorkbenchError
+    ├── UsageError            wrong words on the command line                (exit 2)
+    ├── InputError            a file or folder that cannot be read or is wrong (exit 3)
+    │   ├── ProjectFileError  a project that cannot be opened
+    │   ├── PictureError      a picture that cannot be decoded
+    │   ├── DatasetError      pictures and labels that cannot be trained on
+    │   ├── WeightsError      weights that do not fit the network
+    │   ├── RunFolderError    a run folder that is incomplete or damaged
+    │   └── WireError         a protocol line that is not a message
+    ├── ParamError            a value outside its parameter's bounds           (exit 3)
+    ├── GraphError            an edit that would break the graph               (exit 1)
+    ├── SaveError             a file that could not be written                 (exit 3)
+    ├── RegistryError         a plug-in file that breaks its contract          (exit 4)
+    └── RunError              a training, or a worker, that ended badly        (exit 4)
+
+Every error says what happened, where, what was received, what was expected and how to
+mend it; the parts that do not apply stay empty.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class WorkbenchError(Exception):
+    """Base of all errors that are told to people.
+
+    Args:
+        what: One sentence that names the problem, without a code.
+        where: The file, node, parameter or key it is about.
+        received: The value that was found.
+        expected: The values that would have been right.
+        fix: What the reader can do next.
+    """
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(
+        self, what: str, *, where: str = "", received: str = "", expected: str = "", fix: str = ""
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.received = received
+        self.expected = expected
+        self.fix = fix
+
+    def __str__(self) -> str:
+        parts = [self.what]
+        if self.where:
+            parts.append(f"Where: {self.where}.")
+        if self.received:
+            parts.append(f"Received: {self.received}.")
+        if self.expected:
+            parts.append(f"Expected: {self.expected}.")
+        if self.fix:
+            parts.append(self.fix)
+        return " ".join(parts)
+
+    def to_dict(self) -> dict[str, str]:
+        """The five parts by name, as the command line's JSON and the protocol carry them."""
+        return {
+            "what": self.what,
+            "where": self.where,
+            "received": self.received,
+            "expected": self.expected,
+            "fix": self.fix,
+        }
+
+    @classmethod
+    def from_dict(cls, parts: dict[str, str]) -> WorkbenchError:
+        """Rebuilds an error that came over the protocol (its exact class is not kept)."""
+        keys = ("where", "received", "expected", "fix")
+        return cls(parts.get("what", ""), **{key: parts.get(key, "") for key in keys})
+
+
+class UsageError(WorkbenchError):
+    """Wrong words on the command line."""
+
+    exit_code = 2
+
+
+class InputError(WorkbenchError):
+    """A file or folder that cannot be read or does not hold what it should."""
+
+    exit_code = 3
+
+
+class ProjectFileError(InputError):
+    """A project file that cannot be opened; the file itself is never touched."""
+
+
+class PictureError(InputError):
+    """A picture that cannot be decoded."""
+
+
+class DatasetError(InputError):
+    """A source of pictures and labels that cannot be used."""
+
+
+class WeightsError(InputError):
+    """A weights file that does not fit the network; the network keeps its old weights."""
+
+
+class RunFolderError(InputError):
+    """A run folder that is missing, incomplete or damaged."""
+
+
+class WireError(InputError):
+    """A line between two processes that is not a message of the protocol."""
+
+
+class ParamError(WorkbenchError):
+    """A value outside its parameter's bounds."""
+
+    exit_code = 3
+
+
+class GraphError(WorkbenchError):
+    """An edit that would break the graph (a cycle, a taken port, an unknown node)."""
+
+    exit_code = 1
+
+
+class SaveError(WorkbenchError):
+    """A file that could not be written; what stood there before is unharmed."""
+
+    exit_code = 3
+
+
+class RegistryError(WorkbenchError):
+    """A plug-in file that breaks its contract: found by tests, not by users."""
+
+
+class RunError(WorkbenchError):
+    """A training run or a worker process that ended badly."""

@@ -1,0 +1,1 @@
+"""The window: QtWidgets live here and only here."""

@@ -1,0 +1,1 @@
+"""What processes say to each other: frozen messages, one JSON line each."""

@@ -1,0 +1,1 @@
+"""Typed settings and where they are kept."""

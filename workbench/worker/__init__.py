@@ -1,0 +1,1 @@
+"""The only package that imports tensorflow and keras; no Qt."""
