@@ -1,1 +1,64 @@
-"""The command line, one file per sub-command."""
+"""The command line: every button of the window has a command. One file per sub-command,
+each with NAME, HELP, `add_arguments(parser)` and `run(arguments) -> exit code`.
+
+Exit codes: 0 done, 1 the thing asked about has problems, 2 wrong usage, 3 unreadable or
+wrong input file, 4 the run failed, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from workbench import __version__
+from workbench.cli._output import report_error
+from workbench.errors import WorkbenchError
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs one command; `words` are those of the process unless given."""
+    words = list(sys.argv[1:] if words is None else words)
+    commands = _commands()
+    if not _names_a_command(words, commands):
+        words = ["gui", *words]
+    arguments = _parser(commands).parse_args(words)
+    try:
+        code: int = arguments.run(arguments)
+    except WorkbenchError as error:
+        report_error(error, as_json=getattr(arguments, "json", False))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output went away: nothing more to say
+        sys.stderr.close()
+        return 0
+    return code
+
+
+def _commands() -> dict[str, Any]:
+    names = (info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    modules = (importlib.import_module(f"{__name__}.{name}") for name in names)
+    return {module.NAME: module for module in modules}
+
+
+def _names_a_command(words: Sequence[str], commands: dict[str, Any]) -> bool:
+    return bool(words) and (words[0] in commands or words[0] in {"-h", "--help", "--version"})
+
+
+def _parser(commands: dict[str, Any]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="workbench",
+        description="Assemble, train and use image-classification networks.",
+        epilog="Without a command, `workbench [PROJECT]` opens the window.",
+    )
+    parser.add_argument("--version", action="version", version=f"workbench {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, module in sorted(commands.items()):
+        sub = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    return parser

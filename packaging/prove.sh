@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Heavy proofs, each a command of its own: `prove.sh NAME [OPTIONS]`; without NAME lists them.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+make_venv requirements-dev.lock
+cd "$project"
+if [ $# -eq 0 ]; then
+    say "Usage: bash packaging/prove.sh NAME [OPTIONS]; proofs:"
+    for file in tests/proofs/[a-z]*.py; do
+        name=${file##*/}
+        printf '  %-18s %s\n' "${name%.py}" "$(sed -n '1s/^"""\([^"]*\).*/\1/p' "$file")"
+    done
+    exit 2
+fi
+name=$1; shift
+exec "$venv/bin/python" -m "tests.proofs.$name" "$@"

@@ -1,0 +1,49 @@
+"""What commands print: JSON on stdout for programs, words on stderr for people."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import msgspec
+
+from workbench.errors import WorkbenchError
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Adds `--json`."""
+    parser.add_argument("--json", action="store_true", help="print JSON, one object per line")
+
+
+def print_json(value: Any) -> None:
+    """Prints one JSON object on its line, at once."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def tell(text: str) -> None:
+    """Says something to people, on stderr."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Text from files without the control characters that could drive a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def report_error(error: WorkbenchError, *, as_json: bool) -> None:
+    """Tells what went wrong: an `error` object for programs, lines for people."""
+    if as_json:
+        print_json({"error": error.to_dict()})
+        return
+    tell(f"workbench: {error.what}")
+    for title, text in (
+        ("Where", error.where),
+        ("Received", error.received),
+        ("Expected", error.expected),
+    ):
+        if text:
+            tell(f"  {title}: {text}")
+    if error.fix:
+        tell(f"  {error.fix}")

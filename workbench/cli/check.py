@@ -1,0 +1,101 @@
+"""`workbench check`: shapes, sizes and problems of a project, without TensorFlow."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.core.checks import Analysis, DatasetFacts, analyse
+from workbench.core.project import Project
+from workbench.core.project_file import read_project
+from workbench.datasets import all_datasets
+from workbench.layers import all_layers
+
+NAME = "check"
+HELP = "show shapes, parameters, multiply-adds, memory and problems of a project"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT, --batch and --json."""
+    parser.add_argument("project", metavar="PROJECT", type=Path)
+    parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory figure")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the findings; 1 when some stop training."""
+    project = read_project(arguments.project)
+    recipe = project.recipe
+    if arguments.batch is not None:
+        recipe = recipe.with_values(batch_size=arguments.batch)
+    analysis = analyse(
+        project.graph, all_layers(), recipe=recipe, dataset=facts_of(project)
+    )
+    if arguments.json:
+        print_json(_as_json(project, analysis))
+    else:
+        _print_table(project, analysis, recipe.batch_size)
+    return 0 if analysis.is_trainable else 1
+
+
+def facts_of(project: Project) -> DatasetFacts | None:
+    """What the project's data set is known to hold before it is read, if anything."""
+    spec = all_datasets().get(project.dataset.key)
+    if spec is None or spec.shape is None:
+        return None
+    return DatasetFacts(
+        shape=spec.shape, num_classes=len(spec.class_names) or None, title=spec.title
+    )
+
+
+def _as_json(project: Project, analysis: Analysis) -> dict[str, Any]:
+    costs = analysis.costs
+    nodes = [
+        {
+            "id": node.id,
+            "kind": node.kind,
+            "name": node.name,
+            "output_shape": analysis.shapes.get(node.id),
+            "parameters": costs.nodes[node.id].parameters.total if node.id in costs.nodes else None,
+        }
+        for node in project.graph.nodes.values()
+    ]
+    problems = [
+        {
+            "node": problem.node,
+            "severity": problem.severity,
+            "title": problem.title,
+            "message": problem.message,
+            "fixes": [{"key": fix.key, "title": fix.title} for fix in problem.fixes],
+        }
+        for problem in analysis.problems
+    ]
+    return {
+        "ok": analysis.is_trainable,
+        "parameters": costs.parameters.total,
+        "trainable_parameters": costs.parameters.trainable,
+        "multiply_adds": costs.multiply_adds,
+        "memory_bytes": costs.memory_bytes,
+        "nodes": nodes,
+        "problems": problems,
+    }
+
+
+def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
+    costs = analysis.costs
+    for node_id in project.graph.order:
+        node = project.graph.nodes[node_id]
+        shape = " × ".join(str(n) for n in analysis.shapes.get(node_id, ())) or "?"
+        count = costs.nodes[node_id].parameters.total if node_id in costs.nodes else 0
+        print(printable(f"{node.name:28} {node.kind:24} {shape:>18} {count:>14,}"))
+    print(
+        f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trained), "
+        f"{costs.multiply_adds:,} multiply-adds a picture, "
+        f"about {costs.memory_bytes / 2**20:,.0f} MiB at batch {batch_size:,}"
+    )
+    for problem in analysis.problems:
+        tell(f"{problem.severity}: {problem.title}. {problem.message}")
+        for fix in problem.fixes:
+            tell(f"    possible fix: {fix.title}")

@@ -1,0 +1,35 @@
+"""`workbench new`: a project file from a template."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli._output import tell
+from workbench.core.project_file import save_project
+from workbench.errors import UsageError
+from workbench.templates import find_template
+
+NAME = "new"
+HELP = "write a project file from a template"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """TEMPLATE and FILE."""
+    parser.add_argument("template", metavar="TEMPLATE", help="key of a template")
+    parser.add_argument("file", metavar="FILE", type=Path, help="project file to write")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes the file; an existing one is kept unless --force is given."""
+    template = find_template(arguments.template)
+    if arguments.file.exists() and not arguments.force:
+        raise UsageError(
+            "There is such a file already.",
+            where=str(arguments.file),
+            fix="Choose another name, or add --force to replace it.",
+        )
+    save_project(template.project, arguments.file)
+    tell(f"Wrote {arguments.file}: {template.title}.")
+    return 0

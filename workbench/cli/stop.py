@@ -1,0 +1,28 @@
+"""`workbench stop`: asks a run to stop; its weights are kept."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import tell
+from workbench.runs.control import ask_to_stop
+from workbench.runs.folder import open_run
+
+NAME = "stop"
+HELP = "ask a run to stop and keep its weights"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN: a folder or a name that `workbench runs` lists."""
+    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Leaves the wish in the run's folder; the trainer obeys within about a second."""
+    folder = open_run(arguments.run_name)
+    if not folder.is_alive():
+        tell(f"{folder.name} is not running.")
+        return 0
+    ask_to_stop(folder)
+    tell(f"Asked {folder.name} to stop; it saves its weights first.")
+    return 0

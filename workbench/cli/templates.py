@@ -1,0 +1,35 @@
+"""`workbench templates`: the networks to start from."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import add_json_option, print_json, printable
+from workbench.templates import list_templates
+
+NAME = "templates"
+HELP = "list the templates"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """No arguments but --json."""
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints key, title, dataset and parameters of each template."""
+    for template in list_templates():
+        if arguments.json:
+            print_json(
+                {
+                    "key": template.key,
+                    "title": template.title,
+                    "dataset": template.project.dataset.key,
+                    "parameters": template.parameters,
+                    "summary": template.summary,
+                }
+            )
+        else:
+            words = f"{template.key:18} {template.parameters:>12,}  {template.title}"
+            print(printable(words))
+    return 0
