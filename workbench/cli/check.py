@@ -30,9 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = project.recipe
     if arguments.batch is not None:
         recipe = recipe.with_values(batch_size=arguments.batch)
-    analysis = analyse(
-        project.graph, all_layers(), recipe=recipe, dataset=facts_of(project)
-    )
+    analysis = analyse(project.graph, all_layers(), recipe=recipe, dataset=facts_of(project))
     if arguments.json:
         print_json(_as_json(project, analysis))
     else:

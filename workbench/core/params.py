@@ -276,9 +276,7 @@ def check_all(params: tuple[Param, ...], values: Params) -> tuple[dict[str, Any]
             checked[param.key] = param.default
             errors.append(error)
     known = {param.key for param in params}
-    for key in values:
-        if key not in known:
-            errors.append(_unknown(key, sorted(known)))
+    errors.extend(_unknown(key, sorted(known)) for key in values if key not in known)
     return checked, errors
 
 

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from workbench.errors import RegistryError
 
@@ -28,7 +28,7 @@ class Registry(Mapping[str, S], Generic[S]):
         self._specs = dict(specs)
 
     @classmethod
-    def from_package(cls, package: str, spec_type: type[S]) -> Registry[S]:
+    def from_package(cls, package: str, spec_type: type[S]) -> Self:
         """Imports every module of `package` whose name has no leading underscore.
 
         Raises:

@@ -236,7 +236,8 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
 
 class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
     """Makes a run out of a project and a `.weights.h5` or `.keras` file. Answer: Done,
-    whose `path` is the new run folder. `project` is project-file text."""
+    whose `path` is the new run folder. `project` is project-file text.
+    """
 
     project: str
     weights: str
@@ -250,14 +251,7 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 
 
 AnyRequest = (
-    DescribeData
-    | Classify
-    | WarmUp
-    | PickTestPictures
-    | Evaluate
-    | Export
-    | LoadWeights
-    | Cancel
+    DescribeData | Classify | WarmUp | PickTestPictures | Evaluate | Export | LoadWeights | Cancel
 )
 
 
@@ -384,12 +378,5 @@ class Failed(Answer, frozen=True, kw_only=True, tag="failed"):
 
 
 AnyAnswer = (
-    Hello
-    | Progress
-    | Classified
-    | DataDescription
-    | TestPictures
-    | Evaluation
-    | Done
-    | Failed
+    Hello | Progress | Classified | DataDescription | TestPictures | Evaluation | Done | Failed
 )

@@ -1,0 +1,65 @@
+"""Follows a run's event log to its end: for `train` and the terminal tour."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from workbench.protocol.messages import ErrorParts, RunEvent, RunFinished
+from workbench.runs.control import ask_to_stop
+from workbench.runs.event_log import EventReader
+from workbench.runs.folder import RunFolder
+from workbench.runs.history import MetricHistory
+from workbench.runs.outcome import outcome_of
+
+_POLL_S = 0.05
+_START_S = 60.0
+
+
+def follow(folder: RunFolder) -> Iterator[RunEvent]:
+    """Yields each event as it is written; the last one is always RunFinished.
+
+    A trainer that died without a word is told as a failed RunFinished made here. Ctrl+C
+    asks the run to stop and goes on following until it has saved.
+    """
+    reader = EventReader(folder.events_path)
+    history = MetricHistory()
+    started = time.monotonic()
+    while True:
+        try:
+            # Asked before reading: what the trainer wrote before it ended is then still read.
+            is_over = not folder.is_alive() and time.monotonic() - started > _grace(history)
+            events = reader.read_new()
+            for event in events:
+                history.add(event)
+                yield event
+                if isinstance(event, RunFinished):
+                    return
+            if is_over and not events:
+                yield _died(folder, history)
+                return
+            time.sleep(_POLL_S)
+        except KeyboardInterrupt:
+            ask_to_stop(folder)
+
+
+def _grace(history: MetricHistory) -> float:
+    """Seconds in which a run without a lock may still be about to take it."""
+    return 1.0 if history.last_seq else _START_S
+
+
+def _died(folder: RunFolder, history: MetricHistory) -> RunFinished:
+    outcome = outcome_of(folder, history)
+    return RunFinished(
+        seq=history.last_seq + 1,
+        time=time.time(),
+        outcome="failed",
+        run=str(folder.path),
+        seconds=history.elapsed_s,
+        epochs_done=len(history.epochs),
+        error=ErrorParts(
+            what=outcome.sentence(),
+            where=str(folder.path),
+            fix=f"The last lines of the trainer are in {folder.log_path}.",
+        ),
+    )

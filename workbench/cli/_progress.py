@@ -1,0 +1,123 @@
+"""A run told to people in a terminal: progress bars where there is one, lines elsewhere."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from workbench.cli._output import printable, tell
+from workbench.protocol.messages import (
+    Batch,
+    DataReady,
+    EpochFinished,
+    LogLine,
+    PhaseChanged,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+)
+
+
+class RunTeller:
+    """Shows a run's events; use as a context manager around following it."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[words]}", markup=False),
+            TimeRemainingColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+        self._epochs = 0
+        self._steps_per_epoch = 0
+
+    def __enter__(self) -> RunTeller:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._progress.stop()
+
+    def show(self, event: RunEvent) -> None:
+        """Tells one event."""
+        if isinstance(event, RunStarted):
+            self._epochs = event.epochs
+            self._say(f"Run {event.run} on {event.target}. {event.plan.words}".strip())
+        elif isinstance(event, PhaseChanged):
+            self._describe(event.text)
+        elif isinstance(event, DataReady):
+            self._data_ready(event)
+        elif isinstance(event, Batch):
+            self._batch(event)
+        elif isinstance(event, EpochFinished):
+            self._say(epoch_sentence(event, self._epochs))
+        elif isinstance(event, LogLine):
+            self._say(event.text)
+        elif isinstance(event, RunFinished):
+            self._say(finish_sentence(event))
+
+    def _say(self, text: str) -> None:
+        if self._console.is_terminal:
+            self._console.print(printable(text), soft_wrap=True)
+        else:
+            tell(text)
+
+    def _describe(self, text: str) -> None:
+        if self._task is None:
+            self._task = self._progress.add_task(printable(text), total=None, words="")
+        else:
+            self._progress.update(self._task, description=printable(text))
+        if not self._console.is_terminal:
+            tell(text)
+
+    def _data_ready(self, event: DataReady) -> None:
+        self._steps_per_epoch = event.steps_per_epoch
+        self._say(
+            f"{event.num_train:,} pictures to train on, {event.num_validation:,} to validate, "
+            f"{event.num_test:,} to test, {len(event.class_names)} classes."
+        )
+        for path, reason in event.bad_files[:10]:
+            self._say(f"Left out {path}: {reason}")
+        if len(event.bad_files) > 10:
+            self._say(f"... and {len(event.bad_files) - 10:,} more pictures left out.")
+
+    def _batch(self, event: Batch) -> None:
+        if self._task is None:
+            return
+        loss = "not finite" if event.loss is None else f"{event.loss:.4f}"
+        self._progress.update(
+            self._task,
+            total=self._epochs * self._steps_per_epoch,
+            completed=event.step,
+            words=f"loss {loss} · {event.images_per_second:,.0f} images/s",
+        )
+
+
+def epoch_sentence(event: EpochFinished, epochs: int) -> str:
+    """One epoch in a line."""
+    parts = [f"Epoch {event.epoch} of {epochs}:"]
+    for title, value in (
+        ("loss", event.loss),
+        ("accuracy", event.accuracy),
+        ("validation loss", event.val_loss),
+        ("validation accuracy", event.val_accuracy),
+    ):
+        if value is not None:
+            parts.append(f"{title} {value:.4f}")
+    parts.append(f"in {event.seconds:.1f} s, {event.images_per_second:,.0f} images/s")
+    return " ".join(parts)
+
+
+def finish_sentence(event: RunFinished) -> str:
+    """How a run ended."""
+    if event.error is not None:
+        return " ".join(filter(None, (event.error.what, event.error.fix)))
+    words = f"The run {event.outcome} after {event.epochs_done} epochs, {event.seconds:.0f} s."
+    if event.test is not None and event.test.accuracy is not None:
+        words += f" Test accuracy {event.test.accuracy:.4f}."
+    return f"{words} It is kept in {event.run}"

@@ -1,0 +1,90 @@
+"""`workbench classify`: names what is on pictures, with a run's weights."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from pathlib import Path
+
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._service import ask
+from workbench.core.save import save_bytes
+from workbench.pictures.folders import list_pictures
+from workbench.protocol.messages import Classified, Classify
+from workbench.runs.folder import find_model
+
+NAME = "classify"
+HELP = "classify pictures, or folders of them"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN_OR_MODEL, IMAGE..., --top, --csv, --json."""
+    parser.add_argument("model", metavar="RUN_OR_MODEL", help="run folder, run name or .keras file")
+    parser.add_argument("images", metavar="IMAGE", nargs="+", type=Path)
+    parser.add_argument(
+        "--top", type=int, default=5, metavar="K", help="classes a picture (0: all)"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write a table")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints a line a picture; 3 when none could be read."""
+    files = [file for image in arguments.images for file in _files(image)]
+    request = Classify(
+        id=1, model=find_model(arguments.model), pictures=files, top=max(0, arguments.top)
+    )
+    answers = []
+    for answer in ask(request, is_quiet=arguments.json):
+        if isinstance(answer, Classified):
+            answers.append(answer)
+            _tell(answer, as_json=arguments.json)
+    if arguments.csv is not None:
+        save_bytes(arguments.csv, csv_text(answers).encode())
+    return 3 if all(answer.error is not None for answer in answers) else 0
+
+
+def _files(image: Path) -> list[str]:
+    return [str(file) for file in list_pictures(image)] if image.is_dir() else [str(image)]
+
+
+def _tell(answer: Classified, *, as_json: bool) -> None:
+    if answer.error is not None:
+        if as_json:
+            error = answer.error
+            parts = {key: getattr(error, key) for key in error.__struct_fields__}
+            print_json({"file": answer.file, "error": parts})
+        else:
+            tell(f"{answer.file}: {answer.error.what}")
+    elif as_json:
+        print_json(
+            {
+                "file": answer.file,
+                "label": answer.label,
+                "scores": answer.scores,
+                "milliseconds": answer.milliseconds,
+            }
+        )
+    else:
+        scores = "  ".join(
+            f"{score.name} {100 * score.probability:.1f} %" for score in answer.scores
+        )
+        print(printable(f"{answer.file}: {scores}"), flush=True)
+
+
+def csv_text(answers: list[Classified]) -> str:
+    """The answers as a CSV table: file, label, probability, error."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["file", "label", "probability", "error"])
+    for answer in answers:
+        probability = f"{answer.scores[0].probability:.6f}" if answer.scores else ""
+        error = answer.error.what if answer.error else ""
+        writer.writerow([_cell(answer.file), _cell(answer.label), probability, _cell(error)])
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Text that a spreadsheet will not take for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

@@ -1,0 +1,62 @@
+"""`workbench data check`: what a source holds, and which of its files cannot be read."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._service import ask
+from workbench.core.source import parse_source
+from workbench.datasets import all_datasets
+from workbench.protocol.messages import DataDescription, DescribeData
+
+NAME = "data"
+HELP = "look at a source of pictures"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`check SOURCE`."""
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    check = commands.add_parser("check", help="counts, and files that cannot be read")
+    check.add_argument("source", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ...")
+    add_json_option(check)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the counts; 1 when there are unreadable files."""
+    choice = parse_source(arguments.source, all_datasets())
+    request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
+    code = 0
+    for answer in ask(request, is_quiet=arguments.json):
+        if isinstance(answer, DataDescription):
+            code = 1 if answer.bad_files else 0
+            if arguments.json:
+                print_json(_as_json(answer))
+            else:
+                _print_table(answer)
+    return code
+
+
+def _as_json(description: DataDescription) -> dict[str, object]:
+    return {
+        "ok": not description.bad_files,
+        "title": description.title,
+        "train": description.num_train,
+        "test": description.num_test,
+        "shape": description.shape or None,
+        "classes": [
+            {"class": c.name, "train": c.num_train, "test": c.num_test} for c in description.classes
+        ],
+        "bad_files": [{"file": file, "reason": why} for file, why in description.bad_files],
+        "notes": description.notes,
+    }
+
+
+def _print_table(description: DataDescription) -> None:
+    for c in description.classes:
+        print(printable(f"{c.name:28} {c.num_train:>9,} train {c.num_test:>9,} test"))
+    print(f"{'in all':28} {description.num_train:>9,} train {description.num_test:>9,} test")
+    for note in description.notes:
+        tell(note)
+    for file, why in description.bad_files:
+        tell(f"cannot read {file}: {why}")

@@ -1,0 +1,58 @@
+"""`workbench evaluate`: how good a run is, class by class."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import add_json_option, print_json, printable
+from workbench.cli._service import ask
+from workbench.core.source import parse_source
+from workbench.datasets import all_datasets
+from workbench.protocol.messages import Evaluate, Evaluation
+from workbench.runs.folder import find_model
+
+NAME = "evaluate"
+HELP = "loss, accuracy, per-class table and confusion matrix of a run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN, --data, --json."""
+    parser.add_argument("model", metavar="RUN", help="run folder, run name or .keras file")
+    parser.add_argument("--data", metavar="SOURCE", help="other pictures than the run's test part")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the scores."""
+    request = Evaluate(id=1, model=find_model(arguments.model))
+    if arguments.data is not None:
+        choice = parse_source(arguments.data, all_datasets())
+        request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
+    for answer in ask(request, is_quiet=arguments.json):
+        if isinstance(answer, Evaluation):
+            if arguments.json:
+                print_json(
+                    {
+                        "loss": answer.loss,
+                        "accuracy": answer.accuracy,
+                        "classes": answer.classes,
+                        "per_class": answer.per_class,
+                        "confusion": answer.confusion,
+                    }
+                )
+            else:
+                _print_table(answer)
+    return 0
+
+
+def _print_table(answer: Evaluation) -> None:
+    print(f"{'class':28} {'precision':>9} {'recall':>9} {'F1':>9} {'pictures':>9}")
+    for score in answer.per_class:
+        print(
+            printable(
+                f"{score.name:28} {score.precision:9.3f} {score.recall:9.3f} "
+                f"{score.f1:9.3f} {score.count:9,}"
+            )
+        )
+    for title, value in (("loss", answer.loss), ("accuracy", answer.accuracy)):
+        print(f"{title}: {'not finite' if value is None else f'{value:.4f}'}")

@@ -1,0 +1,44 @@
+"""`workbench export`: a run's model for the world outside."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli._output import add_json_option, print_json, tell
+from workbench.cli._service import ask
+from workbench.errors import UsageError
+from workbench.exports import all_exports
+from workbench.protocol.messages import Done, Export
+from workbench.runs.folder import find_model
+
+NAME = "export"
+HELP = "write a run as a Keras model, as weights, or as a Python script"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN, FORMAT, OUT, --json."""
+    parser.add_argument("model", metavar="RUN", help="run folder or run name")
+    parser.add_argument("format", metavar="FORMAT", help=", ".join(all_exports()))
+    parser.add_argument("out", metavar="OUT", type=Path)
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes OUT; what stood there before stays when it fails."""
+    formats = all_exports()
+    if arguments.format not in formats:
+        raise UsageError(
+            "There is no such format.",
+            received=arguments.format,
+            expected="one of " + ", ".join(formats),
+        )
+    out = str(arguments.out.resolve())
+    request = Export(id=1, model=find_model(arguments.model), format=arguments.format, path=out)
+    for answer in ask(request, is_quiet=arguments.json):
+        if isinstance(answer, Done):
+            if arguments.json:
+                print_json({"format": arguments.format, "path": out, "text": answer.text})
+            else:
+                tell(answer.text or f"Wrote {out}.")
+    return 0

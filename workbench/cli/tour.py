@@ -1,0 +1,61 @@
+"""`workbench tour`: the whole job in a terminal: train the bundled project on the bundled
+pictures, classify some, say where everything is kept. What run.sh does without a display.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.assets import sample_paths
+from workbench.cli._output import tell
+from workbench.cli._service import ask
+from workbench.cli.train import tell_run
+from workbench.protocol.messages import Classified, Classify
+from workbench.runs.folder import create_run
+from workbench.runs.start import start_trainer
+from workbench.templates import find_template
+
+NAME = "tour"
+HELP = "train the bundled project in the terminal and classify bundled pictures"
+
+_TEMPLATE = "fashion_convnet"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """An epoch count for the impatient."""
+    parser.add_argument("--epochs", type=int, default=None, metavar="N")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Trains, classifies, tells where the run is."""
+    template = find_template(_TEMPLATE)
+    project = template.project
+    tell(f"{template.title}: {template.parameters:,} parameters. {template.summary}")
+    if arguments.epochs is not None:
+        recipe = project.recipe.with_values(epochs=arguments.epochs)
+        project = replace(project, recipe=recipe)
+    folder = create_run(project, title=template.title)
+    start_trainer(folder)
+    code = tell_run(folder, as_json=False)
+    if code:
+        return code
+    tell("\nClassifying the bundled pictures:")
+    pictures = [str(path) for path in sample_paths()]
+    for answer in ask(Classify(id=1, model=str(folder.path), pictures=pictures, top=3)):
+        if isinstance(answer, Classified):
+            _show(answer)
+    tell(f"\nThe run is kept in {folder.path}")
+    tell(f"Classify your own pictures with: workbench classify {folder.name} PICTURE...")
+    return 0
+
+
+def _show(answer: Classified) -> None:
+    name = Path(answer.file).name
+    if answer.error is not None:
+        tell(f"{name}: {answer.error.what}")
+        return
+    best = answer.scores[0]
+    bar = "█" * round(20 * best.probability)
+    print(f"{name:24} {bar:20} {best.name} {100 * best.probability:.1f} %", flush=True)

@@ -1,0 +1,114 @@
+"""`workbench train`: trains a project and tells how it goes."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench.cli._follow import follow
+from workbench.cli._output import add_json_option, print_json
+from workbench.cli._progress import RunTeller
+from workbench.cli.check import facts_of
+from workbench.core.checks import analyse
+from workbench.core.project import Choice, Project
+from workbench.core.project_file import read_project
+from workbench.core.source import parse_source
+from workbench.datasets import all_datasets
+from workbench.errors import ProjectFileError, UsageError
+from workbench.layers import all_layers
+from workbench.protocol.messages import RunFinished
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.start import start_trainer
+from workbench.targets import all_targets
+
+NAME = "train"
+HELP = "train a project; Ctrl+C stops and keeps the weights"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT and what of its recipe to change for this run."""
+    parser.add_argument("project", metavar="PROJECT", type=Path)
+    parser.add_argument(
+        "--data", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ..."
+    )
+    parser.add_argument("--target", metavar="TARGET", help="where to train, see `targets`")
+    parser.add_argument("--epochs", type=int, metavar="N")
+    parser.add_argument("--batch", type=int, metavar="N", dest="batch_size")
+    parser.add_argument("--seed", type=int, metavar="N")
+    parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"))
+    parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Trains in a process of its own; 4 when the run fails."""
+    project = project_for(arguments)
+    folder = create_run(
+        project,
+        title=project.title or arguments.project.stem,
+        project_path=str(arguments.project.resolve()),
+        path=arguments.folder,
+    )
+    start_trainer(folder)
+    return tell_run(folder, as_json=arguments.json)
+
+
+def tell_run(folder: RunFolder, *, as_json: bool) -> int:
+    """Follows a started run to its end and tells it; returns the exit code."""
+    finished = None
+    if as_json:
+        for event in follow(folder):
+            print_json(event)
+            finished = event
+    else:
+        with RunTeller() as teller:
+            for event in follow(folder):
+                teller.show(event)
+                finished = event
+    failed = isinstance(finished, RunFinished) and finished.outcome == "failed"
+    return 4 if failed else 0
+
+
+def project_for(arguments: argparse.Namespace) -> Project:
+    """The project with the changes of the command line; refuses one that cannot train."""
+    project = read_project(arguments.project)
+    changes: dict[str, Any] = {
+        key: getattr(arguments, key)
+        for key in ("epochs", "batch_size", "seed", "precision")
+        if getattr(arguments, key) is not None
+    }
+    project = replace(project, recipe=project.recipe.with_values(**changes))
+    if arguments.data is not None:
+        project = replace(project, dataset=parse_source(arguments.data, all_datasets()))
+    if arguments.target is not None:
+        project = replace(project, target=_target(arguments.target))
+    _refuse_problems(project, arguments.project)
+    return project
+
+
+def _target(text: str) -> Choice:
+    targets = all_targets()
+    if text not in targets:
+        raise UsageError(
+            "There is no such target.",
+            received=text,
+            expected="one of " + ", ".join(targets),
+            fix="`workbench targets` lists them.",
+        )
+    return Choice(text)
+
+
+def _refuse_problems(project: Project, path: Path) -> None:
+    analysis = analyse(
+        project.graph, all_layers(), recipe=project.recipe, dataset=facts_of(project)
+    )
+    errors = [problem for problem in analysis.problems if problem.severity == "error"]
+    if errors:
+        raise ProjectFileError(
+            " ".join(f"{problem.title}: {problem.message}" for problem in errors),
+            where=str(path),
+            expected="a network without problems",
+            fix=f"`workbench check {path}` lists them with their fixes.",
+        )
