@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -36,7 +38,7 @@ class RunTeller:
         self._epochs = 0
         self._steps_per_epoch = 0
 
-    def __enter__(self) -> RunTeller:
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 

@@ -66,18 +66,6 @@ CountParams = Callable[[Params, Sequence[Shape]], ParamCount]
 CountMultiplyAdds = Callable[[Params, Sequence[Shape], Shape], int]
 
 
-def _no_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
-    return ParamCount()
-
-
-def _no_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape) -> int:
-    return 0
-
-
-def _no_words(params: Params) -> str:
-    return ""
-
-
 def _as_they_are(params: Params) -> dict[str, Any]:
     return dict(params)
 
@@ -110,9 +98,9 @@ class LayerSpec:
     summary: str
     params: tuple[Param, ...] = ()
     infer_shape: InferShape
-    count_params: CountParams = _no_params
-    count_multiply_adds: CountMultiplyAdds = _no_multiply_adds
-    describe: Callable[[Params], str] = _no_words
+    count_params: CountParams = lambda params, inputs: ParamCount()
+    count_multiply_adds: CountMultiplyAdds = lambda params, inputs, output: 0
+    describe: Callable[[Params], str] = lambda params: ""
     min_inputs: int = 1
     max_inputs: int | None = 1
     place: Place = "model"
