@@ -1,0 +1,1 @@
+"""Tests in lanes: pure | Qt | worker | end2end; benchmarks and proofs beside them."""

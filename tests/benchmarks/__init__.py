@@ -1,0 +1,1 @@
+"""Benchmarks: figures for people, never asserted in a test. `bash packaging/bench.sh [NAME]`."""
