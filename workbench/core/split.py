@@ -1,0 +1,70 @@
+"""Splitting pictures into parts: the same in each class, the same on every machine.
+
+Uses its own arithmetic instead of numpy's random numbers, whose order may change between
+versions: a run's test part must stay its test part for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Indices = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def split_indices(
+    labels: np.ndarray[Any, Any], *, shares: Sequence[float], seed: int
+) -> tuple[Indices, ...]:
+    """Indices of len(shares) + 1 parts; the last holds the rest.
+
+    In each class each part gets its share, rounded. A class with enough pictures gives at
+    least one to every part, and the rest is never empty; too small a class goes to the
+    rest first.
+
+    Args:
+        labels: Class number of each picture, (n,).
+        shares: Part of all pictures for each part but the last: each 0 or above, in all
+            at most 1.
+        seed: The same seed gives the same parts.
+
+    Returns:
+        Ascending indices; together each of 0..n-1 exactly once.
+    """
+    if any(share < 0 for share in shares) or sum(shares) > 1 + 1e-9:
+        raise ValueError(f"shares must be 0 or above and at most 1 in all, not {tuple(shares)}")
+    labels = np.asarray(labels)
+    parts: list[list[Indices]] = [[] for _ in range(len(shares) + 1)]
+    for label in np.unique(labels):
+        order = random_order(np.flatnonzero(labels == label), seed)
+        ends = np.cumsum(_sizes(len(order), shares))
+        for part, piece in zip(parts, np.split(order, ends), strict=True):
+            part.append(piece)
+    return tuple(np.sort(np.concatenate(part)) if part else np.zeros(0, np.int64) for part in parts)
+
+
+def random_order(indices: np.ndarray[Any, Any], seed: int) -> Indices:
+    """`indices` in an order that depends on them and the seed alone."""
+    keys = _mixed(indices.astype(np.uint64) + _mixed(np.array([seed], np.uint64)))
+    return indices.astype(np.int64)[np.argsort(keys, kind="stable")]
+
+
+def _mixed(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """SplitMix64: each number becomes one of 2**64, evenly spread (arithmetic wraps)."""
+    z = numbers + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _sizes(count: int, shares: Sequence[float]) -> list[int]:
+    """Pictures of one class for each part but the last."""
+    wanted = [int(count * share + 0.5) for share in shares]
+    if count > len(shares):
+        wanted = [
+            max(1, size) if share > 0 else 0 for size, share in zip(wanted, shares, strict=True)
+        ]
+    while sum(wanted) >= max(count, 1) and any(wanted):  # the rest keeps at least one
+        wanted[wanted.index(max(wanted))] -= 1
+    return wanted

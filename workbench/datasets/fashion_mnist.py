@@ -1,0 +1,79 @@
+"""Fashion-MNIST: 70,000 small grey pictures of clothes, complete, inside the application."""
+
+from __future__ import annotations
+
+import lzma
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.assets import data_path
+from workbench.core.params import Params
+from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._array_cache import cached_arrays
+from workbench.errors import DatasetError
+
+CLASS_NAMES = (
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+    "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+)  # fmt: skip
+NUM_TRAIN, NUM_TEST = 60_000, 10_000
+BLOCKS = 4
+"""The training pictures are packed in this many blocks, unpacked side by side."""
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def _unpack(path: Path) -> dict[str, Bytes]:
+    """All arrays of the bundled file; xz checks each block."""
+    names = [f"train_pictures_{i}" for i in range(BLOCKS)]
+    names += ["test_pictures", "train_labels", "test_labels"]
+    try:
+        with zipfile.ZipFile(path) as file:
+            packed = [file.read(f"{name}.xz") for name in names]
+        with ThreadPoolExecutor(BLOCKS) as pool:
+            blocks = [np.frombuffer(block, np.uint8) for block in pool.map(lzma.decompress, packed)]
+        return {
+            "x_train": np.concatenate(blocks[:BLOCKS]).reshape(NUM_TRAIN, 28, 28, 1),
+            "x_test": blocks[BLOCKS].reshape(NUM_TEST, 28, 28, 1),
+            "y_train": blocks[BLOCKS + 1].reshape(NUM_TRAIN),
+            "y_test": blocks[BLOCKS + 2].reshape(NUM_TEST),
+        }
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile, lzma.LZMAError) as error:
+        raise DatasetError(
+            "The bundled Fashion-MNIST pictures are damaged.",
+            where=str(path),
+            received=str(error),
+            fix="Install Workbench again.",
+        ) from error
+
+
+def _load(ctx: LoadContext, params: Params) -> LoadedData:
+    path = data_path("fashion_mnist.zip")
+
+    def unpack() -> dict[str, Bytes]:
+        ctx.progress("unpacking Fashion-MNIST")
+        return _unpack(path)
+
+    arrays = cached_arrays(ctx, "fashion_mnist", path, unpack)
+    return LoadedData(
+        class_names=CLASS_NAMES,
+        train=ArrayPart(arrays["x_train"], arrays["y_train"].astype(np.int64)),
+        test=ArrayPart(arrays["x_test"], arrays["y_test"].astype(np.int64)),
+    )
+
+
+SPEC = DatasetSpec(
+    key="fashion_mnist",
+    title="Fashion-MNIST",
+    summary="70,000 grey pictures of clothes, 28 × 28, in ten classes. Comes with Workbench.",
+    licence="MIT, Zalando SE 2017",
+    shape=(28, 28, 1),
+    class_names=CLASS_NAMES,
+    num_train=NUM_TRAIN,
+    num_test=NUM_TEST,
+    load=_load,
+)

@@ -1,0 +1,206 @@
+"""The one decoder: a picture file becomes upright 8-bit RGB pixels, or a PictureError.
+
+Used for training, thumbnails and classification alike. Rules: the content says what a file
+is, not its name; first frame or page; EXIF rotation applied; 16-bit values scaled, not
+clipped; transparency on white; files that are cut off or too large are refused.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from workbench.errors import PictureError
+from workbench.pictures.signatures import DECODED, HEAD_BYTES, UNSUPPORTED, sniff
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+MAX_PIXELS = 50_000_000
+"""Width times height of the largest picture that is decoded."""
+
+MAX_FILE_BYTES = 512 * 2**20
+"""Size of the largest picture file that is read."""
+
+_CAN_READ = "PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, JPEG 2000, PSD, ICO, PPM, QOI or TGA"
+
+# Pillow itself only warns between its limit and twice the limit: here that is an error too.
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
+
+
+def decode_picture(source: str | Path | bytes, *, where: str = "") -> Pixels:
+    """Decodes a picture.
+
+    Args:
+        source: A file, or the bytes of one.
+        where: How messages name it; the path by default.
+
+    Returns:
+        uint8 pixels (height, width, 3), upright.
+
+    Raises:
+        PictureError: whatever is wrong with it; names the file and the cause.
+    """
+    if isinstance(source, bytes):
+        return _decode(source, where or "a picture without a name", is_tga=_has_tga_end(source))
+    path = Path(source)
+    where = where or str(path)
+    data = _read(path, where)
+    is_tga = path.suffix.lower() == ".tga" or _has_tga_end(data)
+    return _decode(data, where, is_tga=is_tga)
+
+
+def _has_tga_end(data: bytes) -> bool:
+    return data[-26:].startswith(b"TRUEVISION-XFILE")
+
+
+def _read(path: Path, where: str) -> bytes:
+    """The bytes of a regular file: a pipe would block for ever, a device never end."""
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise PictureError("This is a folder, not a picture.", where=where)
+        if not stat.S_ISREG(status.st_mode):
+            raise PictureError("This is not a regular file.", where=where)
+        if status.st_size > MAX_FILE_BYTES:
+            raise PictureError(
+                "The picture file is too large.",
+                where=where,
+                received=f"{status.st_size:,} bytes",
+                expected=f"at most {MAX_FILE_BYTES:,} bytes",
+                fix="Save a smaller copy of it.",
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise PictureError("There is no such picture file.", where=where) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        cause = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
+        raise PictureError(f"The picture file cannot be read: {cause}.", where=where) from None
+
+
+def _decode(data: bytes, where: str, *, is_tga: bool) -> Pixels:
+    kind = _kind(data, where, is_tga=is_tga)
+    try:
+        with Image.open(io.BytesIO(data), formats=(kind,)) as image:
+            _refuse_large(image.size, where)
+            image.load()
+            # After load(): TIFF and PNG know their orientation only then.
+            orientation = _orientation(image)
+            pixels = _rgb(image)
+    except PictureError:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise _too_large("", where) from None
+    except MemoryError:
+        raise PictureError("There is not enough memory for this picture.", where=where) from None
+    except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
+        raise _damaged(kind, error, where) from None
+    return np.ascontiguousarray(_upright(pixels, orientation))
+
+
+def _kind(data: bytes, where: str, *, is_tga: bool) -> str:
+    if not data:
+        raise PictureError("The picture file is empty.", where=where, received="0 bytes")
+    kind = sniff(data[:HEAD_BYTES])
+    if kind in DECODED:
+        return kind
+    if is_tga:
+        return "TGA"
+    raise PictureError(
+        "This file is not a picture that can be read.",
+        where=where,
+        received=UNSUPPORTED.get(kind, "bytes of no known picture format"),
+        expected=_CAN_READ,
+        fix="Save it as PNG or JPEG." if kind in {"SVG", "HEIC", "JXL", "EPS", "PDF"} else "",
+    )
+
+
+def _refuse_large(size: tuple[int, int], where: str) -> None:
+    width, height = size
+    if width < 1 or height < 1:
+        raise PictureError("The picture has no pixels.", where=where)
+    if width * height > MAX_PIXELS:
+        raise _too_large(f"{width:,} × {height:,} pixels", where)
+
+
+def _too_large(received: str, where: str) -> PictureError:
+    return PictureError(
+        "The picture has too many pixels.",
+        where=where,
+        received=received,
+        expected=f"at most {MAX_PIXELS // 1_000_000} million pixels",
+        fix="Save a smaller copy of it.",
+    )
+
+
+def _damaged(kind: str, error: Exception, where: str) -> PictureError:
+    words = "".join(c if c.isprintable() else " " for c in str(error))[:120].strip(" .")
+    if "<_io.BytesIO" in words:  # Pillow's "cannot identify", without more
+        words = "its beginning is damaged"
+    is_cut = "truncated" in words.lower() or isinstance(error, EOFError)
+    return PictureError(
+        "The picture file is cut off." if is_cut else "The picture file is damaged.",
+        where=where,
+        received=f"{kind}: {words or type(error).__name__}",
+        fix="Copy or download it again.",
+    )
+
+
+def _orientation(image: Image.Image) -> int:
+    """The EXIF orientation 1..8; 1 where there is none, or where the EXIF part is damaged."""
+    try:
+        value = image.getexif().get(0x0112, 1)
+    except Exception:  # noqa: BLE001 - damaged EXIF fails in any way; the pixels are whole
+        return 1
+    return value if isinstance(value, int) and 1 <= value <= 8 else 1
+
+
+def _upright(pixels: Pixels, orientation: int) -> Pixels:
+    if orientation >= 5:  # 5 to 8 have rows and columns exchanged
+        pixels = pixels.transpose(1, 0, 2)
+    if orientation in {3, 4, 7, 8}:
+        pixels = pixels[::-1]
+    if orientation in {2, 3, 6, 7}:
+        pixels = pixels[:, ::-1]
+    return pixels
+
+
+def _rgb(image: Image.Image) -> Pixels:
+    """The loaded frame as 8-bit RGB (height, width, 3)."""
+    if image.mode == "F" or image.mode.startswith("I"):
+        grey = _eight_bits(np.asarray(image), is_scaled=image.mode.startswith("I;16"))
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if image.has_transparency_data or image.mode in {"La", "RGBa", "PA"}:
+        coloured = image.convert("RGBA")
+        white = Image.new("RGBA", image.size, (255, 255, 255, 255))
+        return np.asarray(Image.alpha_composite(white, coloured).convert("RGB"))
+    return np.asarray(image.convert("RGB"))
+
+
+def _eight_bits(values: np.ndarray[Any, Any], *, is_scaled: bool) -> Pixels:
+    """Grey values of more than 8 bits as 8 bits.
+
+    16-bit files use the whole range. Wider and real numbers state no range: 0..1, 0..255
+    and 0..65535 are recognised, anything else is stretched from its least to its greatest.
+    """
+    if is_scaled:
+        scaled: Pixels = ((values.astype(np.uint32) * 255 + 32_767) // 65_535).astype(np.uint8)
+        return scaled
+    numbers = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    low, high = float(numbers.min()), float(numbers.max())
+    is_real = values.dtype.kind == "f"
+    if low >= 0 and high <= 1 and is_real:
+        numbers *= 255
+    elif low >= 0 and high <= 65_535 and (high > 255 or not is_real):
+        numbers *= 255 / 65_535
+    elif low < 0 or high > 255:
+        numbers = (numbers - low) * (255 / (high - low or 1))
+    pixels: Pixels = np.round(numbers).astype(np.uint8)
+    return pixels

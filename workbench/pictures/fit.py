@@ -1,0 +1,101 @@
+"""Bringing a picture to the size and channels a network takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from workbench.core.specs import Shape
+from workbench.errors import PictureError
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+FITS: dict[str, str] = {
+    "crop": "the largest centred part of the right proportions",
+    "stretch": "the whole picture, its proportions changed",
+    "pad": "the whole picture, with black beside or above it",
+}
+"""Ways to fit a picture into other proportions: key -> words."""
+
+_MODES = {1: "L", 3: "RGB"}
+
+
+def fit_picture(pixels: Pixels, shape: Shape, *, fit: str = "crop") -> Pixels:
+    """Resizes a picture and changes its channels.
+
+    Args:
+        pixels: uint8 (height, width), (height, width, 1) or (height, width, 3).
+        shape: (height, width, 1 or 3) to reach.
+        fit: A key of FITS.
+
+    Returns:
+        uint8 pixels of `shape`; unchanged values where nothing has to change.
+
+    Raises:
+        PictureError: pixels, shape or fit are none of the above.
+    """
+    image = _image(pixels)
+    height, width, mode = _wanted(shape, fit)
+    if image.mode != mode:
+        image = image.convert(mode)
+    if image.size != (width, height):
+        image = _pad(image, width, height) if fit == "pad" else _resize(image, width, height, fit)
+    return np.array(image, dtype=np.uint8).reshape(shape)
+
+
+def _image(pixels: Pixels) -> Image.Image:
+    is_picture = pixels.dtype == np.uint8 and pixels.size > 0
+    if is_picture and pixels.ndim == 3 and pixels.shape[2] == 1:
+        return Image.fromarray(np.ascontiguousarray(pixels[:, :, 0]))
+    if is_picture and (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] == 3)):
+        return Image.fromarray(np.ascontiguousarray(pixels))
+    raise PictureError(
+        "These numbers are not a picture.",
+        received=f"{pixels.dtype} {pixels.shape}",
+        expected="uint8 (height, width, 1 or 3)",
+    )
+
+
+def _wanted(shape: Shape, fit: str) -> tuple[int, int, str]:
+    if len(shape) != 3 or shape[2] not in _MODES or min(shape) < 1:
+        raise PictureError(
+            "Pictures cannot be brought to this shape.",
+            received=str(tuple(shape)),
+            expected="(height, width, 1 or 3)",
+            fix="Give the Input layer one channel (grey) or three (colour).",
+        )
+    if fit not in FITS:
+        raise PictureError(
+            "Pictures cannot be fitted this way.", received=fit, expected=", ".join(FITS)
+        )
+    return shape[0], shape[1], _MODES[shape[2]]
+
+
+def _resize(image: Image.Image, width: int, height: int, fit: str) -> Image.Image:
+    box = (0.0, 0.0, float(image.width), float(image.height))
+    if fit == "crop":
+        box = _centre(image.size, width / height)
+    return image.resize((width, height), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0)
+
+
+def _centre(size: tuple[int, int], aspect: float) -> tuple[float, float, float, float]:
+    """The largest centred box with width / height = `aspect`, inside the picture."""
+    full_width, full_height = float(size[0]), float(size[1])
+    width = min(full_width, full_height * aspect)
+    height = min(full_height, full_width / aspect)
+    left, top = (full_width - width) / 2, (full_height - height) / 2
+    return left, top, min(left + width, full_width), min(top + height, full_height)
+
+
+def _pad(image: Image.Image, width: int, height: int) -> Image.Image:
+    scale = min(width / image.width, height / image.height)
+    inner = (
+        min(width, max(1, round(image.width * scale))),
+        min(height, max(1, round(image.height * scale))),
+    )
+    small = image.resize(inner, Image.Resampling.BILINEAR, reducing_gap=3.0)
+    padded = Image.new(image.mode, (width, height))
+    padded.paste(small, ((width - inner[0]) // 2, (height - inner[1]) // 2))
+    return padded

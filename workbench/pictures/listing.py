@@ -1,0 +1,82 @@
+"""Which files of a folder are pictures, in the order people expect."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from workbench.errors import DatasetError
+from workbench.pictures.signatures import DECODED, HEAD_BYTES, sniff
+
+ENDINGS: frozenset[str] = frozenset(
+    {
+        ".apng", ".avif", ".bmp", ".dib", ".gif", ".heic", ".heif", ".ico", ".j2k", ".jfif",
+        ".jp2", ".jpe", ".jpeg", ".jpg", ".jxl", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".psd",
+        ".qoi", ".svg", ".tga", ".tif", ".tiff", ".webp",
+    }
+)  # fmt: skip
+"""Names that promise a picture: such a file is listed, and refused in words if it is none."""
+
+_SIDE_FILES = frozenset({"thumbs.db", "desktop.ini", "ehthumbs.db", "icon\r"})
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Sorts "img2" before "img10", without regard to case."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", text.casefold())
+    return tuple((0, int(p), p) if p[0] in "0123456789" else (1, 0, p) for p in parts)
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder is left out silently: hidden, or a system's side file."""
+    return name.startswith(".") or name.casefold() in _SIDE_FILES or name == "__MACOSX"
+
+
+def list_folders(folder: Path) -> list[Path]:
+    """The visible folders in a folder, naturally sorted (symbolic links followed once)."""
+    with os.scandir(folder) as entries:
+        names = [e.name for e in entries if e.is_dir() and not is_hidden(e.name)]
+    return [folder / name for name in sorted(names, key=_order)]
+
+
+def list_pictures(folder: str | Path, *, is_deep: bool = False) -> list[Path]:
+    """The picture files of a folder, naturally sorted.
+
+    A file counts by its ending, or else by its content; side files (`._*`, `Thumbs.db`,
+    `.DS_Store`) and hidden files never do. With `is_deep`, folders inside count too; links
+    to folders are then not followed, so that a loop of links ends.
+
+    Raises:
+        DatasetError: the folder is missing or cannot be listed.
+    """
+    folder = Path(folder)
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: _order(entry.name))
+    except OSError as error:
+        raise DatasetError(
+            f"The folder cannot be listed: {error.strerror}.", where=str(folder)
+        ) from None
+    pictures: list[Path] = []
+    for entry in found:
+        if is_hidden(entry.name):
+            continue
+        if is_deep and entry.is_dir(follow_symlinks=False):
+            pictures += list_pictures(entry.path, is_deep=True)
+        elif entry.is_file() and _is_picture(Path(entry.path)):
+            pictures.append(Path(entry.path))
+    return pictures
+
+
+def _order(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
+    return natural_key(name), name  # the name itself: "A1" and "a1" keep one order everywhere
+
+
+def _is_picture(path: Path) -> bool:
+    if path.suffix.lower() in ENDINGS:
+        return True
+    try:
+        with path.open("rb") as file:
+            return sniff(file.read(HEAD_BYTES)) in DECODED
+    except OSError:
+        return False  # unreadable and not named like a picture: nobody misses it

@@ -1,0 +1,83 @@
+"""Small pictures for lists: of one picture, and of each class of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from workbench.core.specs import FilePart, Part
+from workbench.core.split import random_order
+from workbench.errors import PictureError
+from workbench.pictures.decode import decode_picture
+from workbench.pictures.png import write_png
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+_TRIES = 4
+"""Unreadable files are passed over: this many times as many are tried before giving up."""
+
+
+def thumbnail(pixels: Pixels, size: int) -> Pixels:
+    """The picture with its longer side at most `size` pixels, proportions kept.
+
+    Smaller pictures stay as they are: whoever shows them scales them sharply.
+    """
+    height, width = pixels.shape[:2]
+    if max(height, width) <= size:
+        return pixels
+    scale = size / max(height, width)
+    to = (max(1, round(width * scale)), max(1, round(height * scale)))
+    is_grey = pixels.ndim == 3 and pixels.shape[2] == 1
+    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if is_grey else pixels))
+    small = np.array(image.resize(to, Image.Resampling.LANCZOS, reducing_gap=2.0), dtype=np.uint8)
+    return small[:, :, None] if is_grey else small
+
+
+def part_picture(part: Part, index: int) -> Pixels:
+    """One picture of a part, decoded when it is still in a file; raises PictureError."""
+    if isinstance(part, FilePart):
+        return decode_picture(part.paths[index])
+    return np.asarray(part.pictures[index])
+
+
+def write_thumbnails(
+    part: Part,
+    num_classes: int,
+    folder: str | Path,
+    *,
+    per_class: int,
+    size: int = 96,
+    seed: int = 7,
+) -> list[list[str]]:
+    """Writes up to `per_class` thumbnails of each class as PNG files.
+
+    Args:
+        part: Where the pictures come from; unreadable ones are passed over.
+        num_classes: Labels run from 0 to num_classes - 1.
+        per_class: How many of each class at most.
+        folder: Where the files go, named LABEL_NUMBER.png.
+        size: Longer side in pixels, see thumbnail().
+        seed: The same seed picks the same pictures.
+
+    Returns:
+        The files of each class, in the order of the classes.
+    """
+    files: list[list[str]] = []
+    for label in range(num_classes):
+        found: list[str] = []
+        members = np.flatnonzero(part.labels == label)
+        for index in random_order(members, seed)[: per_class * _TRIES]:
+            if len(found) == per_class:
+                break
+            try:
+                pixels = part_picture(part, int(index))
+            except PictureError:
+                continue  # the list of bad files names it; here another one will do
+            path = Path(folder) / f"{label:03d}_{len(found):02d}.png"
+            write_png(path, thumbnail(pixels, size))
+            found.append(str(path))
+        files.append(found)
+    return files
