@@ -1,0 +1,1 @@
+"""Side panels, one file each. Panels never import each other."""

@@ -1,0 +1,1 @@
+"""Small widgets that views and panels are made of."""
