@@ -10,13 +10,14 @@ PROTOCOL_VERSION = 1
 
 
 class ErrorParts(msgspec.Struct, frozen=True, kw_only=True):
-    """A WorkbenchError on the wire."""
+    """A WorkbenchError on the wire; `kind` is its class, "" where that is not known."""
 
     what: str
     where: str = ""
     received: str = ""
     expected: str = ""
     fix: str = ""
+    kind: str = ""
 
 
 # events of a run: trainer -> event log --------------------------------------------------

@@ -1,0 +1,274 @@
+"""The window's service worker: started when needed, asked without waiting. QtCore only."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
+
+from workbench.errors import RunError, WireError, WorkbenchError
+from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Failed, Hello
+from workbench.protocol.service_call import (
+    FINAL_ANSWERS,
+    LAST_LINES,
+    STOP_SECONDS,
+    check_hello,
+    death_error,
+)
+from workbench.protocol.wire import (
+    MAX_ANSWER_BYTES,
+    LineSplitter,
+    decode_answer,
+    encode_request,
+    error_parts,
+)
+from workbench.protocol.worker_command import worker_command, worker_environment
+
+OnAnswer = Callable[[AnyAnswer], None]
+
+_STOP_MS = int(STOP_SECONDS * 1000)
+_MAX_LOG_LINE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A request that has no final answer yet."""
+
+    line: bytes
+    on_answer: OnAnswer
+
+
+class ServiceProcess(QObject):
+    """Sends requests to a service worker and hands out its answers; never blocks.
+
+    The worker starts with `start` or the first request, and again with the next request
+    after it has died. Whatever happens, each request ends in one final answer: its own,
+    or Failed with the reason in words.
+
+    Signals:
+        state_changed: What the worker is doing, in words.
+        log_line: A line the worker or its libraries printed.
+        died: The worker ended without being asked to; how, in words.
+    """
+
+    state_changed = Signal(str)
+    log_line = Signal(str)
+    died = Signal(str)
+
+    def __init__(self, parent: QObject | None = None, command: list[str] | None = None) -> None:
+        super().__init__(parent)
+        self._command = command or worker_command("serve")
+        self._process: QProcess | None = None
+        self._asked: dict[int, _Asked] = {}
+        self._next_id = 1
+        self._is_ready = False
+        self._state = "The service worker is not started"
+        self._last_lines: deque[str] = deque(maxlen=LAST_LINES)
+        self._answers = LineSplitter(MAX_ANSWER_BYTES)
+        self._logs = LineSplitter(_MAX_LOG_LINE_BYTES)
+
+    @property
+    def state(self) -> str:
+        """The words of the last `state_changed`."""
+        return self._state
+
+    @property
+    def process_id(self) -> int:
+        """The worker's process id; 0 while there is none."""
+        return self._process.processId() if self._process is not None else 0
+
+    def start(self) -> None:
+        """Starts the worker, so that the first request waits less; no-op while it runs."""
+        if self._process is not None:
+            return
+        self._is_ready = False
+        self._last_lines.clear()
+        self._answers = LineSplitter(MAX_ANSWER_BYTES)
+        self._logs = LineSplitter(_MAX_LOG_LINE_BYTES)
+        process = QProcess(self)
+        environment = QProcessEnvironment()
+        for name, value in worker_environment().items():
+            environment.insert(name, value)
+        process.setProcessEnvironment(environment)
+        process.readyReadStandardOutput.connect(self._on_output)
+        process.readyReadStandardError.connect(self._on_log)
+        process.finished.connect(self._on_finished)
+        process.errorOccurred.connect(self._on_error)
+        self._process = process
+        self._tell("Starting the service worker")
+        process.start(self._command[0], self._command[1:])
+
+    def send(self, request: AnyRequest, on_answer: OnAnswer) -> int:
+        """Asks the worker; its `id` field is set here.
+
+        Args:
+            request: What to do; any id.
+            on_answer: Called in this thread with each answer, last with a final one.
+
+        Returns:
+            The id, for `cancel`.
+        """
+        request_id = self._next_id
+        self._next_id += 1
+        try:
+            line = encode_request(msgspec.structs.replace(request, id=request_id))
+        except WireError as error:
+            self._asked[request_id] = _Asked(b"", on_answer)
+            self._answer_later(request_id, error)
+            return request_id
+        self._asked[request_id] = _Asked(line, on_answer)
+        self.start()
+        if self._is_ready:
+            self._write(line)
+        return request_id
+
+    def cancel(self, request_id: int) -> None:
+        """Asks to stop a request soon: it then ends in Failed, unless it just finished."""
+        if request_id not in self._asked:
+            return
+        if self._is_ready:
+            cancel_id = self._next_id
+            self._next_id += 1
+            self._write(encode_request(Cancel(id=cancel_id, target=request_id)))
+        else:  # it has not been sent yet
+            self._answer_later(request_id, RunError("This was cancelled."))
+
+    def stop(self) -> None:
+        """Ends the worker: stdin closed, 3 s, terminated, 3 s, killed. Returns at once."""
+        process = self._detach("The service worker was stopped.")
+        if process is None:
+            return
+        process.finished.connect(process.deleteLater)
+        process.closeWriteChannel()
+        QTimer.singleShot(_STOP_MS, process, process.terminate)
+        QTimer.singleShot(2 * _STOP_MS, process, process.kill)
+        self._tell("The service worker is stopped")
+
+    def end(self) -> None:
+        """As `stop`, but waits for it: for the end of the application, after its windows."""
+        process = self._detach("Workbench was closed.")
+        if process is None:
+            return
+        for rung in (process.closeWriteChannel, process.terminate, process.kill):
+            rung()
+            is_over = process.state() == QProcess.ProcessState.NotRunning
+            if is_over or process.waitForFinished(_STOP_MS):
+                break
+        process.deleteLater()
+
+    # what the worker says --------------------------------------------------------------
+
+    def _on_output(self) -> None:
+        if self._process is None:
+            return
+        data = self._process.readAllStandardOutput().data()
+        try:
+            for line in self._answers.feed(bytes(data)):
+                if isinstance(line, WireError):
+                    raise line
+                self._take(decode_answer(line))
+        except WireError as error:
+            self._break_off(error)
+
+    def _take(self, answer: AnyAnswer) -> None:
+        if isinstance(answer, Hello):
+            check_hello(answer)
+            self._is_ready = True
+            self._tell("The service worker is ready")
+            for asked in list(self._asked.values()):
+                self._write(asked.line)
+        elif isinstance(answer, FINAL_ANSWERS):
+            self._finish(answer.id, answer)
+        elif (waiting := self._asked.get(answer.id)) is not None:
+            waiting.on_answer(answer)
+
+    def _finish(self, request_id: int, answer: AnyAnswer) -> None:
+        asked = self._asked.pop(request_id, None)
+        if asked is not None:
+            asked.on_answer(answer)
+
+    def _on_log(self) -> None:
+        if self._process is None:
+            return
+        data = self._process.readAllStandardError().data()
+        for line in self._logs.feed(bytes(data)):
+            text = line.what if isinstance(line, WireError) else line.decode("utf-8", "replace")
+            self._last_lines.append(text.rstrip())
+            self.log_line.emit(text.rstrip())
+
+    # how it ends -----------------------------------------------------------------------
+
+    def _on_finished(self, exit_code: int, status: QProcess.ExitStatus) -> None:
+        self._on_output()
+        self._on_log()
+        crashed = status == QProcess.ExitStatus.CrashExit
+        self._die(death_error(-exit_code if crashed else exit_code, list(self._last_lines)))
+
+    def _on_error(self, error: QProcess.ProcessError) -> None:
+        if error == QProcess.ProcessError.FailedToStart and self._process is not None:
+            words = self._process.errorString()
+            self._die(
+                RunError(
+                    "The service worker could not be started.",
+                    where=self._command[0],
+                    received=words,
+                    fix="Install Workbench again.",
+                )
+            )
+
+    def _break_off(self, error: WireError) -> None:
+        """A worker that does not keep to the protocol is not listened to any longer."""
+        if self._process is not None:
+            process = self._process
+            self._die(error)
+            process.kill()
+
+    def _die(self, error: WorkbenchError) -> None:
+        process = self._process
+        if process is None:
+            return
+        self._forget(process)
+        if process.state() == QProcess.ProcessState.NotRunning:
+            process.deleteLater()
+        else:
+            process.finished.connect(process.deleteLater)
+        self._tell(error.what)
+        self._fail_all(error)
+        self.died.emit(str(error))
+
+    def _detach(self, words: str) -> QProcess | None:
+        """Lets go of the running worker; its unfinished requests end in Failed."""
+        process = self._process
+        if process is not None:
+            self._forget(process)
+        self._fail_all(RunError(words))
+        return process
+
+    def _forget(self, process: QProcess) -> None:
+        process.readyReadStandardOutput.disconnect(self._on_output)
+        process.readyReadStandardError.disconnect(self._on_log)
+        process.finished.disconnect(self._on_finished)
+        process.errorOccurred.disconnect(self._on_error)
+        self._process = None
+        self._is_ready = False
+
+    def _fail_all(self, error: WorkbenchError) -> None:
+        # A callback may ask anew at once: only what is unfinished now ends here.
+        unfinished, self._asked = self._asked, {}
+        for request_id, asked in unfinished.items():
+            asked.on_answer(Failed(id=request_id, error=error_parts(error)))
+
+    def _answer_later(self, request_id: int, error: WorkbenchError) -> None:
+        failed = Failed(id=request_id, error=error_parts(error))
+        QTimer.singleShot(0, self, lambda: self._finish(request_id, failed))
+
+    def _write(self, line: bytes) -> None:
+        if self._process is not None and line:
+            self._process.write(line)
+
+    def _tell(self, words: str) -> None:
+        self._state = words
+        self.state_changed.emit(words)

@@ -1,0 +1,155 @@
+"""One message <-> one line of JSON, strict both ways.
+
+What is sent is checked as what is received is, so a message that the other side would
+refuse never leaves this one. Lines have a size limit: nobody's memory fills up with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+
+from workbench.errors import WireError, WorkbenchError
+from workbench.protocol.messages import AnyAnswer, AnyRequest, ErrorParts
+
+MAX_ANSWER_BYTES = 1 << 20
+"""Longest line of a service worker, its newline included."""
+
+MAX_REQUEST_BYTES = 8 << 20
+"""Longest line to a service worker: a request may hold thousands of picture paths."""
+
+Message = TypeVar("Message")
+
+_encoder = msgspec.json.Encoder()
+_requests: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)
+_answers: msgspec.json.Decoder[AnyAnswer] = msgspec.json.Decoder(AnyAnswer)
+
+
+def encode_request(request: AnyRequest) -> bytes:
+    """A request as one line with its newline.
+
+    Raises:
+        WireError: it holds something the protocol has no form for, or is too long.
+    """
+    line = _encode(request, MAX_REQUEST_BYTES)
+    decode_request(line)
+    return line
+
+
+def encode_answer(answer: AnyAnswer) -> bytes:
+    """An answer as one line with its newline; see `encode_request`."""
+    line = _encode(answer, MAX_ANSWER_BYTES)
+    decode_answer(line)
+    return line
+
+
+def decode_request(line: bytes) -> AnyRequest:
+    """The request in a line, with or without its newline.
+
+    Raises:
+        WireError: the line is not a request: too long, no JSON, an unknown kind, a
+            missing field, or a value of the wrong type (the message names the field).
+    """
+    return _decode(_requests, line, MAX_REQUEST_BYTES)
+
+
+def decode_answer(line: bytes) -> AnyAnswer:
+    """The answer in a line, with or without its newline; see `decode_request`."""
+    return _decode(_answers, line, MAX_ANSWER_BYTES)
+
+
+def error_parts(error: WorkbenchError) -> ErrorParts:
+    """An error in the form that messages carry."""
+    return ErrorParts(**error.to_dict(), kind=type(error).__name__)
+
+
+def error_from_parts(parts: ErrorParts) -> WorkbenchError:
+    """The error that a message carries, of the class that it was raised with."""
+    kinds = {kind.__name__: kind for kind in _family(WorkbenchError)}
+    texts = {key: text for key, text in msgspec.structs.asdict(parts).items() if key != "kind"}
+    return kinds.get(parts.kind, WorkbenchError)(**texts)
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines; a line over the limit is dropped and told.
+
+    Args:
+        max_bytes: Longest line, newline included. Never more than this is kept.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._rest = b""
+        self._dropped_bytes = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes | WireError]:
+        """Gives the lines that `data` completes, and an error for each one too long."""
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            whole = self._rest + line
+            self._rest = b""
+            if self._dropped_bytes or len(whole) >= self._max_bytes:
+                yield _too_long(self._dropped_bytes + len(whole) + 1, self._max_bytes)
+                self._dropped_bytes = 0
+            elif whole.strip():
+                yield whole
+        self._keep(rest)
+
+    def _keep(self, rest: bytes) -> None:
+        if self._dropped_bytes or len(self._rest) + len(rest) >= self._max_bytes:
+            self._dropped_bytes += len(self._rest) + len(rest)
+            self._rest = b""
+        else:
+            self._rest += rest
+
+
+def _family(base: type[WorkbenchError]) -> Iterator[type[WorkbenchError]]:
+    yield base
+    for child in base.__subclasses__():
+        yield from _family(child)
+
+
+def _encode(message: msgspec.Struct, max_bytes: int) -> bytes:
+    try:
+        line = _encoder.encode(message) + b"\n"
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise WireError(
+            "A message cannot be written as JSON.",
+            where=type(message).__name__,
+            received=_cut(str(error)),
+            expected="text, whole and finite numbers, lists and objects",
+        ) from error
+    if len(line) > max_bytes:
+        raise _too_long(len(line), max_bytes, type(message).__name__)
+    return line
+
+
+def _decode(decoder: msgspec.json.Decoder[Message], line: bytes, max_bytes: int) -> Message:
+    if len(line) > max_bytes:
+        raise _too_long(len(line), max_bytes)
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise WireError(
+            "A line is not a message of the protocol.",
+            where=_cut(str(error)),
+            received=_cut(line.decode("utf-8", "replace").strip()),
+            expected="one JSON object a line, as in workbench/protocol/messages.py",
+        ) from error
+
+
+def _too_long(size: int, max_bytes: int, where: str = "") -> WireError:
+    return WireError(
+        "A message is too long.",
+        where=where,
+        received=f"{size:,} bytes",
+        expected=f"at most {max_bytes:,} bytes a line",
+    )
+
+
+def _cut(text: str) -> str:
+    """At most 200 characters, control characters shown by their number."""
+    shown = "".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in text[:200])
+    return shown if len(text) <= 200 else shown + "..."

@@ -1,0 +1,41 @@
+"""`python -m workbench.worker train RUN_FOLDER` and `python -m workbench.worker serve`.
+
+Started by the window, the command line and tests; never imported by them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+USAGE = "usage: python -m workbench.worker train RUN_FOLDER | serve [--lazy]"
+
+
+def main(words: list[str]) -> int:
+    """Runs one of the two workers; returns its exit code."""
+    match words:
+        case ["train", folder]:
+            from workbench.worker.train import run_training
+
+            return run_training(folder)
+        case ["serve", *options] if set(options) <= {"--lazy"}:
+            from workbench.worker.channel import claim_stdout
+
+            protocol = claim_stdout()
+            from workbench.worker.service import serve
+
+            return serve(protocol, is_lazy="--lazy" in options)
+    sys.stderr.write(USAGE + "\n")
+    return 2
+
+
+if __name__ == "__main__":
+    try:
+        exit_code = main(sys.argv[1:])
+    except SystemExit as end:  # SIGTERM, after the session folder has been removed
+        exit_code = end.code if isinstance(end.code, int) else 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # TensorFlow's threads are not waited for: an import or a compilation under way would
+    # hold up the end for seconds, and everything worth keeping has been written.
+    os._exit(exit_code)

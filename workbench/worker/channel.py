@@ -1,0 +1,89 @@
+"""The worker's end of stdin and stdout: requests come in, answers go out, line by line.
+
+Standard output belongs to the protocol alone. `claim_stdout` is the very first thing a
+service worker does: whatever Keras, TensorFlow or a child process prints afterwards goes
+to standard error, where the window shows it as the log.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+from workbench.errors import WireError
+from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed
+from workbench.protocol.wire import (
+    MAX_REQUEST_BYTES,
+    LineSplitter,
+    decode_request,
+    encode_answer,
+    error_parts,
+)
+
+_READ_BYTES = 64 * 1024
+
+
+def claim_stdout() -> int:
+    """Keeps stdout for the protocol and points everybody else's stdout at stderr.
+
+    Returns:
+        The file descriptor that answers are written to; children don't inherit it.
+    """
+    sys.stdout.flush()
+    protocol = os.dup(1)
+    os.set_inheritable(protocol, False)
+    os.dup2(2, 1)
+    return protocol
+
+
+class Channel:
+    """Messages over two file descriptors. `send` may be called from any thread.
+
+    Attributes:
+        is_open: False once the other side has gone; sending is then a silent no-op,
+            because nobody is left to be told.
+    """
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+        self._lock = threading.Lock()
+        self._lines = LineSplitter(MAX_REQUEST_BYTES)
+        self._waiting: list[bytes | WireError] = []
+        self.is_open = True
+
+    def send(self, answer: AnyAnswer) -> None:
+        """Writes one answer.
+
+        Raises:
+            WireError: the answer cannot be written as a message; nothing was sent.
+        """
+        line = encode_answer(answer)
+        with self._lock:
+            if not self.is_open:
+                return
+            try:
+                while line:
+                    line = line[os.write(self._write_fd, line) :]
+            except OSError:  # a broken pipe: whoever asked has gone
+                self.is_open = False
+
+    def receive(self) -> AnyRequest | None:
+        """Waits for the next request; None when the other side has closed its end.
+
+        A line that is no request is answered with Failed (id 0) and skipped.
+        """
+        while True:
+            while self._waiting:
+                line = self._waiting.pop(0)
+                try:
+                    if isinstance(line, WireError):
+                        raise line
+                    return decode_request(line)
+                except WireError as error:
+                    self.send(Failed(id=0, error=error_parts(error)))
+            data = os.read(self._read_fd, _READ_BYTES)
+            if not data:
+                return None
+            self._waiting.extend(self._lines.feed(data))

@@ -1,0 +1,186 @@
+"""The service worker: classifies, evaluates, describes and exports, one request at a time.
+
+It says Hello before it imports TensorFlow, reads requests in a thread of its own so that
+a cancel is heard while another request is being done, and ends when its stdin closes.
+Every request ends in a final answer or in Failed.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import workbench
+from workbench.errors import RunError, WorkbenchError
+from workbench.protocol.messages import (
+    PROTOCOL_VERSION,
+    AnyAnswer,
+    AnyRequest,
+    Cancel,
+    Classify,
+    DescribeData,
+    Done,
+    Evaluate,
+    Export,
+    Failed,
+    Hello,
+    LoadWeights,
+    PickTestPictures,
+    WarmUp,
+)
+from workbench.protocol.wire import error_parts
+from workbench.runs.home import cache_home
+from workbench.worker.channel import Channel
+from workbench.worker.engine import Engine
+from workbench.worker.session import Job, SessionFolder
+
+Handler = Callable[[Job, Any], AnyAnswer]
+
+
+def serve(write_fd: int, *, is_lazy: bool = False) -> int:
+    """Serves requests from stdin until it closes.
+
+    Args:
+        write_fd: Where answers go, from `claim_stdout`.
+        is_lazy: Import TensorFlow only when a request needs it, instead of at once.
+
+    Returns:
+        The exit code.
+    """
+    # Ctrl+C reaches the whole process group: whoever started us decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    offer_to_the_kernel()
+    channel = Channel(0, write_fd)
+    channel.send(Hello(protocol=PROTOCOL_VERSION, versions=versions(), pid=os.getpid()))
+    with SessionFolder() as folder:
+        service = Service(channel, folder)
+        if not is_lazy:
+            service.engine.load_ahead()
+        service.run()
+    return 0
+
+
+class Service:
+    """The loop: a reader thread fills the queue, the main thread does the work."""
+
+    def __init__(self, channel: Channel, folder: SessionFolder) -> None:
+        self.engine = Engine()
+        self._channel = channel
+        self._folder = folder
+        self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
+        self._jobs: OrderedDict[int, Job] = OrderedDict()
+        self._jobs_lock = threading.Lock()
+
+    def run(self) -> None:
+        """Works until stdin closes; then what is still waiting is cancelled."""
+        threading.Thread(target=self._read, name="requests", daemon=True).start()
+        while (item := self._queue.get()) is not None:
+            job, request = item
+            self._channel.send(self._do(job, request))
+            with self._jobs_lock:
+                self._jobs.pop(job.id, None)
+
+    def _read(self) -> None:
+        while (request := self._channel.receive()) is not None:
+            if isinstance(request, Cancel):
+                self._cancel(request)
+            else:
+                self._accept(request)
+        with self._jobs_lock:
+            for job in self._jobs.values():
+                job.cancel()
+        self._queue.put(None)
+
+    def _accept(self, request: AnyRequest) -> None:
+        job = Job(
+            request.id,
+            send=self._channel.send,
+            folder=self._folder.path,
+            cache_folder=cache_home(),
+            engine=self.engine,
+        )
+        with self._jobs_lock:
+            is_new = self._jobs.setdefault(request.id, job) is job
+        if is_new:
+            self._queue.put((job, request))
+        else:
+            error = RunError("A request with this number is still being done.", where="id")
+            self._channel.send(Failed(id=request.id, error=error_parts(error)))
+
+    def _cancel(self, request: Cancel) -> None:
+        with self._jobs_lock:
+            job = self._jobs.get(request.target)
+            if job is not None:
+                job.cancel()
+        self._channel.send(Done(id=request.id, text="" if job else "It was finished already."))
+
+    def _do(self, job: Job, request: AnyRequest) -> AnyAnswer:
+        try:
+            job.check_cancelled()
+            return _handlers()[type(request)](job, request)
+        except WorkbenchError as error:
+            return Failed(id=job.id, error=error_parts(error))
+        except MemoryError:
+            error = RunError("There is not enough memory for this.", where=_name(request))
+            return Failed(id=job.id, error=error_parts(error))
+        except Exception as error:  # noqa: BLE001 - the asker is told, the log has the trace
+            traceback.print_exc()
+            return Failed(id=job.id, error=error_parts(_fault(error, request)))
+
+
+def versions() -> dict[str, str]:
+    """Versions of what answers depend on, without importing any of it."""
+    names = ("tensorflow", "keras", "numpy", "pillow")
+    found = {name: importlib.metadata.version(name) for name in names}
+    return {"workbench": workbench.__version__, "python": platform.python_version(), **found}
+
+
+def offer_to_the_kernel() -> None:
+    """When memory runs out, the kernel shall take this worker and not the desktop."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
+            file.write("500")
+    except OSError as error:  # not Linux, or a locked-down container: nothing depends on it
+        print(f"oom_score_adj stays as it is: {error}", file=sys.stderr)  # noqa: T201
+
+
+def _handlers() -> dict[type, Handler]:
+    # Imported at the first request: Hello comes before numpy, Pillow and the plug-ins.
+    from workbench.worker import classify, describe, evaluate, export, load_weights
+
+    return {
+        Classify: classify.classify,
+        WarmUp: classify.warm_up,
+        PickTestPictures: describe.pick_test_pictures,
+        DescribeData: describe.describe_data,
+        Evaluate: evaluate.evaluate,
+        Export: export.export,
+        LoadWeights: load_weights.load_weights,
+    }
+
+
+def _fault(error: Exception, request: AnyRequest) -> RunError:
+    return RunError(
+        "The service worker met a fault of its own.",
+        where=_name(request),
+        received=f"{type(error).__name__}: {error}"[:400],
+        fix="The log has the details.",
+    )
+
+
+def _name(request: AnyRequest) -> str:
+    return type(request).__name__
+
+
+def _leave(signum: int, _frame: Any) -> None:
+    raise SystemExit(128 + signum)

@@ -1,0 +1,129 @@
+"""What a service worker keeps between requests: a private folder, models, the engine."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from workbench.errors import RunError
+from workbench.protocol.messages import AnyAnswer, Progress
+from workbench.worker.engine import Engine
+
+_PREFIX = "workbench-service-"
+
+
+class CancelledError(RunError):
+    """The user has asked to stop a request; it ends in Failed with these words."""
+
+    def __init__(self) -> None:
+        super().__init__("This was cancelled.")
+
+
+class SessionFolder:
+    """A folder of this process alone (mode 0700) for PNGs, removed at the end.
+
+    A worker that is killed leaves its folder behind; the next worker removes it. The lock
+    file in each folder tells whether its worker still lives.
+    """
+
+    def __init__(self) -> None:
+        sweep_session_folders()
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock_fd = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)
+        fcntl.flock(self._lock_fd, fcntl.LOCK_EX)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock_fd)
+
+
+def sweep_session_folders() -> None:
+    """Removes the folders of this user's service workers that live no more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        try:
+            if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
+                continue
+            lock_fd = os.open(folder / "lock", os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:  # another user's, or just being made or removed: not ours to touch
+            continue
+        try:
+            fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # held: its worker lives
+            continue
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock_fd)
+
+
+class Job:
+    """One request being done: how its handler speaks, and hears of a cancel.
+
+    It is also the LoadContext that data sets are loaded with.
+
+    Attributes:
+        id: The request's id; every answer carries it.
+        folder: The session folder, for PNG files.
+        engine: Where `keras()` comes from.
+    """
+
+    def __init__(
+        self,
+        request_id: int,
+        *,
+        send: Callable[[AnyAnswer], None],
+        folder: Path,
+        cache_folder: Path,
+        engine: Engine,
+    ) -> None:
+        self.id = request_id
+        self.send = send
+        self.folder = folder
+        self.engine = engine
+        self._cache_folder = cache_folder
+        self._cancelled = threading.Event()
+        self._last_progress: tuple[str, float | None] = ("", None)
+
+    @property
+    def cache_folder(self) -> str:
+        """Folder for downloads and unpacked arrays; kept between runs."""
+        self._cache_folder.mkdir(parents=True, exist_ok=True)
+        return str(self._cache_folder)
+
+    def cancel(self) -> None:
+        """Asks the handler to stop at its next check; may be called from any thread."""
+        self._cancelled.set()
+
+    def check_cancelled(self) -> None:
+        """Raises CancelledError when the user has asked to stop."""
+        if self._cancelled.is_set():
+            raise CancelledError
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        """Tells what is going on; a hundredth more or less of the same is not sent again."""
+        if fraction is not None:
+            fraction = round(min(max(fraction, 0.0), 1.0), 2)
+        if (text, fraction) != self._last_progress:
+            self._last_progress = (text, fraction)
+            self.send(Progress(id=self.id, text=text, fraction=fraction))
+
+    def keras(self) -> Any:
+        """The keras module; says so when it has to be waited for."""
+        if not self.engine.is_loaded:
+            self.progress("Starting TensorFlow")
+        return self.engine.keras()
