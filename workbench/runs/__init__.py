@@ -1,1 +1,3 @@
-"""A run on disk: start, follow, stop, list. Qt-free."""
+"""A run on disk: request, event log, control, lock, weights. No Qt, no TensorFlow: the window
+and the command line use the same code, and a run is followed the same way in both.
+"""

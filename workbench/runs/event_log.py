@@ -1,0 +1,263 @@
+"""The event log of a run: one JSON line an event, appended by one trainer, read by anyone.
+
+A line is at most 64 KiB, numbered without gaps. What is torn or garbled in the file is
+counted and passed over, never raised: a damaged line must not take the window down.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self, TypeVar
+
+import msgspec
+
+from workbench.errors import WireError
+from workbench.protocol.messages import (
+    Batch,
+    DataReady,
+    EpochFinished,
+    LogLine,
+    RunEvent,
+    RunFinished,
+)
+
+LINE_LIMIT = 64 * 1024
+_CHUNK = 1 << 20
+_MAX_LOG_TEXT = 8_000
+_MAX_WARNINGS = 20
+_BATCHES_PER_LINE = 1_000
+
+E = TypeVar("E", bound=RunEvent)
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[RunEvent] = msgspec.json.Decoder(RunEvent)
+
+
+class EventWriter:
+    """Appends events to a log. May be used from several threads.
+
+    Opening a log that a killed trainer left behind continues its numbers.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        self._seq, is_torn = _end_of(path)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o644)
+        if is_torn:
+            os.write(self._file, b"\n")
+
+    def write(self, event: E) -> E:
+        """Numbers, stamps and appends an event.
+
+        Long Batch events become several lines, long texts and lists are cut.
+
+        Returns:
+            The event as written (of several lines, the last).
+
+        Raises:
+            OSError: the disk is full or the folder is gone.
+            WireError: the event cannot be brought under the limit of a line.
+        """
+        with self._lock:
+            written = event
+            for part in _parts(event):
+                written = self._append(part)  # type: ignore[assignment]
+            if isinstance(event, EpochFinished | RunFinished):
+                os.fsync(self._file)
+        return written
+
+    def _append(self, event: RunEvent) -> RunEvent:
+        numbered = msgspec.structs.replace(event, seq=self._seq + 1, time=round(time.time(), 3))
+        line = _encoder.encode(numbered) + b"\n"
+        if len(line) > LINE_LIMIT:
+            raise WireError(
+                "An event is too long for the log.",
+                where=type(event).__name__,
+                received=f"{len(line):,} bytes",
+                expected=f"at most {LINE_LIMIT:,} bytes",
+            )
+        os.write(self._file, line)
+        self._seq += 1
+        return numbered
+
+    def close(self) -> None:
+        """Closes the file; later writes raise OSError."""
+        with self._lock:
+            if self._file >= 0:
+                os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _end_of(path: Path) -> tuple[int, bool]:
+    """The last number in a log, and whether its last line is torn."""
+    reader = EventReader(path)
+    while reader.read_new():
+        pass
+    return reader.last_seq, reader.has_torn_end
+
+
+def _parts(event: RunEvent) -> Iterator[RunEvent]:
+    if isinstance(event, Batch) and len(event.losses) > _BATCHES_PER_LINE:
+        yield from _batch_parts(event)
+    elif isinstance(event, LogLine) and len(event.text) > _MAX_LOG_TEXT:
+        yield msgspec.structs.replace(event, text=event.text[:_MAX_LOG_TEXT] + " ...")
+    elif isinstance(event, DataReady):
+        yield _fitting(event)
+    else:
+        yield event
+
+
+def _batch_parts(event: Batch) -> Iterator[Batch]:
+    for start in range(0, len(event.losses), _BATCHES_PER_LINE):
+        losses = event.losses[start : start + _BATCHES_PER_LINE]
+        accuracies = event.accuracies[start : start + _BATCHES_PER_LINE]
+        yield msgspec.structs.replace(
+            event,
+            step=event.first_step + start + len(losses) - 1,
+            first_step=event.first_step + start,
+            losses=losses,
+            accuracies=accuracies,
+            loss=losses[-1],
+            accuracy=accuracies[-1] if accuracies else None,
+        )
+
+
+def _fitting(event: DataReady) -> DataReady:
+    """Keeps as many bad files as a line holds; the data panel lists all of them."""
+    files = event.bad_files
+    while files and len(_encoder.encode(event)) > LINE_LIMIT - 200:
+        files = files[: len(files) // 2]
+        event = msgspec.structs.replace(event, bad_files=files)
+    return event
+
+
+class EventReader:
+    """Reads a log from where it left off; the log may grow, or not exist yet.
+
+    Attributes:
+        warnings: Words about the first lines that were passed over.
+        num_bad_lines: How many lines were passed over.
+        last_seq: Number of the last event read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._rest = b""
+        self._is_skipping = False
+        self.warnings: list[str] = []
+        self.num_bad_lines = 0
+        self.last_seq = 0
+
+    @property
+    def has_torn_end(self) -> bool:
+        """True when the file ends within a line."""
+        return bool(self._rest) or self._is_skipping
+
+    def read_new(self, max_events: int = 5_000) -> list[RunEvent]:
+        """The events since the last call, at most so many; [] when there are none."""
+        events: list[RunEvent] = []
+        for line in self._lines(max_events):
+            event = self._decode(line)
+            if event is not None:
+                events.append(event)
+        return events
+
+    def _lines(self, max_lines: int) -> list[bytes]:
+        lines: list[bytes] = []
+        while True:
+            complete = self._take_complete(max_lines - len(lines))
+            lines += complete
+            if len(lines) >= max_lines or not self._fill():
+                return lines
+
+    def _take_complete(self, count: int) -> list[bytes]:
+        *complete, rest = self._rest.split(b"\n", count)
+        if len(complete) < count and len(rest) > LINE_LIMIT:
+            # No end in sight: forget it, so that no file fills the memory.
+            if not self._is_skipping:
+                self._warn("a line is longer than 64 KiB")
+            self._is_skipping, rest = True, b""
+        if complete and self._is_skipping:
+            self._is_skipping = False
+            complete = complete[1:]
+        self._rest = rest
+        return complete
+
+    def _fill(self) -> bool:
+        try:
+            with self._path.open("rb") as file:
+                if os.fstat(file.fileno()).st_size < self._offset:
+                    self._warn("the log became shorter")
+                    self._offset, self._rest = 0, b""
+                file.seek(self._offset)
+                data = file.read(_CHUNK)
+        except OSError:
+            return False
+        self._offset += len(data)
+        self._rest += data
+        return bool(data)
+
+    def _decode(self, line: bytes) -> RunEvent | None:
+        if not line.strip():
+            return None
+        if len(line) > LINE_LIMIT:
+            self._warn("a line is longer than 64 KiB")
+            return None
+        try:
+            event = _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self._warn(f"line after event {self.last_seq}: {error}")
+            return None
+        problem = _problem(event, self.last_seq)
+        if problem:
+            self._warn(f"event {event.seq}: {problem}")
+            return None
+        if event.seq > self.last_seq + 1:
+            self._warn(f"events {self.last_seq + 1} to {event.seq - 1} are missing")
+        self.last_seq = event.seq
+        return event
+
+    def _warn(self, words: str) -> None:
+        self.num_bad_lines += 1
+        if len(self.warnings) < _MAX_WARNINGS:
+            self.warnings.append(words)
+
+
+def decode_line(line: bytes) -> RunEvent | None:
+    """The event of one line, or None when the line is not one."""
+    try:
+        return _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _problem(event: RunEvent, last_seq: int) -> str:
+    """What no trainer of ours writes, though it is well-formed; "" when all is well."""
+    if event.seq <= last_seq:
+        return "its number was there before"
+    if isinstance(event, Batch):
+        count = event.step - event.first_step + 1
+        if event.first_step < 1 or not len(event.losses) == len(event.accuracies) == count:
+            return "its batches do not fit its steps"
+    return ""
+
+
+def read_all(path: Path) -> list[RunEvent]:
+    """All events of a log at once; for finished runs and tests."""
+    reader = EventReader(path)
+    events: list[RunEvent] = []
+    while new := reader.read_new():
+        events += new
+    return events

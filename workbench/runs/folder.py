@@ -1,0 +1,284 @@
+"""A run's folder: what is asked (never changed), what happened, and what came out of it.
+
+request.json   what to train: the whole project, its title and origin; written once
+events.jsonl   numbered events, appended by the trainer (event_log.py)
+control        what the trainer is asked to do (control.py)
+worker.lock    locked while the trainer lives (lock.py)
+log.txt        everything the trainer and its libraries printed
+crash.txt      the stack of a crash below Python
+weights.npz    the weights kept, and model.json, all that classifying needs beside them
+summary.json   a cache for the list of runs (index.py)
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.core.project import Project
+from workbench.core.project_file import parse_project, project_text
+from workbench.core.save import save_bytes
+from workbench.errors import RunFolderError, SaveError
+from workbench.runs.home import runs_home
+from workbench.runs.lock import is_locked
+from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
+
+REQUEST_VERSION = 1
+_REQUEST_NAME = "request.json"
+_MAX_REQUEST_BYTES = 64 * 1024 * 1024
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was asked to do.
+
+    Attributes:
+        project: The project as project-file JSON.
+        title: Words for people.
+        project_path: File the project came from, "" when it was never saved.
+        created: Seconds since the epoch.
+    """
+
+    project: dict[str, Any]
+    title: str = ""
+    project_path: str = ""
+    created: float = 0.0
+    format: str = "workbench-run"
+    version: int = REQUEST_VERSION
+
+    def to_project(self) -> Project:
+        """The project to train; raises ProjectFileError when it is damaged."""
+        return parse_project(msgspec.json.encode(self.project).decode(), "request.json")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """One run by its folder. A value: it holds a path, nothing is kept open."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def request_path(self) -> Path:
+        return self.path / _REQUEST_NAME
+
+    @property
+    def events_path(self) -> Path:
+        return self.path / "events.jsonl"
+
+    @property
+    def control_path(self) -> Path:
+        return self.path / "control"
+
+    @property
+    def lock_path(self) -> Path:
+        return self.path / "worker.lock"
+
+    @property
+    def log_path(self) -> Path:
+        return self.path / "log.txt"
+
+    @property
+    def crash_path(self) -> Path:
+        return self.path / "crash.txt"
+
+    @property
+    def weights_path(self) -> Path:
+        return self.path / WEIGHTS_NAME
+
+    @property
+    def card_path(self) -> Path:
+        return self.path / CARD_NAME
+
+    @property
+    def summary_path(self) -> Path:
+        return self.path / "summary.json"
+
+    def request(self) -> RunRequest:
+        """What was asked.
+
+        Raises:
+            RunFolderError: there is no request, it is damaged, or of a newer version.
+        """
+        try:
+            if self.request_path.stat().st_size > _MAX_REQUEST_BYTES:
+                raise RunFolderError("The run's request is too large.", where=str(self.path))
+            request = msgspec.json.decode(self.request_path.read_bytes(), type=RunRequest)
+        except OSError as error:
+            raise RunFolderError(
+                "This folder is not a run: its request cannot be read.",
+                where=str(self.request_path),
+                received=error.strerror or str(error),
+                expected="a run folder, as `workbench runs` lists them",
+            ) from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise RunFolderError(
+                "The run's request is damaged.",
+                where=str(self.request_path),
+                received=str(error),
+                fix="Start the training again from its project.",
+            ) from error
+        if request.version > REQUEST_VERSION:
+            raise RunFolderError(
+                "The run was made by a newer version of Workbench.",
+                where=str(self.request_path),
+                received=f"version {request.version}",
+                expected=f"version {REQUEST_VERSION} or older",
+                fix="Update Workbench.",
+            )
+        return request
+
+    def has_model(self) -> bool:
+        """True when weights were kept, so that pictures can be classified."""
+        return self.card_path.is_file() and self.weights_path.is_file()
+
+    def model_card(self) -> ModelCard:
+        """What is needed beside the weights; raises RunFolderError when there is none."""
+        return read_card(self.path)
+
+    def is_alive(self) -> bool:
+        """True while a trainer works on this run."""
+        return is_locked(self.lock_path)
+
+    def log_tail(self, *, max_lines: int = 20) -> tuple[str, ...]:
+        """The last lines that the trainer printed, without control characters."""
+        return tail_lines(self.log_path, max_lines=max_lines)
+
+
+def tail_lines(path: Path, *, max_lines: int, max_bytes: int = 64 * 1024) -> tuple[str, ...]:
+    """The last non-empty lines of a text file; nothing where it does not exist."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - max_bytes))
+            text = file.read(max_bytes).decode("utf-8", "replace")
+    except OSError:
+        return ()
+    lines = (re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", line) for line in text.splitlines())
+    return tuple([line[:1000] for line in lines if line.strip()][-max_lines:])
+
+
+def create_run(
+    project: Project,
+    *,
+    title: str = "",
+    project_path: str = "",
+    home: Path | None = None,
+    path: Path | None = None,
+) -> RunFolder:
+    """Makes the folder of a new run; nothing is started.
+
+    Args:
+        project: What to train.
+        title: Words for people; the project's title where empty.
+        project_path: File the project came from.
+        home: Folder to make it in; the user's runs where None.
+        path: The exact folder, instead of a new one in `home`; must not be a run already.
+
+    Raises:
+        SaveError: the folder cannot be written.
+        RunFolderError: `path` holds something already.
+    """
+    title = title or project.title or Path(project_path).stem or "Untitled"
+    request = RunRequest(
+        project=msgspec.json.decode(project_text(project)),
+        title=title,
+        project_path=project_path,
+        created=time.time(),
+    )
+    folder = _exact_folder(path) if path is not None else _new_folder(home or runs_home(), title)
+    run = RunFolder(folder)
+    save_bytes(run.request_path, msgspec.json.format(msgspec.json.encode(request), indent=1))
+    return run
+
+
+def _exact_folder(path: Path) -> Path:
+    path = path.absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        is_empty = not any(path.iterdir())
+    except OSError as error:
+        raise _cannot_make(path, error) from error
+    if not is_empty:
+        raise RunFolderError(
+            "The folder for the run is not empty.",
+            where=str(path),
+            expected="a new or empty folder",
+            fix="Choose another folder.",
+        )
+    return path
+
+
+def _new_folder(home: Path, title: str) -> Path:
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40] or "run"
+    stem = f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{words}"
+    number = 1
+    while True:
+        path = home / (stem if number == 1 else f"{stem}_{number}")
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            raise _cannot_make(path, error) from error
+        else:
+            return path
+
+
+def _cannot_make(path: Path, error: OSError) -> SaveError:
+    return SaveError(
+        "The folder for the run cannot be made.",
+        where=str(path),
+        received=error.strerror or str(error),
+        fix="Choose a folder that you may write to, on a disk with free space.",
+    )
+
+
+def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder:
+    """A run by its folder, or by its name (or the start of it) among the user's runs.
+
+    Raises:
+        RunFolderError: there is no such run; the latest names are listed.
+    """
+    path = Path(path_or_name).expanduser()
+    if (path / _REQUEST_NAME).is_file():
+        return RunFolder(path.absolute())
+    home = home or runs_home()
+    names = sorted(p.parent.name for p in home.glob(f"*/{_REQUEST_NAME}"))
+    text = str(path_or_name)
+    matching = [name for name in names if name == text] or [
+        name for name in names if text and name.startswith(text)
+    ]
+    if len(matching) == 1:
+        return RunFolder(home / matching[0])
+    raise RunFolderError(
+        "There is no such run." if not matching else "Several runs have names that start so.",
+        where=str(home),
+        received=text,
+        expected=", ".join((matching or names)[-5:]) or "a run folder (there are no runs yet)",
+        fix="List the runs with `workbench runs`.",
+    )
+
+
+def find_model(path_or_name: str | Path) -> str:
+    """The path of something that can classify: a run folder, a run by name, or a file.
+
+    Returns:
+        An absolute path: a `.keras` file as it stands, else a run folder with weights.
+
+    Raises:
+        RunFolderError: there is no such run, or it has no weights yet.
+    """
+    path = Path(path_or_name).expanduser()
+    if path.is_file():
+        return str(path.absolute())
+    run = open_run(path_or_name)
+    run.model_card()
+    return str(run.path)

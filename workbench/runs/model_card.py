@@ -1,0 +1,109 @@
+"""The model card: all that a run's weights need to classify pictures on their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.core.save import save_bytes
+from workbench.errors import RunFolderError
+from workbench.protocol.messages import BestEpoch, TestResult
+
+CARD_NAME = "model.json"
+WEIGHTS_NAME = "weights.npz"
+CARD_VERSION = 1
+_MAX_CARD_BYTES = 64 * 1024 * 1024
+
+
+class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands beside the weights, as `model.json`.
+
+    Attributes:
+        title: Words for people.
+        class_names: In the order of the network's outputs.
+        input_shape: Shape of the picture: [height, width, channels].
+        fit: How a picture is brought to that shape: crop, stretch or pad.
+        graph: The network as in a project file ("nodes", "edges").
+        is_logits: The network's last layer has no softmax: apply it when classifying.
+        precision: What it was trained in, "float32" or "bfloat16".
+        dataset: {"key", "params"} it was trained on, and its title in words.
+        recipe: The training recipe as plain values.
+        versions: Of the application and the libraries that trained it.
+        epochs_done, kept_epoch: Epochs trained, and the one the weights are of (0: before
+            the first was finished).
+        best, test: Scores where known.
+        checksum: SHA-256 over the weights, see weights_file.array_checksum.
+    """
+
+    class_names: list[str]
+    input_shape: list[int]
+    fit: str
+    graph: dict[str, Any]
+    is_logits: bool = False
+    precision: str = "float32"
+    dataset: dict[str, Any] = {}
+    dataset_title: str = ""
+    recipe: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    title: str = ""
+    epochs_done: int = 0
+    kept_epoch: int = 0
+    best: BestEpoch | None = None
+    test: TestResult | None = None
+    checksum: str = ""
+    format: str = "workbench-model"
+    version: int = CARD_VERSION
+
+
+def read_card(folder: Path) -> ModelCard:
+    """Reads the card of a run folder.
+
+    Raises:
+        RunFolderError: there is none yet, it is damaged, or of a newer version.
+    """
+    path = folder / CARD_NAME
+    try:
+        if path.stat().st_size > _MAX_CARD_BYTES:
+            raise RunFolderError("The model card is too large.", where=str(path))
+        card = msgspec.json.decode(path.read_bytes(), type=ModelCard)
+    except FileNotFoundError as error:
+        raise RunFolderError(
+            "This run has no trained weights yet.",
+            where=str(path),
+            fix="Wait until its first epoch is finished, or choose another run.",
+        ) from error
+    except OSError as error:
+        raise RunFolderError(
+            "The model card cannot be read.", where=str(path), received=error.strerror or str(error)
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RunFolderError(
+            "The model card is damaged.", where=str(path), received=str(error)
+        ) from error
+    return _checked(card, path)
+
+
+def _checked(card: ModelCard, path: Path) -> ModelCard:
+    if card.version > CARD_VERSION:
+        raise RunFolderError(
+            "The model was saved by a newer version of Workbench.",
+            where=str(path),
+            received=f"version {card.version}",
+            expected=f"version {CARD_VERSION} or older",
+            fix="Update Workbench.",
+        )
+    if len(card.input_shape) != 3 or min(card.input_shape, default=0) < 1 or not card.class_names:
+        raise RunFolderError(
+            "The model card does not describe a picture classifier.",
+            where=str(path),
+            received=f"input {card.input_shape}, {len(card.class_names)} classes",
+            expected="a shape (height, width, channels) and class names",
+        )
+    return card
+
+
+def write_card(folder: Path, card: ModelCard) -> None:
+    """Writes the card into a run folder, whole or not at all; raises SaveError."""
+    save_bytes(folder / CARD_NAME, msgspec.json.format(msgspec.json.encode(card), indent=1))

@@ -1,0 +1,118 @@
+"""Starts a trainer: a process of its own session that outlives whoever started it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import workbench
+from workbench.core.params import check_all
+from workbench.core.project import Choice
+from workbench.errors import RunError, RunFolderError
+from workbench.runs.folder import RunFolder
+from workbench.runs.lock import LOCK_FD_VARIABLE, take_lock
+from workbench.targets import all_targets
+
+_LOCK_FD = 3
+_started: set[int] = set()
+"""Trainers of this process that have not been seen to end; see `reap`."""
+
+
+def start_trainer(run: RunFolder) -> int:
+    """Starts `python -m workbench.worker train RUN` and returns at once.
+
+    The run is locked before the process starts and the lock is handed over, so there is no
+    moment in which a living trainer looks dead.
+
+    Returns:
+        The trainer's process id.
+
+    Raises:
+        RunFolderError: the folder is not a run, or a trainer works on it already.
+        RunError: the process cannot be started, or the target is unknown.
+    """
+    target = run.request().to_project().target
+    environment = _environment(target)
+    reap()
+    lock = take_lock(run.lock_path, wait_s=0.2)
+    if lock is None:
+        raise RunFolderError(
+            "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
+        )
+    try:
+        pid = _spawn(run, lock, environment)
+    except OSError as error:
+        raise RunError(
+            "The trainer could not be started.",
+            where=sys.executable,
+            received=error.strerror or str(error),
+        ) from error
+    finally:
+        os.close(lock)
+    _started.add(pid)
+    return pid
+
+
+def _spawn(run: RunFolder, lock: int, environment: dict[str, str]) -> int:
+    # -P: files beside the user's project must not shadow Python's own modules.
+    arguments = [sys.executable, "-P", "-m", "workbench.worker", "train", str(run.path)]
+    log_flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return os.posix_spawn(
+        sys.executable,
+        arguments,
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(run.log_path), log_flags, 0o644),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+            (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
+        ],
+        setsid=True,
+    )
+
+
+def _environment(target: Choice) -> dict[str, str]:
+    """This process's variables, the target's, and the way to our own package."""
+    package_home = str(Path(workbench.__file__).resolve().parent.parent)
+    path = os.environ.get("PYTHONPATH", "")
+    return {
+        **os.environ,
+        **target_environment(target),
+        "PYTHONPATH": os.pathsep.join(part for part in (package_home, path) if part),
+        "PYTHONUNBUFFERED": "1",
+        LOCK_FD_VARIABLE: str(_LOCK_FD),
+    }
+
+
+def target_environment(target: Choice) -> dict[str, str]:
+    """The variables that a target wants set before TensorFlow starts.
+
+    Raises:
+        RunError: the target is unknown or its values are wrong.
+    """
+    targets = all_targets()
+    spec = targets.get(target.key)
+    if spec is None:
+        raise RunError(
+            "The project wants to train on a target that is not known here.",
+            where="target",
+            received=target.key,
+            expected=", ".join(targets),
+            fix="Choose another target.",
+        )
+    params, errors = check_all(spec.params, target.params)
+    if errors:
+        raise errors[0]
+    return dict(spec.environment(params))
+
+
+def reap() -> None:
+    """Lets the kernel forget trainers of this process that have ended (no zombies)."""
+    for pid in list(_started):
+        try:
+            ended, _ = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            ended = pid
+        if ended:
+            _started.discard(pid)

@@ -1,0 +1,74 @@
+"""The computer the application runs on: its processor, through a one-device strategy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from workbench.core.params import Params
+from workbench.core.specs import TargetSpec
+
+_CPU_FILE = Path("/proc/cpuinfo")
+_UNITS = (
+    ("amx_bf16", "bfloat16 matrix units"),
+    ("avx512_bf16", "bfloat16 units"),
+    ("avx512f", "AVX-512"),
+    ("avx2", "AVX2"),
+)
+
+
+@cache
+def cpu_flags() -> frozenset[str]:
+    """What the processor says it can do, in the kernel's words; empty where unknown."""
+    try:
+        text = _CPU_FILE.read_text(errors="replace")
+    except OSError:
+        return frozenset()
+    lines = (line for line in text.splitlines() if line.startswith(("flags", "Features")))
+    return frozenset(next(lines, "").partition(":")[2].split())
+
+
+def has_bfloat16_units(flags: frozenset[str]) -> bool:
+    """True when bfloat16 is computed in hardware; elsewhere it is slower than float32."""
+    return bool(flags & {"amx_bf16", "avx512_bf16"})
+
+
+def num_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _describe(params: Params) -> str:
+    cores = num_cores()
+    units = next((words for flag, words in _UNITS if flag in cpu_flags()), "")
+    words = f"{cores} core" if cores == 1 else f"{cores} cores"
+    return f"{words}, {units}" if units else words
+
+
+def _environment(params: Params) -> Mapping[str, str]:
+    return {
+        # The log panel is for people: TensorFlow's own hints about its build are not.
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        # This target is the processor; a GPU driver that is half there must not slow the start.
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "TF_USE_LEGACY_KERAS": "0",
+        "KERAS_BACKEND": "tensorflow",
+        "OMP_NUM_THREADS": str(num_cores()),
+    }
+
+
+def _connect(tf: Any, params: Params) -> Any:
+    return tf.distribute.OneDeviceStrategy("/cpu:0")
+
+
+SPEC = TargetSpec(
+    key="this_computer",
+    title="This computer",
+    summary="Trains on the processor of this computer, with all its cores.",
+    environment=_environment,
+    connect=_connect,
+    describe=_describe,
+)
