@@ -10,15 +10,19 @@ from workbench.pictures.decode import MAX_PIXELS, decode_picture
 from workbench.pictures.fit import FITS, fit_picture
 from workbench.pictures.listing import list_pictures
 from workbench.pictures.png import png_bytes, write_png
+from workbench.pictures.prepare import PreparedData, PreparedPart, prepare
 from workbench.pictures.thumbnails import thumbnail, write_thumbnails
 
 __all__ = [
     "FITS",
     "MAX_PIXELS",
+    "PreparedData",
+    "PreparedPart",
     "decode_picture",
     "fit_picture",
     "list_pictures",
     "png_bytes",
+    "prepare",
     "thumbnail",
     "write_png",
     "write_thumbnails",

@@ -58,6 +58,11 @@ def _image(pixels: Pixels) -> Image.Image:
     )
 
 
+def check_shape(shape: Shape, fit: str) -> None:
+    """Raises PictureError when pictures cannot be brought to `shape` by `fit`."""
+    _wanted(shape, fit)
+
+
 def _wanted(shape: Shape, fit: str) -> tuple[int, int, str]:
     if len(shape) != 3 or shape[2] not in _MODES or min(shape) < 1:
         raise PictureError(

@@ -1,0 +1,168 @@
+"""A folder with one folder of pictures a class, with or without a test part of its own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.core.params import ChoiceParam, Params, PathParam
+from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
+from workbench.errors import DatasetError
+from workbench.pictures.fit import FITS
+from workbench.pictures.listing import list_folders, list_pictures
+
+_TRAIN_NAMES = frozenset({"train", "training"})
+_TEST_NAMES = ("test", "testing", "val", "valid", "validation")
+"""Names of a folder that holds the test part, the best first."""
+
+_EXPECTED = "one folder a class, each with pictures (or train and test folders of such folders)"
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the classes are: their folders by name, for both parts."""
+
+    train: dict[str, Path]
+    test: dict[str, Path]
+    notes: tuple[str, ...] = ()
+
+
+def _load(ctx: LoadContext, params: Params) -> LoadedData:
+    root = _root(str(params.get("path", "")))
+    layout = _layout(root)
+    ctx.progress("listing the pictures")
+    train = {name: _list(folder, ctx) for name, folder in layout.train.items()}
+    test = {name: _list(folder, ctx) for name, folder in layout.test.items()}
+    notes = [*layout.notes]
+    empty = [name for name in train if not train[name]]
+    notes += [f'The folder "{name}" holds no pictures and is no class.' for name in empty]
+    names = tuple(name for name in train if train[name])
+    _check_classes(root, names, train)
+    notes += [
+        f'The class "{name}" has a single picture.' for name in names if len(train[name]) == 1
+    ]
+    notes += [
+        f'The test folder "{name}" belongs to no class of the training part and is left out.'
+        for name in test
+        if name not in names and test[name]
+    ]
+    return LoadedData(
+        class_names=names,
+        train=_part(names, train),
+        test=_part(names, test) if any(test.get(name) for name in names) else None,
+        notes=tuple(notes),
+    )
+
+
+def _root(text: str) -> Path:
+    path = Path(os.path.expanduser(text)) if text else None  # noqa: PTH111 - keeps bad ~ as is
+    if path is None:
+        raise DatasetError(
+            "No folder has been chosen yet.", expected=_EXPECTED, fix="Choose a folder of pictures."
+        )
+    try:
+        if path.is_dir():
+            return path
+        is_there = path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise DatasetError(
+            f"The folder cannot be opened: {error.strerror}.", where=str(path)
+        ) from None
+    raise DatasetError(
+        "This is a file, not a folder." if is_there else "There is no such folder.",
+        where=str(path),
+        expected=_EXPECTED,
+        fix="" if is_there else "Correct the path, or choose the folder again.",
+    )
+
+
+def _layout(root: Path) -> _Layout:
+    folders = _folders(root)
+    by_name = {folder.name.casefold(): folder for folder in folders}
+    train = next((by_name[name] for name in by_name if name in _TRAIN_NAMES), None)
+    tests = [by_name[name] for name in _TEST_NAMES if name in by_name]
+    if train is None or len(folders) > 1 + len(tests) or not _folders(train):
+        return _Layout({folder.name: folder for folder in folders}, {})
+    notes = tuple(
+        f'The folder "{folder.name}" is not used: "{tests[0].name}" is the test part.'
+        for folder in tests[1:]
+    )
+    test = {folder.name: folder for folder in _folders(tests[0])} if tests else {}
+    return _Layout({folder.name: folder for folder in _folders(train)}, test, notes)
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return list_folders(folder)
+    except OSError as error:
+        raise DatasetError(
+            f"The folder cannot be listed: {error.strerror}.",
+            where=str(folder),
+            fix="Check who may read it.",
+        ) from None
+
+
+def _list(folder: Path, ctx: LoadContext) -> list[str]:
+    ctx.check_cancelled()
+    return [str(path) for path in list_pictures(folder, is_deep=True)]
+
+
+def _check_classes(root: Path, names: tuple[str, ...], found: dict[str, list[str]]) -> None:
+    if len(names) >= 2:
+        return
+    if names:
+        raise DatasetError(
+            f'There is only one class, "{names[0]}": nothing to tell apart.',
+            where=str(root),
+            received=f"{len(found[names[0]]):,} pictures of one class",
+            expected=_EXPECTED,
+            fix="Add a folder with pictures of something else.",
+        )
+    loose = len(list_pictures(root))
+    received = f"{len(found)} folders without pictures" if found else "no folders"
+    if loose:
+        received += f", and {loose:,} pictures that belong to no class"
+    raise DatasetError(
+        "The folder holds no classes.",
+        where=str(root),
+        received=received,
+        expected=_EXPECTED,
+        fix="Sort the pictures into one folder for each class.",
+    )
+
+
+def _part(names: tuple[str, ...], files: dict[str, list[str]]) -> FilePart:
+    lists = [files.get(name, []) for name in names]
+    labels = np.repeat(np.arange(len(names), dtype=np.int64), [len(paths) for paths in lists])
+    return FilePart(tuple(path for paths in lists for path in paths), labels)
+
+
+SPEC = DatasetSpec(
+    key="folder",
+    title="Folder of pictures",
+    summary="Your own pictures, in one folder for each class. Sizes may differ.",
+    licence="as the pictures'",
+    params=(
+        PathParam(
+            key="path",
+            title="Folder",
+            default="",
+            is_folder=True,
+            help="Holds one folder of pictures for each class, or the folders train and test, "
+            "each with such folders.",
+        ),
+        ChoiceParam(
+            key="fit",
+            title="Fit",
+            default="crop",
+            choices=tuple(FITS),
+            titles=FITS,
+            help="How pictures of other proportions than the network's input are brought to it.",
+        ),
+    ),
+    source_param="path",
+    load=_load,
+)

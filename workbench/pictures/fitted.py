@@ -1,0 +1,121 @@
+"""Parts of a data set as rows of one shape: decoded and fitted once, then memory-mapped."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
+from workbench.errors import DatasetError, PictureError
+from workbench.pictures.fit import fit_picture
+from workbench.pictures.store import BadRows, open_rows, prune, write_rows
+from workbench.pictures.thumbnails import part_picture
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+_LAYOUT = 1
+"""Raised when decoding or fitting changes what it gives, so that older rows are not read."""
+
+_STEP = 16
+"""Pictures a thread takes at a time."""
+
+
+def fitted_rows(
+    part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
+) -> tuple[Pixels, BadRows]:
+    """The part's pictures brought to `shape`, in order, and which could not be read.
+
+    Args:
+        part: Files, or pictures in memory.
+        shape: (height, width, 1 or 3).
+        fit: A key of fit.FITS.
+        ctx: Cache folder, progress and cancelling.
+        words: What is being prepared, for the progress, e.g. "training pictures".
+    """
+    if isinstance(part, ArrayPart) and part.pictures.shape[1:] == tuple(shape):
+        return part.pictures, {}
+    folder = Path(ctx.cache_folder) / "pictures"
+    path = folder / f"{_key(part, shape, fit)}.npy"
+    stored = open_rows(path, len(part), shape)
+    if stored is None:
+        write_rows(path, _rows(part, shape, fit, ctx, words), len(part), shape)
+        prune(folder)
+        stored = open_rows(path, len(part), shape)
+    if stored is None:  # removed by someone between writing and opening
+        raise DatasetError("The prepared pictures have disappeared.", where=str(path))
+    return stored
+
+
+def _key(part: Part, shape: Shape, fit: str) -> str:
+    """A name for these pictures at this shape: content or path, size and time of change."""
+    digest = hashlib.sha256(repr((_LAYOUT, tuple(shape), fit, len(part))).encode())
+    if isinstance(part, FilePart):
+        for path in part.paths:
+            digest.update(_file_mark(path))
+    else:
+        for start in range(0, len(part), 1024):
+            digest.update(part.pictures[start : start + 1024].tobytes())
+        digest.update(repr(part.pictures.shape).encode())
+    return digest.hexdigest()[:32]
+
+
+def _file_mark(path: str) -> bytes:
+    name = os.path.abspath(path).encode(errors="surrogateescape")  # noqa: PTH100 - bytes of it
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return name + b"\0missing\0"
+    return name + f"\0{status.st_size}\0{status.st_mtime_ns}\0".encode()
+
+
+def _rows(
+    part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
+) -> Iterator[Pixels | str]:
+    """Decodes side by side, gives in order; a few steps ahead at most, so memory stays flat."""
+
+    def one(index: int) -> Pixels | str:
+        try:
+            return fit_picture(part_picture(part, index), shape, fit=fit)
+        except PictureError as error:
+            return _reason(error)
+
+    def step(start: int) -> list[Pixels | str]:
+        return [one(i) for i in range(start, min(start + _STEP, len(part)))]
+
+    yield from _in_order(step, len(part), ctx, words)
+
+
+def _in_order(
+    step: Callable[[int], list[Pixels | str]], count: int, ctx: LoadContext, words: str
+) -> Iterator[Pixels | str]:
+    workers = min(8, os.cpu_count() or 1)
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
+    waiting: deque[Future[list[Pixels | str]]] = deque()
+    starts = iter(range(0, count, _STEP))
+    done = 0
+    try:
+        waiting.extend(pool.submit(step, s) for s in islice(starts, workers * 2))
+        while waiting:
+            ctx.check_cancelled()
+            ctx.progress(f"preparing {words}: {done:,} of {count:,}", done / count)
+            rows = waiting.popleft().result()
+            waiting.extend(pool.submit(step, s) for s in islice(starts, 1))
+            done += len(rows)
+            yield from rows
+    finally:
+        pool.shutdown(cancel_futures=True)
+    ctx.progress(f"preparing {words}: {count:,} of {count:,}", 1.0)
+
+
+def _reason(error: PictureError) -> str:
+    """One line without the path, which the list of bad files has beside it."""
+    received = f" ({error.received})" if error.received else ""
+    return f"{error.what.rstrip('.')}{received}"

@@ -1,0 +1,204 @@
+"""From a loaded data set to what training takes: three parts of uint8 rows of one shape."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.recipe import TrainingRecipe
+from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
+from workbench.core.split import split_indices
+from workbench.errors import DatasetError
+from workbench.pictures.fit import check_shape
+from workbench.pictures.fitted import fitted_rows
+from workbench.pictures.store import open_rows, write_rows
+
+IN_MEMORY_BYTES = 1 << 30
+"""A part larger than this stays on disk, memory-mapped, instead of being held in memory."""
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Labels = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class PreparedPart:
+    """Pictures and labels of one part.
+
+    Attributes:
+        x: uint8 (n, height, width, channels); an array, or a read-only memory map.
+        y: int64 (n,).
+    """
+
+    x: Pixels
+    y: Labels
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """A data set ready for training.
+
+    Attributes:
+        class_names: Name of each label.
+        train, validation, test: The parts; None where there is none. With the recipe's
+            validation "test", validation and test are the same pictures.
+        bad_files: (path, reason in words) of pictures that were left out.
+        notes: Sentences worth telling.
+    """
+
+    class_names: tuple[str, ...]
+    train: PreparedPart
+    validation: PreparedPart | None
+    test: PreparedPart | None
+    bad_files: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """Some rows of a part, not yet gathered."""
+
+    rows: Pixels
+    labels: Labels
+    indices: Labels
+
+    @property
+    def chosen(self) -> Labels:
+        return self.labels[self.indices]
+
+    def pick(self, indices: Labels) -> _Selection:
+        return _Selection(self.rows, self.labels, self.indices[indices])
+
+
+def prepare(
+    loaded: LoadedData, *, shape: Shape, fit: str, recipe: TrainingRecipe, ctx: LoadContext
+) -> PreparedData:
+    """Decodes, fits and splits a data set; unreadable pictures are left out and listed.
+
+    Every picture is decoded once: the rows are kept in the cache folder, under a key of the
+    files, their sizes and times, the shape and the fit.
+
+    Raises:
+        DatasetError: fewer than two classes, or no picture can be read.
+        PictureError: `shape` is not (height, width, 1 or 3), or `fit` is unknown.
+    """
+    check_shape(shape, fit)
+    train, bad_train = _readable(loaded.train, shape, fit, ctx, "training pictures")
+    bad_files = [*loaded.bad_files, *bad_train]
+    test = None
+    if loaded.test is not None and len(loaded.test):
+        test, bad_test = _readable(loaded.test, shape, fit, ctx, "test pictures")
+        bad_files += bad_test
+    _check_enough(train, loaded.class_names, bad_files)
+    train, validation, test = _split(train, test, recipe)
+    notes = (*loaded.notes, *_notes(loaded.class_names, train, test))
+    ctx.progress("gathering the pictures")
+    test_part = _gather(test, shape, ctx) if test is not None else None
+    is_same = validation is test
+    return PreparedData(
+        class_names=loaded.class_names,
+        train=_gather(train, shape, ctx),
+        validation=test_part if is_same or validation is None else _gather(validation, shape, ctx),
+        test=test_part,
+        bad_files=tuple(bad_files),
+        notes=notes,
+    )
+
+
+def _readable(
+    part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
+) -> tuple[_Selection, list[tuple[str, str]]]:
+    """The pictures of a part that can be read, and the others with the reason."""
+    rows, bad = fitted_rows(part, shape, fit, ctx, words)
+    names = part.paths if isinstance(part, FilePart) else range(len(part))
+    bad_files = [(str(names[index]), reason) for index, reason in sorted(bad.items())]
+    good = np.setdiff1d(np.arange(len(part)), np.array(sorted(bad), np.int64))
+    return _Selection(rows, np.asarray(part.labels, dtype=np.int64), good), bad_files
+
+
+def _check_enough(
+    train: _Selection, class_names: tuple[str, ...], bad_files: list[tuple[str, str]]
+) -> None:
+    labels = np.unique(train.chosen)
+    if len(labels) >= 2:
+        return
+    where = f"{bad_files[0][0]}: {bad_files[0][1]}" if bad_files else ""
+    if len(labels):
+        what = f'Only the class "{class_names[labels[0]]}" has pictures that can be read.'
+    else:
+        what = "Not one of the training pictures can be read."
+    raise DatasetError(
+        what,
+        where=where,
+        received=f"{len(train.indices):,} readable and {len(bad_files):,} unreadable pictures",
+        expected="readable pictures of at least two classes",
+        fix="The data check lists every unreadable file with its reason.",
+    )
+
+
+def _split(
+    train: _Selection, test: _Selection | None, recipe: TrainingRecipe
+) -> tuple[_Selection, _Selection | None, _Selection | None]:
+    """Test first (where the source has none), then validation, from what is left."""
+    if test is None:
+        tested, rest = split_indices(train.chosen, shares=(recipe.test_share,), seed=recipe.seed)
+        test, train = (train.pick(tested) if len(tested) else None), train.pick(rest)
+    if recipe.validation == "test":
+        return train, test, test
+    if recipe.validation == "none":
+        return train, None, test
+    shares = (recipe.validation_share,)
+    # Another seed than the test's, else the same pictures would be next in line.
+    validated, rest = split_indices(train.chosen, shares=shares, seed=recipe.seed + 1)
+    return train.pick(rest), train.pick(validated) if len(validated) else None, test
+
+
+def _notes(
+    class_names: tuple[str, ...], train: _Selection, test: _Selection | None
+) -> Iterator[str]:
+    """What is odd about the classes of the split data."""
+    count = len(class_names)
+    trained = np.bincount(train.chosen, minlength=count)
+    tested = np.bincount(test.chosen, minlength=count) if test is not None else None
+    for name, num_train, label in zip(class_names, trained, range(count), strict=True):
+        if num_train == 0:
+            yield f'The class "{name}" has no training picture: the network cannot learn it.'
+        elif num_train == 1:
+            yield f'The class "{name}" has a single training picture.'
+        if tested is not None and tested[label] == 0 and num_train:
+            yield f'The class "{name}" has no test picture: its accuracy cannot be measured.'
+
+
+def _gather(part: _Selection, shape: Shape, ctx: LoadContext) -> PreparedPart:
+    """The rows of a selection in one piece: as they are, in memory, or on disk when large."""
+    indices, rows = part.indices, part.rows
+    labels = part.chosen
+    if len(indices) == len(rows):
+        return PreparedPart(rows, labels)
+    if not isinstance(rows, np.memmap) or len(indices) * rows[0].nbytes <= IN_MEMORY_BYTES:
+        return PreparedPart(np.asarray(rows[indices]), labels)
+    digest = hashlib.sha256(f"{rows.filename} {shape}".encode(errors="surrogateescape"))
+    digest.update(indices.tobytes())
+    path = Path(ctx.cache_folder) / "pictures" / f"part-{digest.hexdigest()[:32]}.npy"
+    stored = open_rows(path, len(indices), shape)
+    if stored is None:
+        write_rows(path, _copied(rows, indices, ctx), len(indices), shape)
+        stored = open_rows(path, len(indices), shape)
+    if stored is None:
+        raise DatasetError("The prepared pictures have disappeared.", where=str(path))
+    return PreparedPart(stored[0], labels)
+
+
+def _copied(rows: Pixels, indices: Labels, ctx: LoadContext) -> Iterator[Pixels]:
+    for number, index in enumerate(indices):
+        if number % 256 == 0:
+            ctx.check_cancelled()
+            ctx.progress("gathering the pictures", number / len(indices))
+        yield rows[index]
