@@ -12,6 +12,7 @@
     ├── ParamError            a value outside its parameter's bounds           (exit 3)
     ├── GraphError            an edit that would break the graph               (exit 1)
     ├── SaveError             a file that could not be written                 (exit 3)
+    │   └── UnconfirmedSaveError  saved, but the disk did not confirm it
     ├── RegistryError         a plug-in file that breaks its contract          (exit 4)
     └── RunError              a training, or a worker, that ended badly        (exit 4)
 
@@ -128,6 +129,12 @@ class SaveError(WorkbenchError):
     """A file that could not be written; what stood there before is unharmed."""
 
     exit_code = 3
+
+
+class UnconfirmedSaveError(SaveError):
+    """The new file is in place and reads well, but the disk did not confirm that it would
+    survive a power cut.
+    """
 
 
 class RegistryError(WorkbenchError):
