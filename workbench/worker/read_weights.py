@@ -1,0 +1,206 @@
+"""The weights reader: a short-lived child process, the only code that opens foreign HDF5.
+
+Run by path as `python -I read_weights.py`, with an order as JSON on stdin. It imports
+nothing of Workbench, sets its own limits before it imports h5py, and walks the file only
+along the names it was told: HDF5 of unknown origin crashes and hangs libraries that walk
+it freely. A finding is an answer, not an error; the parent puts it into words.
+
+Order:  {"path", "member", "max_bytes", "out_bytes", "memory_bytes", "cpu_s",
+        "names": {name: [shape, dtype]}}; `member` is "" for an HDF5 file, or the member of
+        a zip archive (`.keras`) to read; with empty `names` it is handed back as it is.
+Answer: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
+        "extra", "sizes": [...]}, then the bytes of the arrays in the order of the names.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import stat
+import sys
+import zipfile
+from typing import Any
+
+_MAX_ORDER_BYTES = 8 << 20
+_MAX_TOLD = 40
+
+
+class _RefusedError(Exception):
+    """Words for people why the file is not read."""
+
+
+def main() -> int:
+    """Reads one order, writes one answer; 0 also when the file was refused."""
+    order = json.loads(sys.stdin.buffer.read(_MAX_ORDER_BYTES))
+    _limit(int(order["memory_bytes"]), int(order["cpu_s"]), int(order["out_bytes"]))
+    try:
+        head, chunks = _read(order)
+    except _RefusedError as error:
+        head, chunks = {"error": str(error)}, []
+    except MemoryError:
+        head, chunks = {"error": "it wants far more memory than these weights need"}, []
+    out = sys.stdout.buffer
+    out.write(json.dumps(head).encode() + b"\n")
+    for chunk in chunks:
+        out.write(chunk)
+    out.flush()
+    return 0
+
+
+def _limit(memory_bytes: int, cpu_s: int, out_bytes: int) -> None:
+    for kind, value in (
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_FSIZE, out_bytes),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)  # noqa: PLW2901
+        resource.setrlimit(kind, (value, value))
+
+
+def _read(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+    path, max_bytes = order["path"], int(order["max_bytes"])
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise _RefusedError("it is not a regular file")
+    if status.st_size > max_bytes:
+        raise _RefusedError(f"it is {status.st_size:,} bytes, at most {max_bytes:,} are read")
+    source: Any = path
+    if order["member"]:
+        data = _member(path, order["member"], max_bytes)
+        if not order["names"]:
+            return {"sizes": [len(data)]}, [data]
+        source = io.BytesIO(data)
+    return _read_arrays(source, order["names"])
+
+
+def _member(path: str, name: str, max_bytes: int) -> bytes:
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(name) as file:
+            data = file.read(max_bytes + 1)
+    except KeyError:
+        raise _RefusedError(f"it holds no {name}") from None
+    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+        raise _RefusedError(f"the archive is damaged ({error})") from None
+    if len(data) > max_bytes:
+        raise _RefusedError(f"{name} in it is larger than {max_bytes:,} bytes")
+    return data
+
+
+def _read_arrays(source: Any, names: dict[str, list[Any]]) -> tuple[dict[str, Any], list[bytes]]:
+    import h5py  # only after the limits are set
+
+    reader = _Reader(h5py)
+    try:
+        with h5py.File(source, "r") as file:
+            for name, (shape, dtype) in names.items():
+                reader.read(file, name, tuple(shape), dtype)
+            if not reader.has_findings:
+                reader.find_extra(file, names)
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        KeyError,
+        UnicodeDecodeError,
+        OverflowError,
+    ) as error:
+        raise _RefusedError(f"the HDF5 file is damaged ({error})") from None
+    return reader.head(), reader.chunks
+
+
+class _Reader:
+    """Reads arrays by name, never following links, and notes what is wrong."""
+
+    def __init__(self, h5py: Any) -> None:
+        self._h5py = h5py
+        self.chunks: list[bytes] = []
+        self.missing: list[str] = []
+        self.different: list[list[Any]] = []
+        self.forbidden: list[list[str]] = []
+        self.not_finite: list[list[Any]] = []
+        self.extra: list[str] = []
+
+    @property
+    def has_findings(self) -> bool:
+        return bool(self.missing or self.different or self.forbidden or self.not_finite)
+
+    def head(self) -> dict[str, Any]:
+        return {
+            "missing": self.missing[:_MAX_TOLD],
+            "different": self.different[:_MAX_TOLD],
+            "forbidden": self.forbidden[:_MAX_TOLD],
+            "not_finite": self.not_finite[:_MAX_TOLD],
+            "extra": self.extra[:_MAX_TOLD],
+            "sizes": [len(chunk) for chunk in self.chunks],
+        }
+
+    def read(self, file: Any, name: str, shape: tuple[int, ...], dtype: str) -> None:
+        """Takes one array, after its kind, shape and type have been checked."""
+        found = self._get(file, name)
+        if found is None:
+            return
+        if not isinstance(found, self._h5py.Dataset):
+            self.forbidden.append([name, "a group stands where numbers are expected"])
+        elif found.external or found.is_virtual:
+            self.forbidden.append([name, "its numbers lie in another file"])
+        elif tuple(found.shape or ()) != shape or str(found.dtype) != dtype:
+            self.different.append([name, list(found.shape or ()), str(found.dtype)])
+        else:
+            self._take(name, found[()])
+
+    def _take(self, name: str, array: Any) -> None:
+        import numpy as np  # only after the limits are set
+
+        if array.dtype.kind == "f":
+            count = int(array.size - np.count_nonzero(np.isfinite(array)))
+            if count:
+                self.not_finite.append([name, count])
+        self.chunks.append(np.ascontiguousarray(array).tobytes())
+
+    def _get(self, file: Any, name: str) -> Any:
+        """The object at a path of hard links only; None, with a note, otherwise."""
+        place = file
+        for part in name.split("/"):
+            link = place.get(part, getlink=True) if hasattr(place, "get") else None
+            if link is None:
+                self.missing.append(name)
+                return None
+            if not isinstance(link, self._h5py.HardLink):
+                self.forbidden.append([name, "a link to somewhere else"])
+                return None
+            place = place[part]
+        return place
+
+    def find_extra(self, file: Any, names: dict[str, list[Any]]) -> None:
+        """Notes layers with numbers that nobody expects: the file is of another network."""
+        known = {name.split("/")[1] for name in names if name.startswith("layers/")}
+        layers = file["layers"] if self._is_hard(file, "layers") else None
+        if not isinstance(layers, self._h5py.Group):
+            return
+        for number, layer in enumerate(layers):
+            if number > 10_000:
+                raise _RefusedError("it names more than 10,000 layers")
+            if layer not in known and self._holds_numbers(layers, layer):
+                self.extra.append(layer)
+
+    def _is_hard(self, group: Any, name: str) -> bool:
+        return isinstance(group.get(name, getlink=True), self._h5py.HardLink)
+
+    def _holds_numbers(self, layers: Any, layer: str) -> bool:
+        place = layers
+        for part in (layer, "vars"):
+            if not self._is_hard(place, part):
+                return False
+            place = place[part]
+            if not isinstance(place, self._h5py.Group):
+                return False
+        return len(place) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
