@@ -1,0 +1,90 @@
+"""Work off the window's thread: a function runs in a pool, its result comes back as a call
+on the thread of the owner. QtCore only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal, Slot
+
+from workbench.errors import RunError, WorkbenchError
+
+T = TypeVar("T")
+
+Failure = Callable[[WorkbenchError], None]
+
+
+class _Job(QRunnable):
+    def __init__(self, owner: Background, number: int, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self.setAutoDelete(True)
+        self._owner = owner
+        self._number = number
+        self._work = work
+
+    def run(self) -> None:
+        try:
+            result = self._work()
+        except WorkbenchError as error:
+            self._owner.ended.emit(self._number, None, error)
+        except OSError as error:
+            words = error.strerror or str(error)
+            failure = RunError("A file could not be read or written.", received=words)
+            self._owner.ended.emit(self._number, None, failure)
+        else:
+            self._owner.ended.emit(self._number, result, None)
+
+
+class Background(QObject):
+    """A small pool of threads for one owner.
+
+    `close` must be called before the application ends: it waits for what runs and drops
+    what has not been told yet.
+    """
+
+    ended = Signal(int, object, object)
+
+    def __init__(self, parent: QObject | None = None, *, max_threads: int = 2) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool()
+        self._pool.setMaxThreadCount(max_threads)
+        self._waiting: dict[int, tuple[Callable[[Any], None], Failure | None]] = {}
+        self._next = 1
+        self.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether results are still to come."""
+        return bool(self._waiting)
+
+    def run(
+        self, work: Callable[[], T], on_done: Callable[[T], None], on_failed: Failure | None = None
+    ) -> None:
+        """Runs `work` in the pool; then calls `on_done(result)` or `on_failed(error)` here.
+
+        Args:
+            work: Must touch nothing that this thread touches meanwhile.
+            on_done: Called on this object's thread.
+            on_failed: The same, for a WorkbenchError or OSError; without it failures of a
+                look that is repeated anyway are passed over.
+        """
+        number, self._next = self._next, self._next + 1
+        self._waiting[number] = (on_done, on_failed)
+        self._pool.start(_Job(self, number, work))
+
+    def close(self) -> None:
+        """Waits for running work; nothing is called back any more."""
+        self._waiting.clear()
+        self._pool.clear()
+        self._pool.waitForDone()
+
+    @Slot(int, object, object)
+    def _on_ended(self, number: int, result: object, error: object) -> None:
+        on_done, on_failed = self._waiting.pop(number, (None, None))
+        if isinstance(error, WorkbenchError):
+            if on_failed is not None:
+                on_failed(error)
+        elif on_done is not None:
+            on_done(result)

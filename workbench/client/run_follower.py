@@ -1,0 +1,183 @@
+"""Follows one run through its event log: the same for a run started here, by another
+window, by the command line, or long ago. QtCore only.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.client.background import Background
+from workbench.protocol.messages import Batch, Heartbeat, RunEvent
+from workbench.runs.event_log import EventReader
+from workbench.runs.folder import RunFolder
+from workbench.runs.history import MetricHistory
+from workbench.runs.outcome import RunOutcome, outcome_of
+
+POLL_INTERVAL_MS = 100
+OUTCOME_INTERVAL_MS = 1_000
+EVENTS_PER_READ = 1_000
+BUDGET_MS = 5.0
+"""How long the window's thread takes in events before it serves the user again."""
+
+MAX_NOTES = 2_000
+
+
+@dataclass
+class _Loaded:
+    """What a first reading found; built in another thread, then handed over whole."""
+
+    reader: EventReader
+    history: MetricHistory = field(default_factory=MetricHistory)
+    notes: deque[RunEvent] = field(default_factory=lambda: deque(maxlen=MAX_NOTES))
+    outcome: RunOutcome | None = None
+
+
+def is_note(event: RunEvent) -> bool:
+    """Whether an event belongs into the log panel."""
+    return not isinstance(event, Batch | Heartbeat)
+
+
+def _load(run: RunFolder, reader: EventReader) -> _Loaded:
+    loaded = _Loaded(reader)
+    while events := reader.read_new():
+        loaded.history.add_all(events)
+        loaded.notes.extend(event for event in events if is_note(event))
+    loaded.outcome = outcome_of(run, loaded.history)
+    return loaded
+
+
+class RunFollower(QObject):
+    """Keeps the history of a run up to date.
+
+    Files are read and decoded in another thread. What a run said before it was followed is
+    taken in there too, as a whole; later events are added here, a few milliseconds at a
+    time.
+
+    Attributes:
+        run: The run folder.
+        history: Everything told so far; only changed on this object's thread.
+        notes: The latest events for the log panel (no batches, no heartbeats).
+        outcome: How the run stands, None before the first look.
+
+    Signals:
+        loaded: What was told before is in `history` (a new object).
+        events_arrived: list of the events just added to `history`.
+        outcome_changed: the RunOutcome, when it is another than before.
+    """
+
+    loaded = Signal()
+    events_arrived = Signal(list)
+    outcome_changed = Signal(object)
+
+    def __init__(self, run: RunFolder, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.run = run
+        self.history = MetricHistory()
+        self.notes: deque[RunEvent] = deque(maxlen=MAX_NOTES)
+        self.outcome: RunOutcome | None = None
+        self.is_loaded = False
+        self._reader = EventReader(run.events_path)
+        self._background = Background(self, max_threads=1)
+        self._pending: deque[RunEvent] = deque()
+        self._log_bytes = -1
+        self._is_reading = False
+        self._poll = QTimer(self)
+        self._poll.setInterval(POLL_INTERVAL_MS)
+        self._poll.timeout.connect(self._on_poll)
+        self._look = QTimer(self)
+        self._look.setInterval(OUTCOME_INTERVAL_MS)
+        self._look.timeout.connect(self._read)
+        self._drain = QTimer(self)
+        self._drain.setInterval(0)
+        self._drain.timeout.connect(self._on_drain)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended and everything it told has arrived."""
+        return self.outcome is not None and self.outcome.is_over
+
+    def start(self) -> None:
+        """Begins to follow."""
+        self._is_reading = True
+        run, reader = self.run, self._reader
+        self._background.run(lambda: _load(run, reader), self._on_loaded)
+
+    def close(self) -> None:
+        """Stops following; waits for a reading that is under way."""
+        for timer in (self._poll, self._look, self._drain):
+            timer.stop()
+        self._background.close()
+
+    def _on_loaded(self, loaded: _Loaded) -> None:
+        self._is_reading = False
+        self.history, self.notes = loaded.history, loaded.notes
+        self.is_loaded = True
+        self.loaded.emit()
+        self._set_outcome(loaded.outcome)
+        if not self.is_over:
+            self._poll.start()
+            self._look.start()
+
+    def _on_poll(self) -> None:
+        if self._is_reading or self._pending:
+            return
+        try:
+            size = self.run.events_path.stat().st_size
+        except OSError:
+            return
+        if size != self._log_bytes:
+            self._log_bytes = size
+            self._read()
+
+    def _read(self) -> None:
+        if self._is_reading or self._pending:
+            return
+        self._is_reading = True
+        run, reader, history = self.run, self._reader, self.history
+
+        def work() -> tuple[list[RunEvent], RunOutcome]:
+            # Asked before the reading: when it says "over", the reading is the last one.
+            outcome = outcome_of(run, history)
+            return reader.read_new(EVENTS_PER_READ), outcome
+
+        self._background.run(work, self._on_read)
+
+    def _on_read(self, found: tuple[list[RunEvent], RunOutcome]) -> None:
+        self._is_reading = False
+        events, outcome = found
+        self._pending.extend(events)
+        self._on_drain()
+        if events and (outcome.is_over or len(events) >= EVENTS_PER_READ):
+            self._log_bytes = -1  # there may be more: look again at the next poll
+        else:
+            self._set_outcome(outcome)
+
+    def _on_drain(self) -> None:
+        """Adds pending events for a few milliseconds; the rest waits for its turn."""
+        deadline = perf_counter() + BUDGET_MS / 1000
+        added: list[RunEvent] = []
+        while self._pending and perf_counter() < deadline:
+            event = self._pending.popleft()
+            self.history.add(event)
+            if is_note(event):
+                self.notes.append(event)
+            added.append(event)
+        if self._pending:
+            self._drain.start()
+        else:
+            self._drain.stop()
+        if added:
+            self.events_arrived.emit(added)
+
+    def _set_outcome(self, outcome: RunOutcome | None) -> None:
+        if outcome is None or outcome == self.outcome:
+            return
+        self.outcome = outcome
+        if outcome.is_over:
+            self._poll.stop()
+            self._look.stop()
+        self.outcome_changed.emit(outcome)

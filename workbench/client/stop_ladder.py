@@ -1,0 +1,78 @@
+"""Ends a run step by step: ask, offer to terminate, kill. QtCore only."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.client.background import Background
+from workbench.errors import RunError, WorkbenchError
+from workbench.runs.control import ask_to_stop
+from workbench.runs.folder import RunFolder
+
+OFFER_AFTER_S = 15.0
+"""A trainer that was asked to stop finishes its step and saves; this is more than enough
+for most networks. After it the user may choose to end it hard."""
+
+
+class StopLadder(QObject):
+    """One run being stopped.
+
+    Signals:
+        terminate_offered: The trainer was asked `OFFER_AFTER_S` ago and is still there.
+        failed: The asking itself failed; the WorkbenchError.
+    """
+
+    terminate_offered = Signal()
+    failed = Signal(object)
+
+    def __init__(
+        self, run: RunFolder, background: Background, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.run = run
+        self.is_offered = False
+        self._background = background
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(int(OFFER_AFTER_S * 1000))
+        self._timer.timeout.connect(self._on_timeout)
+
+    def ask(self) -> None:
+        """First step: asks the trainer to finish its step, save the weights and end."""
+        run = self.run
+        self._background.run(lambda: ask_to_stop(run), lambda _none: None, self.failed.emit)
+        self._timer.start()
+
+    def close(self) -> None:
+        """The run has ended: nothing more to offer."""
+        self._timer.stop()
+
+    def _on_timeout(self) -> None:
+        self.is_offered = True
+        self.terminate_offered.emit()
+
+
+def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | None:
+    """Second and third step: SIGTERM, or SIGKILL where `is_hard`.
+
+    The signal is sent only while the run's lock is held: a process id alone may belong to
+    somebody else by now.
+
+    Returns:
+        Why it could not be done, or None.
+    """
+    if pid <= 1 or not run.is_alive():
+        return RunError("The trainer has ended already.", where=str(run.path))
+    try:
+        os.kill(pid, signal.SIGKILL if is_hard else signal.SIGTERM)
+    except OSError as error:
+        return RunError(
+            "The trainer could not be ended.",
+            where=f"process {pid}",
+            received=error.strerror or str(error),
+            fix="End it with the system's task list.",
+        )
+    return None

@@ -1,0 +1,172 @@
+"""The drawing area of a plot: axes, grid, crosshair line, dots and the best-epoch ring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QResizeEvent
+
+from workbench.gui.plots.curve import Span
+from workbench.gui.plots.zoom_box import ZoomBox
+from workbench.gui.theme import Theme
+
+MAX_DOTS = 120
+AXIS_WIDTH_PX = 46
+MARGIN = 0.06
+HOVER_RATE_HZ = 60
+
+
+class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
+    """A pyqtgraph widget in the colours of the theme; x is the step, shown in epochs.
+
+    Signals: `hovered` with the x under the mouse or None; `resized`.
+    """
+
+    hovered = Signal(object)
+    resized = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        self.box = ZoomBox()
+        super().__init__(viewBox=self.box, background=None)
+        self._theme = theme
+        self._is_log = False
+        self._steps_per_epoch = -1
+        self.plot_item = self.getPlotItem()
+        self.plot_item.hideButtons()
+        self.plot_item.setMenuEnabled(False)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFrameShape(self.Shape.NoFrame)
+        self._dots = pg.ScatterPlotItem(size=5, pxMode=True, pen=None, antialias=True)
+        self._ring = pg.ScatterPlotItem(size=12, pxMode=True, brush=None, antialias=True)
+        self._best = pg.TextItem(anchor=(0.5, 1.5))
+        self._line = pg.InfiniteLine(angle=90, movable=False)
+        self._add_marks()
+        self._style()
+        self.set_steps_per_epoch(0)
+        self._hover = pg.SignalProxy(
+            self.scene().sigMouseMoved, rateLimit=HOVER_RATE_HZ, slot=self._on_mouse_moved
+        )
+        theme.changed.connect(self._style)
+
+    def _add_marks(self) -> None:
+        for z, mark in ((5, self._dots), (6, self._ring), (7, self._best), (8, self._line)):
+            mark.setZValue(z)
+            self.plot_item.addItem(mark, ignoreBounds=True)
+        self._best.hide()
+        self._line.hide()
+
+    def _style(self) -> None:
+        colors = self._theme.colors
+        text, line = QColor(colors.dim), QColor(colors.line)
+        self.setBackground(colors.panel)
+        font = self._theme.font(11, tabular=True)
+        for side in ("left", "bottom"):
+            axis = self.plot_item.getAxis(side)
+            axis.setPen(pg.mkPen(line))
+            axis.setTextPen(pg.mkPen(text))
+            axis.setTickPen(pg.mkPen(line))
+            axis.setStyle(tickLength=0, tickFont=font, tickTextOffset=6)
+        self.plot_item.getAxis("left").setWidth(AXIS_WIDTH_PX)
+        self.plot_item.getAxis("left").setGrid(150)
+        self.plot_item.getAxis("left").setStyle(maxTickLevel=1 if self._is_log else 0)
+        self.plot_item.getAxis("bottom").setLabel(self._x_label(), color=colors.dim)
+        self._line.setPen(pg.mkPen(text, style=Qt.PenStyle.DashLine))
+        self._ring.setPen(pg.mkPen(QColor(colors.text), width=1.5))
+        self._best.setColor(QColor(colors.text))
+        self._best.fill = pg.mkBrush(colors.panel)
+        self._best.setFont(self._theme.font(11, weight=600))
+
+    def _x_label(self) -> str:
+        return "epoch" if self._steps_per_epoch > 0 else "step"
+
+    def set_steps_per_epoch(self, steps: int) -> None:
+        """Labels the axis in epochs, or in steps while the number is not known (0)."""
+        if steps == self._steps_per_epoch:
+            return
+        self._steps_per_epoch = steps
+        axis = self.plot_item.getAxis("bottom")
+        axis.enableAutoSIPrefix(False)
+        axis.setScale(1.0 / steps if steps > 0 else 1.0)
+        axis.setLabel(self._x_label(), color=self._theme.colors.dim)
+
+    def set_log(self, *, is_log: bool) -> None:
+        """Chooses a logarithmic value axis; the curves hand over logarithms themselves."""
+        self._is_log = is_log
+        self.plot_item.getAxis("left").setLogMode(x=False, y=is_log)
+        self.plot_item.getAxis("left").setStyle(maxTickLevel=1 if is_log else 0)
+
+    def set_x_range(self, span: Span) -> None:
+        """Shows these steps."""
+        end = span[1] if span[1] > span[0] else span[0] + 1.0
+        self.box.setXRange(span[0], end, padding=0.0)
+
+    def set_y_range(self, span: Span) -> None:
+        """Shows these values (logarithms on a logarithmic axis) with a margin."""
+        room = max((span[1] - span[0]) * MARGIN, 1e-6, abs(span[1]) * 1e-3)
+        self.box.setYRange(span[0] - room, span[1] + room, padding=0.0)
+
+    def x_range(self) -> Span:
+        """The steps in sight."""
+        low, high = self.box.viewRange()[0]
+        return float(low), float(high)
+
+    def columns(self) -> int:
+        """Width of the inner area in pixels."""
+        return max(50, int(self.box.width()))
+
+    def set_dots(self, lines: Sequence[tuple[Any, Any, str]], *, is_log: bool) -> None:
+        """Dots at (x, y) of each line in its colour, while they are few enough to tell."""
+        spots = [
+            {"pos": (float(x), self._y(float(y), is_log=is_log)), "brush": color}
+            for xs, ys, color in lines
+            if len(xs) <= MAX_DOTS
+            for x, y in zip(xs, ys, strict=True)
+            if np.isfinite(y) and (y > 0.0 or not is_log)
+        ]
+        self._dots.setData(spots)
+
+    def show_best(self, point: QPointF | None, words: str, *, is_log: bool = False) -> None:
+        """Rings a point and names it; None removes the ring."""
+        is_shown = point is not None and np.isfinite(point.y()) and (point.y() > 0 or not is_log)
+        self._ring.setVisible(is_shown)
+        self._best.setVisible(is_shown)
+        if point is None or not is_shown:
+            return
+        at = (point.x(), self._y(point.y(), is_log=is_log))
+        self._ring.setData([{"pos": at}])
+        self._best.setText(words)
+        self._best.setPos(*at)
+
+    def show_line(self, x: float | None) -> None:
+        """Stands the crosshair line at `x`; None hides it."""
+        self._line.setVisible(x is not None)
+        if x is not None:
+            self._line.setPos(x)
+
+    def pixel_of(self, point: QPointF) -> QPoint:
+        """Where a point of the data is, in pixels of this widget."""
+        scene_point = self.box.mapViewToScene(point)
+        return QPoint(self.mapFromScene(scene_point))
+
+    def top_px(self) -> int:
+        """Upper edge of the inner area, in pixels of this widget."""
+        return int(self.mapFromScene(self.box.sceneBoundingRect().topLeft()).y())
+
+    def _y(self, value: float, *, is_log: bool) -> float:
+        return float(np.log10(value)) if is_log and value > 0.0 else value
+
+    def _on_mouse_moved(self, args: tuple[QPointF]) -> None:
+        is_inside = self.box.sceneBoundingRect().contains(args[0])
+        self.hovered.emit(self.box.mapSceneToView(args[0]).x() if is_inside else None)
+
+    def leaveEvent(self, ev: QEvent) -> None:
+        super().leaveEvent(ev)
+        self.hovered.emit(None)
+
+    def resizeEvent(self, ev: QResizeEvent) -> None:
+        super().resizeEvent(ev)
+        self.resized.emit()

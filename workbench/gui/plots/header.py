@@ -1,0 +1,128 @@
+"""The line above a plot: title, legend, smoothing, log axis, epochs, and a menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSlider, QToolButton, QWidget
+
+from workbench.gui.theme import Theme
+from workbench.gui.widgets.buttons import IconButton
+from workbench.gui.widgets.labels import plain_label
+
+SLIDER_STEPS = 60
+DEFAULT_SLIDER = 26
+WORDS_FROM_PX = 430
+
+
+def span_of(position: int) -> float:
+    """Slider position -> number of steps averaged over: 1 (none) to 1,000, by ratio."""
+    return float(10.0 ** (3.0 * position / SLIDER_STEPS))
+
+
+class Swatch(QWidget):
+    """A short line in the colour of a curve."""
+
+    def __init__(self, color: str) -> None:
+        super().__init__()
+        self._color = color
+        self.setFixedSize(QSize(12, 12))
+
+    def set_color(self, color: str) -> None:
+        """Shows another colour."""
+        self._color = color
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QPen(QColor(self._color), 2.0))
+        painter.drawLine(0, 6, 12, 6)
+        painter.end()
+
+
+class SmoothingSlider(QSlider):
+    """Chooses how many steps the smooth curve averages over; a double click resets it."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setRange(0, SLIDER_STEPS)
+        self.setValue(DEFAULT_SLIDER)
+        self.setFixedWidth(72)
+        self.setAccessibleName("Smoothing")
+        self.valueChanged.connect(self._tell)
+        self._tell()
+
+    def _tell(self) -> None:
+        span = round(span_of(self.value()))
+        words = "off" if span <= 1 else f"over about {span:,} steps"
+        self.setToolTip(f"Smoothing {words}. Double-click for the default.")
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.setValue(DEFAULT_SLIDER)
+        event.accept()
+
+
+def _toggle(text: str, tip: str) -> QToolButton:
+    result = QToolButton()
+    result.setText(text)
+    result.setToolTip(tip)
+    result.setAccessibleName(tip)
+    result.setCheckable(True)
+    result.setProperty("role", "toggle")
+    return result
+
+
+class PlotHeader(QWidget):
+    """The controls of one plot. The menu is filled by the plot."""
+
+    smoothing_changed = Signal(float)
+
+    def __init__(self, theme: Theme, title: str) -> None:
+        super().__init__()
+        self.title = plain_label(title, role="strong")
+        self.train_swatch = Swatch(theme.colors.train)
+        self.validation_swatch = Swatch(theme.colors.validation)
+        self.smoothing = SmoothingSlider()
+        self.log = _toggle("Log", f"Logarithmic axis for the {title.lower()}")
+        self.by_epoch = _toggle("Epochs", "Show one point an epoch instead of every batch")
+        self.menu_button = IconButton(theme, "more", f"More for the {title.lower()} plot")
+        self.menu = QMenu(self)
+        self.menu_button.setMenu(self.menu)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.smoothing.valueChanged.connect(self._on_slider_changed)
+        self._build()
+
+    @property
+    def smoothing_span(self) -> float:
+        """Number of steps the smooth curve averages over."""
+        return span_of(self.smoothing.value())
+
+    def set_colors(self, train: str, validation: str) -> None:
+        """Follows the theme."""
+        self.train_swatch.set_color(train)
+        self.validation_swatch.set_color(validation)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where room is short the slider's word gives way: its tooltip says the same."""
+        super().resizeEvent(event)
+        self._smooth_words.setVisible(event.size().width() >= WORDS_FROM_PX)
+
+    def _on_slider_changed(self, position: int) -> None:
+        self.smoothing_changed.emit(span_of(position))
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(self.title)
+        row.addStretch(1)
+        for swatch, words in ((self.train_swatch, "train"), (self.validation_swatch, "validation")):
+            row.addWidget(swatch)
+            row.addWidget(plain_label(words, role="dim"))
+            row.addSpacing(6)
+        self._smooth_words = plain_label("Smooth", role="dim")
+        row.addWidget(self._smooth_words)
+        row.addWidget(self.smoothing)
+        row.addWidget(self.by_epoch)
+        row.addWidget(self.log)
+        row.addWidget(self.menu_button)

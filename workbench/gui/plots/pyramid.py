@@ -1,0 +1,111 @@
+"""Lowest and highest values of ever larger groups: a curve of any length is drawn from a
+few thousand numbers, and no peak is lost. Plain NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+Positions = np.ndarray[Any, np.dtype[np.int64]]
+
+FACTOR = 8
+
+
+class _Level:
+    """Growing arrays of lows and highs; the last group may still be filling."""
+
+    def __init__(self) -> None:
+        self._low = np.empty(64, dtype=np.float64)
+        self._high = np.empty(64, dtype=np.float64)
+        self.count = 0
+
+    def write(self, first: int, low: Values, high: Values) -> None:
+        """Sets the groups from `first` on and drops those behind them."""
+        end = first + len(low)
+        if end > len(self._low):
+            room = max(end, 2 * len(self._low))
+            self._low = np.resize(self._low, room)
+            self._high = np.resize(self._high, room)
+        self._low[first:end] = low
+        self._high[first:end] = high
+        self.count = end
+
+    @property
+    def low(self) -> Values:
+        return self._low[: self.count]
+
+    @property
+    def high(self) -> Values:
+        return self._high[: self.count]
+
+
+def _fold(lows: Values, highs: Values, group: int) -> tuple[Values, Values]:
+    """Lows and highs of each `group` neighbours (the last group may be smaller)."""
+    if group == 1 or len(lows) == 0:
+        return lows, highs
+    starts = np.arange(0, len(lows), group)
+    return np.fmin.reduceat(lows, starts), np.fmax.reduceat(highs, starts)
+
+
+class PeakPyramid:
+    """Lows and highs over groups of 8, 64, 512, ... values of a growing series.
+
+    NaN is passed over; a group of nothing but NaN is NaN.
+    """
+
+    def __init__(self) -> None:
+        self._levels: list[_Level] = []
+        self.count = 0
+
+    def extend(self, values: Values) -> None:
+        """Takes in what `values` has more than at the last call (it only ever grows)."""
+        old, self.count = self.count, len(values)
+        if self.count == old:
+            return
+        lows, highs, changed = values, values, old
+        depth = 0
+        while len(lows) > FACTOR:
+            if depth == len(self._levels):
+                self._levels.append(_Level())
+                changed = 0
+            level = self._levels[depth]
+            first = changed // FACTOR
+            level.write(first, *_fold(lows[first * FACTOR :], highs[first * FACTOR :], FACTOR))
+            lows, highs, changed = level.low, level.high, first
+            depth += 1
+
+    def window(
+        self, values: Values, start: int, stop: int, columns: int
+    ) -> tuple[Positions, Values]:
+        """What to draw of values[start:stop] on `columns` pixel columns.
+
+        Groups start at multiples of their own size, so they don't jump while panning.
+
+        Returns:
+            Positions in `values` (rising, each twice where grouped) and the values there:
+            low, high, low, high, ... At most about 2 * columns + 4 of them.
+        """
+        start, stop = max(0, start), min(stop, self.count)
+        if stop - start <= 2 * columns:
+            return np.arange(start, max(start, stop)), values[start:stop]
+        size = -(-(stop - start) // columns)
+        depth = min(len(self._levels), int(np.log(size) / np.log(FACTOR) + 1e-9))
+        unit = FACTOR**depth
+        group = -(-size // unit)
+        first, last = start // (unit * group), -(-stop // (unit * group))
+        here = slice(first * group, last * group)
+        all_lows, all_highs = self._at(values, depth)
+        lows, highs = _fold(all_lows[here], all_highs[here], group)
+        middles = (np.arange(first, first + len(lows)) * 2 + 1) * (unit * group) // 2
+        pairs = np.empty(2 * len(lows), dtype=np.float64)
+        pairs[0::2], pairs[1::2] = lows, highs
+        return np.repeat(np.minimum(middles, self.count - 1), 2), pairs
+
+    def _at(self, values: Values, depth: int) -> tuple[Values, Values]:
+        if depth == 0:
+            return values, values
+        level = self._levels[depth - 1]
+        return level.low, level.high

@@ -1,0 +1,97 @@
+"""What a plot shows of one metric of a run, and exact values at a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+Steps = np.ndarray[Any, Any]
+
+
+def _empty() -> Values:
+    return np.empty(0, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One metric of one run. NaN stands for "not finite" and "not measured".
+
+    Attributes:
+        steps: Step of each batch, rising.
+        values: The metric of each batch alone.
+        epochs: Number of each finished epoch, rising.
+        epoch_steps: Last step of each finished epoch.
+        epoch_train: Mean of the metric over each finished epoch.
+        epoch_validation: The metric on the validation pictures after each epoch.
+        best_epoch: Number of the best epoch so far, 0 when there is none.
+        steps_per_epoch: For the axis; 0 while it is unknown.
+    """
+
+    steps: Steps = field(default_factory=_empty)
+    values: Values = field(default_factory=_empty)
+    epochs: Values = field(default_factory=_empty)
+    epoch_steps: Values = field(default_factory=_empty)
+    epoch_train: Values = field(default_factory=_empty)
+    epoch_validation: Values = field(default_factory=_empty)
+    best_epoch: int = 0
+    steps_per_epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The exact values at one step; None where there is none."""
+
+    epoch: int
+    step: int
+    train: float | None
+    validation: float | None
+
+
+def _value(values: Values, index: int) -> float | None:
+    if not 0 <= index < len(values) or not np.isfinite(values[index]):
+        return None
+    return float(values[index])
+
+
+def _nearest(rising: Steps, x: float) -> int:
+    right = int(np.searchsorted(rising, rising.dtype.type(x)))
+    near = [i for i in (right - 1, right, right + 1) if 0 <= i < len(rising)]
+    return min(near, key=lambda i: abs(float(rising[i]) - x))
+
+
+def read_at(series: Series, x: float, *, by_epoch: bool = False) -> Reading | None:
+    """The values at the step nearest to `x`, or at the nearest end of an epoch.
+
+    The validation value is that of the epoch the step belongs to: it is measured when the
+    epoch ends, so there is none while the epoch runs.
+    """
+    if by_epoch:
+        if len(series.epoch_steps) == 0:
+            return None
+        index = _nearest(series.epoch_steps, x)
+        train, step = _value(series.epoch_train, index), int(series.epoch_steps[index])
+    else:
+        if len(series.steps) == 0:
+            return None
+        at = _nearest(series.steps, x)
+        train, step = _value(series.values, at), int(series.steps[at])
+        index = int(np.searchsorted(series.epoch_steps, step))
+    return Reading(_epoch_at(series, index), step, train, _value(series.epoch_validation, index))
+
+
+def _epoch_at(series: Series, index: int) -> int:
+    if index < len(series.epochs):
+        return int(series.epochs[index])
+    return int(series.epochs[-1]) + 1 if len(series.epochs) else 1
+
+
+def number_text(value: float | None) -> str:
+    """A metric as people read it: four decimals, more only where it is tiny."""
+    if value is None:
+        return "–"
+    if value != 0.0 and abs(value) < 0.001:
+        return f"{value:.3e}"
+    return f"{value:.4f}" if abs(value) < 10_000 else f"{value:.4g}"

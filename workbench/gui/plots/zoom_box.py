@@ -1,0 +1,44 @@
+"""How the mouse looks around in a plot: wheel zooms, a drag draws a box, the middle button
+or Shift pans, a double click shows all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+
+
+class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no type information
+    """The inner area of a plot."""
+
+    zoomed = Signal()
+    all_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False, defaultPadding=0.0)
+        self.setMouseMode(pg.ViewBox.RectMode)
+        self.disableAutoRange()
+        self.sigRangeChangedManually.connect(self._on_range_changed)
+
+    def _on_range_changed(self, _axes: object) -> None:
+        self.zoomed.emit()
+
+    def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
+        """Left draws a box; middle, or left with Shift, pans; right does nothing."""
+        if ev.button() == Qt.MouseButton.RightButton:
+            ev.ignore()
+            return
+        is_shift = bool(ev.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        is_pan = is_shift or ev.button() == Qt.MouseButton.MiddleButton
+        self.state["mouseMode"] = pg.ViewBox.PanMode if is_pan else pg.ViewBox.RectMode
+        super().mouseDragEvent(ev, axis)
+        if ev.isFinish():
+            self.zoomed.emit()
+
+    def mouseClickEvent(self, ev: Any) -> None:
+        """A double click shows everything again."""
+        if ev.double():
+            ev.accept()
+            self.all_wanted.emit()
