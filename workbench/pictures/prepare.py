@@ -112,6 +112,25 @@ def prepare(
     )
 
 
+def prepare_test(
+    loaded: LoadedData, *, shape: Shape, fit: str, recipe: TrainingRecipe, ctx: LoadContext
+) -> PreparedPart | None:
+    """The test part alone: the very pictures that `prepare` gives as `test`."""
+    check_shape(shape, fit)
+    if loaded.test is not None and len(loaded.test):
+        test: _Selection | None = _readable(loaded.test, shape, fit, ctx, "test pictures")[0]
+    else:
+        train = _readable(loaded.train, shape, fit, ctx, "training pictures")[0]
+        test = _split(train, None, recipe)[2]
+    return _gather(test, shape, ctx) if test is not None and len(test.indices) else None
+
+
+def prepare_part(part: Part, *, shape: Shape, fit: str, ctx: LoadContext) -> PreparedPart:
+    """All readable pictures of one part, whole, without a split."""
+    check_shape(shape, fit)
+    return _gather(_readable(part, shape, fit, ctx, "pictures")[0], shape, ctx)
+
+
 def _readable(
     part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
 ) -> tuple[_Selection, list[tuple[str, str]]]:
