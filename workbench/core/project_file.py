@@ -255,9 +255,16 @@ def _pretty(value: Any, indent: str = "", taken: int = 0) -> str:
             parts.append(deeper + head + _pretty(part, deeper, len(head) + 1))
         opening, closing = "{", "}"
     else:
-        parts = [deeper + _pretty(part, deeper, 1) for part in value]
+        parts = [deeper + _item(part, deeper) for part in value]
         opening, closing = "[", "]"
     return f"{opening}\n" + ",\n".join(parts) + f"\n{indent}{closing}"
+
+
+def _item(value: Any, indent: str) -> str:
+    """A node or an edge stays on its line, however long: that makes the best diffs."""
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _pretty(value, indent, 1)
 
 
 # paths -------------------------------------------------------------------------------------

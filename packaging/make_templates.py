@@ -1,0 +1,322 @@
+"""Writes the project files under resources/templates with the application's own code.
+
+Run after changing a network or a recipe here: `python packaging/make_templates.py`. The
+results are committed; tests check them against this script and the published counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workbench.core.graph import Edge, Graph, Node
+from workbench.core.project import Choice, Project
+from workbench.core.project_file import PROJECT_SUFFIX, project_text
+from workbench.core.recipe import TrainingRecipe
+from workbench.core.save import save_bytes
+
+FOLDER = Path(__file__).resolve().parents[1] / "resources" / "templates"
+
+FASHION = ("Fashion-MNIST", Choice("fashion_mnist"))
+CIFAR10 = ("CIFAR-10", Choice("cifar10"))
+FLOWERS = ("A folder of pictures", Choice("folder", {"path": "", "fit": "crop"}))
+
+
+class Sketch:
+    """A graph drawn layer by layer: each new layer hangs below the last one."""
+
+    def __init__(self, *shape: int) -> None:
+        self.graph = Graph()
+        self.last = ""
+        self.add("input", shape=shape)
+
+    def add(self, kind: str, *, after: tuple[str, ...] = (), **params: Any) -> str:
+        """Adds a layer below `after` (or the last one) and returns its id."""
+        node = Node(self.graph.new_id(), kind, self.graph.new_name(kind), params)
+        graph = self.graph.with_node(node)
+        sources = after or ((self.last,) if self.last else ())
+        for port, source in enumerate(sources):
+            graph = graph.with_edge(Edge(source, node.id, port))
+        self.graph, self.last = graph, node.id
+        return node.id
+
+    def conv(self, filters: int, size: int = 3, **params: Any) -> str:
+        """A convolution that keeps height and width, with ReLU unless told otherwise."""
+        defaults = {"padding": "same", "activation": "relu"}
+        return self.add(
+            "conv2d", filters=filters, kernel_size=(size, size), **{**defaults, **params}
+        )
+
+    def pool(self) -> str:
+        """Max pooling that halves height and width."""
+        return self.add("max_pooling2d", pool_size=(2, 2))
+
+    def dense(self, units: int, activation: str = "relu") -> str:
+        """A fully connected layer."""
+        return self.add("dense", units=units, activation=activation)
+
+
+def cifar10_convnet() -> tuple[Project, dict[str, Any]]:
+    """The convnet of the Habr TPU tutorial; takes raw 0 to 255 pixels."""
+    net = Sketch(32, 32, 3)
+    net.add("batch_normalization")
+    net.conv(32)
+    net.conv(32)
+    net.pool()
+    net.add("dropout", rate=0.25)
+    net.add("batch_normalization")
+    net.conv(64)
+    net.conv(64, padding="valid")
+    net.pool()
+    net.add("dropout", rate=0.25)
+    net.add("flatten")
+    net.dense(512)
+    net.add("dropout", rate=0.5)
+    net.dense(10, "softmax")
+    return _project(
+        net,
+        CIFAR10,
+        title="CIFAR-10 convnet",
+        summary="10 classes · 32 × 32 colour · the Habr TPU tutorial",
+        note="80.8 % published",
+        recipe=TrainingRecipe(batch_size=1024, epochs=50, validation="test"),
+    )
+
+
+def fashion_convnet() -> tuple[Project, dict[str, Any]]:
+    """One convolution and one dense layer; takes raw 0 to 255 pixels."""
+    net = Sketch(28, 28, 1)
+    net.conv(64, padding="valid", activation="linear")
+    net.add("max_pooling2d", pool_size=(2, 2), strides=(2, 2))
+    net.add("relu")
+    net.add("flatten")
+    net.dense(10, "softmax")
+    return _project(
+        net,
+        FASHION,
+        title="Fashion-MNIST convnet",
+        summary="10 kinds of clothing · 28 × 28 grey · bundled, works offline",
+        note="about 88 % in 300 steps",
+        recipe=TrainingRecipe(batch_size=1000, epochs=5, steps_per_epoch=60, validation="test"),
+    )
+
+
+def flowers_dense() -> tuple[Project, dict[str, Any]]:
+    """Dense layers only."""
+    net = _flowers()
+    net.add("flatten")
+    net.dense(500)
+    net.dense(50)
+    net.dense(5, "softmax")
+    return _flower_project(
+        net,
+        title="Flowers, dense",
+        summary="5 flowers · 192 × 192 · the first try of the Keras TPU lab: dense layers only",
+        note="shows what convolutions are for",
+        recipe=TrainingRecipe(learning_rate=0.0001, batch_size=32, epochs=15, keep="best"),
+    )
+
+
+def flowers_convnet() -> tuple[Project, dict[str, Any]]:
+    """Plain convolutions."""
+    net = _flowers()
+    net.conv(24)
+    net.conv(24)
+    net.pool()
+    net.conv(12)
+    net.pool()
+    net.conv(6)
+    net.add("flatten")
+    net.dense(5, "softmax")
+    return _flower_project(
+        net,
+        title="Flowers, convnet",
+        summary="5 flowers · 192 × 192 · the first convolutions of the Keras TPU lab",
+        note="learns the training pictures by heart",
+        recipe=TrainingRecipe(batch_size=32, epochs=15, keep="best"),
+    )
+
+
+def flowers_squeeze() -> tuple[Project, dict[str, Any]]:
+    """Convolutions of 3×3 and 1×1 in turn."""
+    net = _flowers()
+    for _ in range(4):
+        net.conv(32)
+        net.conv(32, 1)
+        net.pool()
+    net.conv(16)
+    net.conv(8, 1)
+    net.add("flatten")
+    net.dense(5, "softmax")
+    return _flower_project(
+        net,
+        title="Flowers, 1×1 convolutions",
+        summary="5 flowers · 192 × 192 · the Keras TPU lab with squeezing 1×1 convolutions",
+        note="small and already good",
+        recipe=TrainingRecipe(batch_size=32, epochs=30, schedule="cosine", keep="best"),
+    )
+
+
+def flowers_gap() -> tuple[Project, dict[str, Any]]:
+    """Convolutions, global average pooling, and augmentation in the input pipeline."""
+    net = Sketch(192, 192, 3)
+    net.add("random_flip", mode="horizontal")
+    net.add("random_rotation", factor=0.08)
+    net.add("random_zoom", height_factor=(-0.3, 0.1))
+    net.add("random_translation", height_factor=0.1, width_factor=0.1)
+    net.add("random_contrast", factor=0.2)
+    net.add("random_brightness", factor=0.15)
+    net.add("rescaling", scale=1 / 255)
+    net.conv(16)
+    for filters in (30, 60, 90, 110):
+        net.conv(filters)
+        net.pool()
+    net.conv(130)
+    net.add("global_average_pooling2d")
+    net.dense(90)
+    net.dense(5, "softmax")
+    return _flower_project(
+        net,
+        title="Flowers, global pooling",
+        summary="5 flowers · 192 × 192 · the Keras TPU lab",
+        note="80 %+",
+        recipe=TrainingRecipe(
+            learning_rate=0.0015, schedule="cosine", batch_size=32, epochs=60, keep="best"
+        ),
+    )
+
+
+def lenet5() -> tuple[Project, dict[str, Any]]:
+    """LeCun and others, 1998."""
+    net = Sketch(28, 28, 1)
+    net.add("rescaling", scale=1 / 255)
+    net.conv(6, 5, activation="tanh")
+    net.add("average_pooling2d", pool_size=(2, 2))
+    net.conv(16, 5, padding="valid", activation="tanh")
+    net.add("average_pooling2d", pool_size=(2, 2))
+    net.add("flatten")
+    net.dense(120, "tanh")
+    net.dense(84, "tanh")
+    net.dense(10, "softmax")
+    return _project(
+        net,
+        FASHION,
+        title="LeNet-5",
+        summary="10 kinds of clothing · 28 × 28 grey · the classic of 1998",
+        note="tanh and average pooling",
+        recipe=TrainingRecipe(batch_size=128, epochs=12, keep="best"),
+    )
+
+
+def small_resnet() -> tuple[Project, dict[str, Any]]:
+    """Three residual blocks after He and others, 2015."""
+    net = Sketch(32, 32, 3)
+    net.add("random_flip", mode="horizontal")
+    net.add("random_translation", height_factor=0.125, width_factor=0.125)
+    net.add("rescaling", scale=1 / 255)
+    _conv_norm(net, 32)
+    net.add("relu")
+    for filters, stride in ((32, 1), (64, 2), (128, 2)):
+        _residual_block(net, filters, stride)
+    net.add("global_average_pooling2d")
+    net.dense(10, "softmax")
+    return _project(
+        net,
+        CIFAR10,
+        title="Small ResNet",
+        summary="10 classes · 32 × 32 colour · branches that are added again",
+        note="batch normalisation, augmentation",
+        recipe=TrainingRecipe(
+            learning_rate=0.002, schedule="cosine", batch_size=128, epochs=30, keep="best"
+        ),
+    )
+
+
+def _conv_norm(net: Sketch, filters: int, size: int = 3, stride: int = 1) -> str:
+    strides = (stride, stride)
+    net.conv(filters, size, activation="linear", use_bias=False, strides=strides)
+    return net.add("batch_normalization")
+
+
+def _residual_block(net: Sketch, filters: int, stride: int) -> None:
+    """Two convolutions beside a shortcut; the shortcut is convolved where the size changes."""
+    start = net.last
+    _conv_norm(net, filters, stride=stride)
+    net.add("relu")
+    main = _conv_norm(net, filters)
+    shortcut = start
+    if stride != 1:
+        net.last = start
+        shortcut = _conv_norm(net, filters, size=1, stride=stride)
+    net.add("add", after=(main, shortcut))
+    net.add("relu")
+
+
+def _flowers() -> Sketch:
+    net = Sketch(192, 192, 3)
+    net.add("rescaling", scale=1 / 255)
+    return net
+
+
+def _flower_project(net: Sketch, **words: Any) -> tuple[Project, dict[str, Any]]:
+    return _project(net, FLOWERS, **words)
+
+
+def _project(
+    net: Sketch,
+    dataset: tuple[str, Choice],
+    *,
+    title: str,
+    summary: str,
+    note: str,
+    recipe: TrainingRecipe,
+) -> tuple[Project, dict[str, Any]]:
+    dataset_title, choice = dataset
+    project = Project(net.graph, recipe, choice, title=title, summary=summary)
+    return project, {"note": note, "dataset_title": dataset_title}
+
+
+TEMPLATES = (
+    fashion_convnet,
+    cifar10_convnet,
+    flowers_gap,
+    small_resnet,
+    lenet5,
+    flowers_squeeze,
+    flowers_convnet,
+    flowers_dense,
+)
+"""In the order of the welcome page."""
+
+
+def template_texts() -> dict[str, str]:
+    """The text of each template file, by key."""
+    texts = {}
+    for order, make in enumerate(TEMPLATES, start=1):
+        project, words = make()
+        extra = {"template": {"order": order, **words}}
+        whole = Project(
+            project.graph,
+            project.recipe,
+            project.dataset,
+            title=project.title,
+            summary=project.summary,
+            extra=extra,
+        )
+        texts[make.__name__] = project_text(whole)
+    return texts
+
+
+def main() -> None:
+    """Writes all files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    folder = parser.parse_args().folder
+    for key, text in template_texts().items():
+        save_bytes(folder / f"{key}{PROJECT_SUFFIX}", text.encode())
+        print(f"wrote {key}{PROJECT_SUFFIX}")
+
+
+if __name__ == "__main__":
+    main()

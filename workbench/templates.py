@@ -1,0 +1,87 @@
+"""The bundled projects to start from: files under resources/templates."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from workbench.assets import template_paths
+from workbench.core.checks import analyse
+from workbench.core.project import Project
+from workbench.core.project_file import parse_project
+from workbench.errors import UsageError
+from workbench.layers import all_layers
+
+
+@dataclass(frozen=True)
+class Template:
+    """One project to start from.
+
+    Attributes:
+        key: File name without ending, e.g. "cifar10_convnet".
+        title, summary: Words of its card.
+        note: A short remark for the card's last line, e.g. "80.8 % published".
+        dataset_title: The pictures it is made for, in words.
+        parameters: Number of parameters, trainable or not.
+        order: Place on the welcome page, from 1.
+        path: The project file.
+        project: The project without the card's words.
+    """
+
+    key: str
+    title: str
+    summary: str
+    note: str
+    dataset_title: str
+    parameters: int
+    order: int
+    path: Path
+    project: Project
+
+
+@cache
+def _templates() -> tuple[Template, ...]:
+    return tuple(sorted((_read(path) for path in template_paths()), key=lambda t: t.order))
+
+
+def list_templates() -> list[Template]:
+    """All templates in the order of the welcome page."""
+    return list(_templates())
+
+
+def find_template(key: str) -> Template:
+    """The template of a key; raises UsageError that suggests near keys."""
+    by_key = {template.key: template for template in _templates()}
+    template = by_key.get(key)
+    if template is None:
+        near = difflib.get_close_matches(key.lower(), list(by_key), n=3, cutoff=0.5)
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise UsageError(
+            f'There is no template "{key}".{meant}',
+            received=key,
+            expected="one of " + ", ".join(by_key),
+            fix="`workbench templates` lists them.",
+        )
+    return template
+
+
+def _read(path: Path) -> Template:
+    # Not read_project: the empty path of a template means "not chosen yet".
+    whole = parse_project(path.read_text(encoding="utf-8"), path.name)
+    words = whole.extra.get("template", {})
+    extra = {key: value for key, value in whole.extra.items() if key != "template"}
+    project = replace(whole, extra=extra)
+    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
+    return Template(
+        key=path.stem,
+        title=project.title,
+        summary=project.summary,
+        note=words.get("note", ""),
+        dataset_title=words.get("dataset_title", ""),
+        parameters=analysis.costs.parameters.total,
+        order=words.get("order", 0),
+        path=path,
+        project=project,
+    )
