@@ -67,7 +67,7 @@ def read_card(folder: Path) -> ModelCard:
     try:
         if path.stat().st_size > _MAX_CARD_BYTES:
             raise RunFolderError("The model card is too large.", where=str(path))
-        card = msgspec.json.decode(path.read_bytes(), type=ModelCard)
+        data = path.read_bytes()
     except FileNotFoundError as error:
         raise RunFolderError(
             "This run has no trained weights yet.",
@@ -78,18 +78,25 @@ def read_card(folder: Path) -> ModelCard:
         raise RunFolderError(
             "The model card cannot be read.", where=str(path), received=error.strerror or str(error)
         ) from error
+    return decode_card(data, str(path))
+
+
+def decode_card(data: bytes, where: str) -> ModelCard:
+    """The card in JSON text; raises RunFolderError naming `where`, as `read_card`."""
+    try:
+        card = msgspec.json.decode(data, type=ModelCard)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RunFolderError(
-            "The model card is damaged.", where=str(path), received=str(error)
+            "The model card is damaged.", where=where, received=str(error)
         ) from error
-    return _checked(card, path)
+    return _checked(card, where)
 
 
-def _checked(card: ModelCard, path: Path) -> ModelCard:
+def _checked(card: ModelCard, where: str) -> ModelCard:
     if card.version > CARD_VERSION:
         raise RunFolderError(
             "The model was saved by a newer version of Workbench.",
-            where=str(path),
+            where=where,
             received=f"version {card.version}",
             expected=f"version {CARD_VERSION} or older",
             fix="Update Workbench.",
@@ -97,7 +104,7 @@ def _checked(card: ModelCard, path: Path) -> ModelCard:
     if len(card.input_shape) != 3 or min(card.input_shape, default=0) < 1 or not card.class_names:
         raise RunFolderError(
             "The model card does not describe a picture classifier.",
-            where=str(path),
+            where=where,
             received=f"input {card.input_shape}, {len(card.class_names)} classes",
             expected="a shape (height, width, channels) and class names",
         )
