@@ -12,25 +12,48 @@ from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_tip
 
 
-def button(text: str, *, role: str = "", icon: str = "", theme: Theme | None = None) -> QPushButton:
-    """A button with words; roles: "" (plain), "primary", "link", "stop"."""
-    result = QPushButton(text)
-    result.setProperty("role", role)
-    if role == "link":
-        result.setCursor(Qt.CursorShape.PointingHandCursor)
-    if icon and theme is not None:
-        _follow_icon(result, icon, theme, is_primary=role == "primary")
-    return result
+class TextButton(QPushButton):
+    """A button with words and perhaps an icon that follows the theme.
+
+    Roles: "" (plain), "primary", "link", "stop", "status".
+    """
+
+    def __init__(
+        self, text: str, *, role: str = "", icon: str = "", theme: Theme | None = None
+    ) -> None:
+        super().__init__(text)
+        self._theme = theme
+        self._icon_name = icon
+        self.setProperty("role", role)
+        if role == "link":
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        if theme is not None:
+            self.refresh_icon()
+            theme.changed.connect(self.refresh_icon)
+
+    def set_look(self, text: str, *, role: str, icon: str) -> None:
+        """Changes words, role and icon at once."""
+        self.setText(text)
+        self._icon_name = icon
+        self.setProperty("role", role)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self.refresh_icon()
+
+    def refresh_icon(self) -> None:
+        """Draws the icon in the colour of the words."""
+        if self._theme is None or not self._icon_name:
+            return
+        colors = self._theme.colors
+        by_role = {"primary": colors.accent_text, "stop": colors.bad, "link": colors.accent}
+        is_blocked = bool(self.property("blocked"))
+        color = by_role.get(str(self.property("role")), colors.text)
+        self.setIcon(self._theme.icon(self._icon_name, colors.dim if is_blocked else color))
 
 
-def _follow_icon(target: QPushButton, name: str, theme: Theme, *, is_primary: bool) -> None:
-    def refresh() -> None:
-        color = theme.colors.accent_text if is_primary else theme.colors.text
-        target.setIcon(theme.icon(name, color))
-
-    refresh()
-    connection = theme.changed.connect(refresh)
-    target.destroyed.connect(lambda: theme.disconnect(connection))
+def button(text: str, *, role: str = "", icon: str = "", theme: Theme | None = None) -> TextButton:
+    """A button with words; see TextButton."""
+    return TextButton(text, role=role, icon=icon, theme=theme)
 
 
 class IconButton(QToolButton):

@@ -92,7 +92,11 @@ class NumberBox(QDoubleSpinBox):
         except ValueError:
             return self.value()
 
-    def validate(self, input: str, pos: int) -> object:  # noqa: A002 - Qt's name
+    def validate(
+        self,
+        input: str,  # noqa: A002 - Qt's name
+        pos: int,
+    ) -> tuple[QValidator.State, str, int]:
         text = input.replace(",", ".").removesuffix(self.suffix())
         is_number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.IGNORECASE)
         is_start = re.fullmatch(r"[+-]?\d*\.?\d*(e[+-]?\d*)?", text, re.IGNORECASE)

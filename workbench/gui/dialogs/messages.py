@@ -1,0 +1,80 @@
+"""Message boxes: errors with all their parts, and the questions the window asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from workbench.errors import WorkbenchError
+
+
+class Answer(Enum):
+    """What the user chose when asked about unsaved changes."""
+
+    SAVE = "save"
+    DISCARD = "discard"
+    CANCEL = "cancel"
+
+
+def error_text(error: WorkbenchError) -> str:
+    """The parts of an error behind its first sentence, a line each."""
+    parts = (
+        ("Where", error.where),
+        ("Received", error.received),
+        ("Expected", error.expected),
+    )
+    lines = [f"{name}: {text}" for name, text in parts if text]
+    return "\n".join([*lines, error.fix] if error.fix else lines)
+
+
+def show_error(parent: QWidget | None, error: WorkbenchError) -> None:
+    """Shows an error and waits for OK."""
+    box = make_box(parent, QMessageBox.Icon.Warning, error.what, error_text(error))
+    box.exec()
+
+
+def show_notice(parent: QWidget | None, what: str, more: str = "") -> None:
+    """Shows a sentence and waits for OK."""
+    make_box(parent, QMessageBox.Icon.Information, what, more).exec()
+
+
+def ask_unsaved(parent: QWidget | None, name: str) -> Answer:
+    """Asks what to do with unsaved changes."""
+    box = make_box(
+        parent,
+        QMessageBox.Icon.Question,
+        f"Save the changes to {name}?",
+        "Without saving, the changes since the last save are lost.",
+    )
+    buttons = QMessageBox.StandardButton
+    box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+    box.setDefaultButton(buttons.Save)
+    answers = {buttons.Save: Answer.SAVE, buttons.Discard: Answer.DISCARD}
+    return answers.get(buttons(box.exec()), Answer.CANCEL)
+
+
+def ask_choice(parent: QWidget | None, what: str, more: str, choices: Sequence[str]) -> int:
+    """Asks to choose; returns the index of the choice, or -1 for Esc."""
+    box = make_box(parent, QMessageBox.Icon.Question, what, more)
+    box.setStandardButtons(QMessageBox.StandardButton.NoButton)
+    buttons = [box.addButton(text, QMessageBox.ButtonRole.ActionRole) for text in choices]
+    box.setDefaultButton(buttons[0])
+    box.setEscapeButton(buttons[-1])
+    box.exec()
+    clicked = box.clickedButton()
+    return buttons.index(clicked) if clicked in buttons else -1
+
+
+def make_box(parent: QWidget | None, icon: QMessageBox.Icon, what: str, more: str) -> QMessageBox:
+    """A message box with plain texts."""
+    box = QMessageBox(parent)
+    box.setWindowTitle("Workbench")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setIcon(icon)
+    box.setText(what)
+    # The informative text knows no plain format of its own: "<" is what would make it rich.
+    box.setInformativeText(more.replace("<", "‹").replace(">", "›"))
+    return box
