@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,69 +19,98 @@ from workbench.errors import DatasetError
 
 Array = np.ndarray[Any, Any]
 
-_LAYOUT = 1
-"""Raised when what is stored changes, so that older caches are not read."""
+_LAYOUT = 2
+"""Raised when what is stored changes, so that older entries are not read."""
+
+_FACTS = "facts.json"
 
 
-def cached_arrays(
-    ctx: LoadContext, name: str, source: Path, unpack: Callable[[], Mapping[str, Array]]
-) -> dict[str, Array]:
-    """The arrays of `unpack()`, from the cache where it holds them already.
+@dataclass(frozen=True)
+class Entry:
+    """One unpacked source: read-only memory maps by name, and plain facts about them."""
 
-    The cache entry belongs to the source's path, size and time of change: a changed file is
-    unpacked anew and the older entry removed. The entry appears whole or not at all.
+    arrays: Mapping[str, Array]
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
-    Returns:
-        Read-only memory maps by name.
+
+def cached_entry(
+    ctx: LoadContext, name: str, source: Path, fill: Callable[[Path], Mapping[str, Any]]
+) -> Entry:
+    """What `fill` unpacks, from the cache where it is there already.
+
+    The entry belongs to the source's path, size and time of change: a changed file is
+    unpacked anew and the older entry removed. An entry appears whole or not at all.
+
+    Args:
+        ctx: Names the cache folder.
+        name: Beginning of the entry's name.
+        source: The packed file.
+        fill: Writes NAME.npy files into the folder it is given and returns the facts (JSON
+            values); whatever else it leaves there is kept too.
 
     Raises:
         DatasetError: the cache could not be written (for example, the disk is full).
+        OSError: the source is not there.
     """
     source = source.resolve()
     place = hashlib.sha256(str(source).encode(errors="surrogateescape")).hexdigest()[:12]
     status = source.stat()
     folder = Path(ctx.cache_folder) / "arrays"
-    entry = folder / f"{name}-{place}-{status.st_size:x}-{status.st_mtime_ns:x}-{_LAYOUT}"
-    arrays = _open(entry)
-    if arrays is None:
-        unpacked = unpack()
-        ctx.check_cancelled()
-        _write(entry, unpacked)
-        arrays = _open(entry)
+    path = folder / f"{name}-{place}-{status.st_size:x}-{status.st_mtime_ns:x}-{_LAYOUT}"
+    entry = _open(path)
+    if entry is None:
+        _make(path, fill)
+        entry = _open(path)
         for old in folder.glob(f"{name}-{place}-*"):
-            if old != entry:
+            if old != path:
                 shutil.rmtree(old, ignore_errors=True)
-    return dict(unpacked) if arrays is None else arrays
+    if entry is None:
+        raise DatasetError("The unpacked pictures have disappeared.", where=str(path))
+    return entry
 
 
-def _open(entry: Path) -> dict[str, Array] | None:
-    """The arrays of a complete entry; None when there is none or it is damaged."""
+def save_array(folder: Path, name: str, array: Array) -> None:
+    """Writes one array of an entry; raises OSError."""
+    with (folder / f"{name}.npy").open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+
+
+def _open(path: Path) -> Entry | None:
+    """A complete entry; None when there is none or it is damaged."""
     try:
-        files = sorted(entry.glob("*.npy"))
+        facts = json.loads((path / _FACTS).read_text(encoding="utf-8"))
+        files = sorted(path.glob("*.npy"))
         arrays = {f.stem: np.load(f, mmap_mode="r", allow_pickle=False) for f in files}
-    except (OSError, ValueError, EOFError):
-        shutil.rmtree(entry, ignore_errors=True)
+    except FileNotFoundError:
         return None
-    return arrays or None
+    except (OSError, ValueError, EOFError):
+        shutil.rmtree(path, ignore_errors=True)
+        return None
+    return Entry(arrays, facts)
 
 
-def _write(entry: Path, arrays: Mapping[str, Array]) -> None:
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=entry.parent))
+def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
+    temporary: Path | None = None
     try:
-        for name, array in arrays.items():
-            with (temporary / f"{name}.npy").open("wb") as file:
-                np.save(file, array, allow_pickle=False)
-                file.flush()
-                os.fsync(file.fileno())
-        temporary.rename(entry)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=path.parent))
+        facts = fill(temporary)
+        (temporary / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        for file in temporary.iterdir():
+            with file.open("rb") as opened:  # on the disk before the name is
+                os.fsync(opened.fileno())
+        temporary.rename(path)
     except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if entry.is_dir():  # another process was faster
-            return
-        raise DatasetError(
-            f"The unpacked pictures could not be stored: {error.strerror}.",
-            where=str(entry.parent),
-            expected=f"{sum(a.nbytes for a in arrays.values()):,} bytes of free space",
-            fix="Free some space, or set WORKBENCH_HOME to a folder on another disk.",
-        ) from error
+        if not path.is_dir():  # else another process was faster, and its entry is as good
+            raise _not_stored(path, error) from error
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _not_stored(path: Path, error: OSError) -> DatasetError:
+    return DatasetError(
+        f"The unpacked pictures could not be stored: {error.strerror or error}.",
+        where=str(path.parent),
+        fix="Free some space, or set WORKBENCH_HOME to a folder on another disk.",
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.assets import data_path
 from workbench.core.params import Params
 from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._array_cache import cached_arrays
+from workbench.datasets._array_cache import cached_entry, save_array
 from workbench.errors import DatasetError
 
 CLASS_NAMES = (
@@ -54,11 +54,13 @@ def _unpack(path: Path) -> dict[str, Bytes]:
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     path = data_path("fashion_mnist.zip")
 
-    def unpack() -> dict[str, Bytes]:
+    def fill(folder: Path) -> dict[str, Any]:
         ctx.progress("unpacking Fashion-MNIST")
-        return _unpack(path)
+        for name, array in _unpack(path).items():
+            save_array(folder, name, array)
+        return {}
 
-    arrays = cached_arrays(ctx, "fashion_mnist", path, unpack)
+    arrays = cached_entry(ctx, "fashion_mnist", path, fill).arrays
     return LoadedData(
         class_names=CLASS_NAMES,
         train=ArrayPart(arrays["x_train"], arrays["y_train"].astype(np.int64)),

@@ -84,11 +84,13 @@ def _layout(root: Path) -> _Layout:
     by_name = {folder.name.casefold(): folder for folder in folders}
     train = next((by_name[name] for name in by_name if name in _TRAIN_NAMES), None)
     tests = [by_name[name] for name in _TEST_NAMES if name in by_name]
-    if train is None or len(folders) > 1 + len(tests) or not _folders(train):
+    is_split = train is not None and bool(_folders(train)) and (tests or len(folders) == 1)
+    if train is None or not is_split:  # "train" may well be a class, beside cars and planes
         return _Layout({folder.name: folder for folder in folders}, {})
     notes = tuple(
-        f'The folder "{folder.name}" is not used: "{tests[0].name}" is the test part.'
-        for folder in tests[1:]
+        f'The folder "{folder.name}" is not used.'
+        for folder in folders
+        if folder not in (train, *tests[:1])
     )
     test = {folder.name: folder for folder in _folders(tests[0])} if tests else {}
     return _Layout({folder.name: folder for folder in _folders(train)}, test, notes)
@@ -159,8 +161,10 @@ SPEC = DatasetSpec(
             title="Fit",
             default="crop",
             choices=tuple(FITS),
-            titles=FITS,
-            help="How pictures of other proportions than the network's input are brought to it.",
+            titles={"crop": "crop", "stretch": "stretch", "pad": "pad with black"},
+            help="How pictures of other proportions are brought to the network's: "
+            + "; ".join(f"{fit}: {words}" for fit, words in FITS.items())
+            + ".",
         ),
     ),
     source_param="path",

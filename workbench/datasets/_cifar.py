@@ -1,0 +1,70 @@
+"""What CIFAR-10 and CIFAR-100 share: an archive of pickled batches of 32 × 32 pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.specs import ArrayPart, LoadContext, LoadedData
+from workbench.datasets._array_cache import cached_entry, save_array
+from workbench.datasets._keras_download import Download, fetch, read_tar_members
+from workbench.datasets._pickled_batch import read_batch
+from workbench.errors import DatasetError
+
+
+def load_cifar(
+    ctx: LoadContext,
+    download: Download,
+    *,
+    train: Sequence[str],
+    test: str,
+    labels_key: str,
+    class_names: tuple[str, ...],
+) -> LoadedData:
+    """Downloads, unpacks and caches one of the two.
+
+    Args:
+        ctx: From the worker.
+        download: The archive.
+        train: Member names of the training batches, in order.
+        test: Member name of the test batch.
+        labels_key: Key of the labels in each batch.
+        class_names: Name of each label.
+    """
+    archive = fetch(ctx, download)
+
+    def fill(folder: Path) -> Mapping[str, Any]:
+        ctx.progress(f"unpacking {download.title}")
+        members = read_tar_members(archive, [*train, test])
+        for part, names in (("train", list(train)), ("test", [test])):
+            batches = [_arrays(members[name], labels_key, name) for name in names]
+            save_array(folder, f"x_{part}", np.concatenate([x for x, _ in batches]))
+            save_array(folder, f"y_{part}", np.concatenate([y for _, y in batches]))
+        return {}
+
+    arrays = cached_entry(ctx, "cifar", archive, fill).arrays
+    return LoadedData(
+        class_names=class_names,
+        train=ArrayPart(arrays["x_train"], arrays["y_train"]),
+        test=ArrayPart(arrays["x_test"], arrays["y_test"]),
+    )
+
+
+def _arrays(data: bytes, labels_key: str, where: str) -> tuple[Any, Any]:
+    """Pictures (n, 32, 32, 3) and labels (n,) of one batch."""
+    batch = read_batch(data, where)
+    rows: Any = batch.get("data")
+    labels = np.asarray(batch.get(labels_key), dtype=object)
+    is_rows = isinstance(rows, np.ndarray) and rows.dtype == np.uint8 and rows.ndim == 2
+    if not is_rows or rows.shape != (len(labels) if labels.ndim == 1 else -1, 3072):
+        raise DatasetError(
+            "The batch does not hold pictures and labels.",
+            where=where,
+            received=f"keys {', '.join(sorted(batch))}"[:200],
+            expected=f"data of (n, 3072) bytes and n {labels_key}",
+        )
+    pictures = rows.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(pictures), labels.astype(np.int64)

@@ -1,0 +1,45 @@
+"""CIFAR-10: 60,000 small colour photos in ten classes, as Keras downloads it."""
+
+from __future__ import annotations
+
+from workbench.core.params import Params
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._cifar import load_cifar
+from workbench.datasets._keras_download import Download
+
+CLASS_NAMES = (
+    "airplane", "automobile", "bird", "cat", "deer",
+    "dog", "frog", "horse", "ship", "truck",
+)  # fmt: skip
+
+DOWNLOAD = Download(
+    title="CIFAR-10",
+    address="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
+    checksum="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+    keras_name="cifar-10-batches-py-target_archive",
+)
+
+
+def _load(ctx: LoadContext, params: Params) -> LoadedData:
+    return load_cifar(
+        ctx,
+        DOWNLOAD,
+        train=[f"cifar-10-batches-py/data_batch_{number}" for number in range(1, 6)],
+        test="cifar-10-batches-py/test_batch",
+        labels_key="labels",
+        class_names=CLASS_NAMES,
+    )
+
+
+SPEC = DatasetSpec(
+    key="cifar10",
+    title="CIFAR-10",
+    summary="60,000 colour photos, 32 × 32, in ten classes. Downloaded once (170 MB).",
+    licence="none stated; its makers ask to be cited (Krizhevsky 2009)",
+    shape=(32, 32, 3),
+    class_names=CLASS_NAMES,
+    num_train=50_000,
+    num_test=10_000,
+    needs_download=True,
+    load=_load,
+)

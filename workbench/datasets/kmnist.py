@@ -1,0 +1,82 @@
+"""Kuzushiji-MNIST: 70,000 cursive Japanese letters, in MNIST's own file format."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.params import Params
+from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._array_cache import cached_entry, save_array
+from workbench.datasets._keras_download import Download, fetch
+from workbench.errors import DatasetError
+
+CLASS_NAMES = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
+
+_FOLDER = "http://codh.rois.ac.jp/kmnist/dataset/kmnist/"
+_FILES = {
+    "x_train": ("train-images-idx3-ubyte.gz", "bdb82020997e1d708af4cf47b453dcf7"),
+    "y_train": ("train-labels-idx1-ubyte.gz", "e144d726b3acfaa3e44228e80efcd344"),
+    "x_test": ("t10k-images-idx3-ubyte.gz", "5c965bf0a639b31b8f53240b1b52f4d7"),
+    "y_test": ("t10k-labels-idx1-ubyte.gz", "7320c461ea6c1c855c0b718fb2a4b134"),
+}
+DOWNLOADS = {
+    part: Download("KMNIST", f"{_FOLDER}{name}", checksum, keras_name=f"kmnist-{name}")
+    for part, (name, checksum) in _FILES.items()
+}
+
+_MAX_BYTES = 64 * 2**20
+
+
+def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """An idx.gz file of bytes, in the shape its header tells; raises DatasetError."""
+    try:
+        with gzip.open(path) as file:
+            data = file.read(_MAX_BYTES)
+        rank = data[3]
+        shape = tuple(int(n) for n in np.frombuffer(data, ">u4", rank, 4))
+        return np.frombuffer(data, np.uint8, offset=4 + 4 * rank).reshape(shape)
+    except (OSError, EOFError, zlib.error, ValueError, IndexError) as error:
+        raise DatasetError(
+            "The downloaded file is damaged.",
+            where=str(path),
+            received=str(error),
+            fix="Remove it, so that it is downloaded again.",
+        ) from error
+
+
+def _load(ctx: LoadContext, params: Params) -> LoadedData:
+    paths = {part: fetch(ctx, download) for part, download in DOWNLOADS.items()}
+
+    def fill(folder: Path) -> Mapping[str, Any]:
+        for part, path in paths.items():
+            array = read_idx(path)
+            is_label = part.startswith("y")
+            save_array(folder, part, array.astype(np.int64) if is_label else array[..., None])
+        return {}
+
+    arrays = cached_entry(ctx, "kmnist", paths["x_train"], fill).arrays
+    return LoadedData(
+        class_names=CLASS_NAMES,
+        train=ArrayPart(arrays["x_train"], arrays["y_train"]),
+        test=ArrayPart(arrays["x_test"], arrays["y_test"]),
+    )
+
+
+SPEC = DatasetSpec(
+    key="kmnist",
+    title="KMNIST",
+    summary="70,000 cursive Japanese letters, grey, 28 × 28, ten classes. Downloaded once (21 MB).",
+    licence="CC BY-SA 4.0, Center for Open Data in the Humanities",
+    shape=(28, 28, 1),
+    class_names=CLASS_NAMES,
+    num_train=60_000,
+    num_test=10_000,
+    needs_download=True,
+    load=_load,
+)
