@@ -41,7 +41,8 @@ from workbench.protocol.wire import error_parts
 from workbench.runs.home import cache_home
 from workbench.worker.channel import Channel
 from workbench.worker.engine import Engine
-from workbench.worker.session import Job, SessionFolder
+from workbench.worker.runner_cache import RunnerCache
+from workbench.worker.session import Job, Session, SessionFolder
 
 Handler = Callable[[Job, Any], AnyAnswer]
 
@@ -76,7 +77,7 @@ class Service:
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
         self.engine = Engine()
         self._channel = channel
-        self._folder = folder
+        self._session = Session(folder.path, cache_home(), self.engine, RunnerCache())
         self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._jobs_lock = threading.Lock()
@@ -102,13 +103,7 @@ class Service:
         self._queue.put(None)
 
     def _accept(self, request: AnyRequest) -> None:
-        job = Job(
-            request.id,
-            send=self._channel.send,
-            folder=self._folder.path,
-            cache_folder=cache_home(),
-            engine=self.engine,
-        )
+        job = Job(request.id, send=self._channel.send, session=self._session)
         with self._jobs_lock:
             is_new = self._jobs.setdefault(request.id, job) is job
         if is_new:
@@ -131,8 +126,7 @@ class Service:
         except WorkbenchError as error:
             return Failed(id=job.id, error=error_parts(error))
         except MemoryError:
-            error = RunError("There is not enough memory for this.", where=_name(request))
-            return Failed(id=job.id, error=error_parts(error))
+            return Failed(id=job.id, error=error_parts(_too_little_memory(request)))
         except Exception as error:  # noqa: BLE001 - the asker is told, the log has the trace
             traceback.print_exc()
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
@@ -175,6 +169,14 @@ def _fault(error: Exception, request: AnyRequest) -> RunError:
         where=_name(request),
         received=f"{type(error).__name__}: {error}"[:400],
         fix="The log has the details.",
+    )
+
+
+def _too_little_memory(request: AnyRequest) -> RunError:
+    return RunError(
+        "There is not enough memory for this.",
+        where=_name(request),
+        fix="Close other programs, or use smaller pictures.",
     )
 
 

@@ -8,13 +8,18 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from workbench.errors import RunError
 from workbench.protocol.messages import AnyAnswer, Progress
 from workbench.worker.engine import Engine
+from workbench.worker.runner_cache import RunnerCache
+
+if TYPE_CHECKING:
+    from workbench.worker.model_runner import Runner
 
 _PREFIX = "workbench-service-"
 
@@ -71,6 +76,23 @@ def sweep_session_folders() -> None:
             os.close(lock_fd)
 
 
+@dataclass(frozen=True)
+class Session:
+    """What outlives a request.
+
+    Attributes:
+        folder: The session folder, for PNG files.
+        cache_folder: Downloads and decoded pictures, kept between runs.
+        engine: Where Keras comes from.
+        runners: The models used last.
+    """
+
+    folder: Path
+    cache_folder: Path
+    engine: Engine
+    runners: RunnerCache
+
+
 class Job:
     """One request being done: how its handler speaks, and hears of a cancel.
 
@@ -78,32 +100,28 @@ class Job:
 
     Attributes:
         id: The request's id; every answer carries it.
-        folder: The session folder, for PNG files.
-        engine: Where `keras()` comes from.
+        send: Sends an answer.
     """
 
     def __init__(
-        self,
-        request_id: int,
-        *,
-        send: Callable[[AnyAnswer], None],
-        folder: Path,
-        cache_folder: Path,
-        engine: Engine,
+        self, request_id: int, *, send: Callable[[AnyAnswer], None], session: Session
     ) -> None:
         self.id = request_id
         self.send = send
-        self.folder = folder
-        self.engine = engine
-        self._cache_folder = cache_folder
+        self._session = session
         self._cancelled = threading.Event()
         self._last_progress: tuple[str, float | None] = ("", None)
 
     @property
     def cache_folder(self) -> str:
         """Folder for downloads and unpacked arrays; kept between runs."""
-        self._cache_folder.mkdir(parents=True, exist_ok=True)
-        return str(self._cache_folder)
+        self._session.cache_folder.mkdir(parents=True, exist_ok=True)
+        return str(self._session.cache_folder)
+
+    @property
+    def folder(self) -> Path:
+        """The session folder: private, removed at the end."""
+        return self._session.folder
 
     def cancel(self) -> None:
         """Asks the handler to stop at its next check; may be called from any thread."""
@@ -124,6 +142,15 @@ class Job:
 
     def keras(self) -> Any:
         """The keras module; says so when it has to be waited for."""
-        if not self.engine.is_loaded:
+        if not self._session.engine.is_loaded:
             self.progress("Starting TensorFlow")
-        return self.engine.keras()
+        return self._session.engine.keras()
+
+    def runner(self, model: str) -> Runner:
+        """A model by its path, from memory where possible; see `load_runner` for errors."""
+        known = self._session.runners.find(model)
+        if known is not None:
+            return known
+        keras = self.keras()
+        self.progress("Loading the model")
+        return self._session.runners.load(model, keras)

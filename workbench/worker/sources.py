@@ -1,0 +1,113 @@
+"""Pictures and labels for a request: of any source, or the test part that a run keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.core.params import check_all
+from workbench.core.recipe import recipe_from
+from workbench.core.specs import DatasetSpec, LoadedData
+from workbench.datasets import all_datasets
+from workbench.errors import DatasetError
+from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
+from workbench.runs.model_card import ModelCard
+from workbench.worker.session import Job
+
+
+def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[str, Any]]:
+    """A data set's spec and its checked parameters.
+
+    Raises:
+        DatasetError: no such source.
+        ParamError: a parameter is out of its bounds.
+    """
+    datasets = all_datasets()
+    spec = datasets.get(key)
+    if spec is None:
+        raise DatasetError(
+            "There is no such data set.", received=key, expected="one of " + ", ".join(datasets)
+        )
+    checked, errors = check_all(spec.params, params)
+    if errors:
+        raise errors[0]
+    return spec, checked
+
+
+def load_source(job: Job, key: str, params: Mapping[str, Any]) -> LoadedData:
+    """Loads a source as it is, not yet decoded; see `find_source` for errors."""
+    spec, checked = find_source(key, params)
+    job.progress(f"Opening {spec.title}")
+    return spec.load(job, checked)
+
+
+def run_test_part(job: Job, card: ModelCard) -> tuple[PreparedPart, tuple[str, ...]]:
+    """The test pictures of a run, the very ones its training has kept apart.
+
+    Returns:
+        Pictures fitted to the network, with labels; and the source's class names.
+
+    Raises:
+        DatasetError: the data set is gone or has no test pictures.
+    """
+    key, params = str(card.dataset.get("key", "")), card.dataset.get("params", {})
+    if not key:
+        raise DatasetError(
+            "This model does not say what it was trained on.",
+            fix="Choose a data set to evaluate it on.",
+        )
+    loaded = load_source(job, key, params)
+    recipe, _ = recipe_from(card.recipe)
+    part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=job)
+    if part is None:
+        raise DatasetError(
+            "There are no test pictures.",
+            where=card.dataset_title or key,
+            fix="Choose a data set to evaluate on, or a larger test share before training.",
+        )
+    return part, loaded.class_names
+
+
+def other_part(
+    job: Job, card: ModelCard, key: str, params: Mapping[str, Any]
+) -> tuple[PreparedPart, tuple[str, ...]]:
+    """The test part of another source; all its pictures where it has no test part."""
+    loaded = load_source(job, key, params)
+    part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
+    prepared = prepare_part(part, shape=tuple(card.input_shape), fit=card.fit, ctx=job)
+    if not len(prepared):
+        raise DatasetError("Not one of the pictures can be read.", where=key)
+    return prepared, loaded.class_names
+
+
+def match_classes(
+    labels: np.ndarray[Any, np.dtype[np.int64]], names: Sequence[str], card_names: Sequence[str]
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Labels of a source, by its class names, as labels of a model, by the model's.
+
+    The order may differ, and the source may lack classes. A source without names of its
+    own (0, 1, 2, ...) is taken by position when it has as many classes as the model.
+
+    Raises:
+        DatasetError: a class of the source is none of the model's.
+    """
+    places = {name.casefold().strip(): label for label, name in enumerate(card_names)}
+    unknown = [name for name in names if name.casefold().strip() not in places]
+    if not unknown:
+        matching = np.array([places[name.casefold().strip()] for name in names], np.int64)
+        return np.asarray(matching[labels])
+    is_numbered = all(_is_number(name) for name in names) or all(map(_is_number, card_names))
+    if is_numbered and len(names) == len(card_names):
+        return labels
+    raise DatasetError(
+        "The data set has classes that the model does not know.",
+        received=", ".join(f'"{name}"' for name in unknown[:10]),
+        expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
+        fix="Rename the folders of the data set as the model's classes are named.",
+    )
+
+
+def _is_number(name: str) -> bool:
+    return name.casefold().removeprefix("class").strip().isdecimal()
