@@ -12,7 +12,7 @@ from workbench.core.params import ChoiceParam, Params, PathParam
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
 from workbench.errors import DatasetError
 from workbench.pictures.fit import FITS
-from workbench.pictures.listing import list_folders, list_pictures
+from workbench.pictures.folders import list_folders, list_pictures
 
 _TRAIN_NAMES = frozenset({"train", "training"})
 _TEST_NAMES = ("test", "testing", "val", "valid", "validation")

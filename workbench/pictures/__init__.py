@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from workbench.pictures.decode import MAX_PIXELS, decode_picture
 from workbench.pictures.fit import FITS, fit_picture
-from workbench.pictures.listing import list_pictures
+from workbench.pictures.folders import list_pictures
 from workbench.pictures.png import png_bytes, write_png
 from workbench.pictures.prepare import PreparedData, PreparedPart, prepare
 from workbench.pictures.thumbnails import thumbnail, write_thumbnails
