@@ -1,0 +1,260 @@
+"""Parameters, checks and words that several layer types share. Not a plug-in itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params, SizeParam
+from workbench.core.specs import ParamCount, Shape, ShapeProblem
+
+# "glu" is missing on purpose: it halves the last axis, but Keras's symbolic shapes do not
+# know that, so every layer behind it would be built with the wrong size.
+ACTIVATIONS: tuple[str, ...] = (
+    "linear",
+    "relu",
+    "softmax",
+    "sigmoid",
+    "tanh",
+    "gelu",
+    "silu",
+    "elu",
+    "selu",
+    "leaky_relu",
+    "relu6",
+    "celu",
+    "exponential",
+    "hard_shrink",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_tanh",
+    "log_sigmoid",
+    "log_softmax",
+    "mish",
+    "soft_shrink",
+    "softplus",
+    "softsign",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "sparsemax",
+    "squareplus",
+    "tanh_shrink",
+    "threshold",
+)
+"""Keras's activation functions by name, the common ones first."""
+
+INITIALIZERS: tuple[str, ...] = (
+    "glorot_uniform",
+    "glorot_normal",
+    "he_uniform",
+    "he_normal",
+    "lecun_uniform",
+    "lecun_normal",
+    "random_normal",
+    "random_uniform",
+    "truncated_normal",
+    "variance_scaling",
+    "orthogonal",
+    "zeros",
+    "ones",
+)
+"""Keras's initializers by name."""
+
+TPU_LANES = 128
+"""Width of a TPU's matrix unit: channel counts are padded up to a multiple of it."""
+
+
+def activation_param(default: str = "linear") -> ChoiceParam:
+    """The activation a layer applies to its own output."""
+    return ChoiceParam(
+        key="activation",
+        title="Activation",
+        default=default,
+        choices=ACTIVATIONS,
+        titles={"linear": "none"},
+        help="Function applied to every value of the output. relu is the usual choice inside "
+        "a network, softmax at its end.",
+    )
+
+
+def use_bias_param() -> BoolParam:
+    """Whether a number is added to every output channel."""
+    return BoolParam(
+        key="use_bias",
+        title="Use bias",
+        default=True,
+        help="Adds a learned number to every output channel. Not needed right before "
+        "BatchNormalization.",
+        is_advanced=True,
+    )
+
+
+def initializer_param(key: str, title: str, default: str = "glorot_uniform") -> ChoiceParam:
+    """How a layer's weights start."""
+    return ChoiceParam(
+        key=key,
+        title=title,
+        default=default,
+        choices=INITIALIZERS,
+        help="How the numbers are set before training. he_normal suits relu, "
+        "glorot_uniform suits most others.",
+        is_advanced=True,
+    )
+
+
+def regularizer_params(stem: str, words: str) -> tuple[FloatParam, FloatParam]:
+    """L1 and L2 penalties on one weight, as `<stem>_l1` and `<stem>_l2`."""
+    return (
+        _penalty(f"{stem}_l1", f"{words} L1", "the absolute values; pushes some to exactly zero"),
+        _penalty(f"{stem}_l2", f"{words} L2", "the squares; keeps them small"),
+    )
+
+
+def _penalty(key: str, title: str, words: str) -> FloatParam:
+    return FloatParam(
+        key=key,
+        title=title,
+        default=0.0,
+        maximum=100.0,
+        step=0.0001,
+        help=f"Adds this times the sum of {words} to the loss. 0 is off.",
+        is_advanced=True,
+    )
+
+
+def weight_params(*, kernel: str = "kernel", words: str = "Kernel") -> tuple[Param, ...]:
+    """Bias, initializers and penalties of a layer with one kernel."""
+    return (
+        use_bias_param(),
+        initializer_param(f"{kernel}_initializer", f"{words} initializer"),
+        initializer_param("bias_initializer", "Bias initializer", "zeros"),
+        *regularizer_params(kernel, words),
+        *regularizer_params("bias", "Bias"),
+    )
+
+
+def with_regularizers(params: Params, stems: Iterable[str]) -> dict[str, Any]:
+    """Keras arguments where `<stem>_l1` and `<stem>_l2` have become `<stem>_regularizer`.
+
+    The regularizer is given as Keras's own plain configuration, so no Keras is needed here.
+    """
+    arguments = dict(params)
+    for stem in stems:
+        l1, l2 = arguments.pop(f"{stem}_l1"), arguments.pop(f"{stem}_l2")
+        if l1 or l2:
+            config = {"l1": l1, "l2": l2}
+            arguments[f"{stem}_regularizer"] = {"class_name": "L1L2", "config": config}
+    return arguments
+
+
+def kernel_arguments(params: Params) -> dict[str, Any]:
+    """Keras arguments of a layer with a kernel and a bias."""
+    return with_regularizers(params, ("kernel", "bias"))
+
+
+def size_param(key: str, title: str, default: int, help_text: str, **more: Any) -> SizeParam:
+    """Height and width of a kernel, window or step."""
+    return SizeParam(key=key, title=title, default=(default, default), help=help_text, **more)
+
+
+def padding_param(default: str = "valid") -> ChoiceParam:
+    """What happens at the picture's border."""
+    return ChoiceParam(
+        key="padding",
+        title="Padding",
+        default=default,
+        choices=("valid", "same"),
+        help="valid uses only whole windows, so the picture shrinks; same fills up the border "
+        "so that with stride 1 the picture keeps its size.",
+    )
+
+
+def need_picture(title: str, inputs: Sequence[Shape]) -> tuple[int, int, int]:
+    """The first input as (height, width, channels).
+
+    Raises:
+        ShapeProblem: it is not a picture, that is, has not three axes.
+    """
+    shape = inputs[0]
+    if len(shape) != 3:
+        raise ShapeProblem(
+            f"{title} needs a picture",
+            f"{title} works on height × width × channels, and this input has "
+            f"{axes_text(len(shape))}. Put it before Flatten or the global pooling, or bring "
+            "the numbers into picture form with Reshape.",
+        )
+    height, width, channels = shape
+    return height, width, channels
+
+
+def axes_text(rank: int) -> str:
+    """A rank in words."""
+    return "one axis" if rank == 1 else f"{rank} axes"
+
+
+def same_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    """The shape of a layer that changes values only."""
+    return inputs[0]
+
+
+def picture_same_shape(title: str) -> Callable[[Params, Sequence[Shape]], Shape]:
+    """`infer_shape` of a layer that changes a picture's values only."""
+
+    def infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+        return need_picture(title, inputs)
+
+    return infer_shape
+
+
+def one_per_value(params: Params, inputs: Sequence[Shape], output: Shape) -> int:
+    """Multiply-adds of a layer that scales every value once."""
+    return math.prod(output)
+
+
+def join(parts: Iterable[str]) -> str:
+    """The settings of a node in one line."""
+    return " · ".join(part for part in parts if part)
+
+
+def size_text(size: Sequence[int]) -> str:
+    """A size as on the canvas: 3×3."""
+    return "×".join(str(n) for n in size)
+
+
+def percent(value: float) -> str:
+    """A share as on the canvas: 25 %."""
+    return f"{value * 100:g} %"
+
+
+def unless(params: Params, key: str, default: object, words: str = "{}") -> str:
+    """The value of a parameter in words, or "" when it is the default."""
+    value = params[key]
+    if value == default:
+        return ""
+    return words.format(size_text(value) if isinstance(value, tuple) else value)
+
+
+def extras(params: Params) -> list[str]:
+    """Words on bias and penalties, which many layers have."""
+    words = [] if params.get("use_bias", True) else ["no bias"]
+    words += [
+        f"{key[-2:].upper()} {value:g}"
+        for key, value in params.items()
+        if key.endswith(("_l1", "_l2")) and value
+    ]
+    return words
+
+
+def affine_count(params: Mapping[str, Any], channels: int) -> ParamCount:
+    """Scale and offset per channel, as normalisation layers learn them."""
+    return ParamCount(channels * (bool(params["scale"]) + bool(params["center"])))
+
+
+def lanes_hint(count: int, words: str) -> str:
+    """What a channel count costs on a TPU, or "" when it fills the matrix unit."""
+    padded = -(-count // TPU_LANES) * TPU_LANES
+    if padded == count:
+        return ""
+    share = f"{count} {words} fill {100 * count / padded:.0f} % of the {padded} lanes they occupy"
+    return f"{share} in a TPU's 128-wide matrix unit. {padded} would cost about the same time."

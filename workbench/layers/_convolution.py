@@ -1,0 +1,177 @@
+"""Arithmetic and parameters of the convolution family. Not a plug-in itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.params import IntParam, Param, Params
+from workbench.core.specs import Shape, ShapeProblem
+from workbench.layers._common import extras, join, padding_param, size_param, size_text, unless
+
+MAX_KERNEL = 1024
+
+
+def filters_param() -> IntParam:
+    """Number of output channels."""
+    return IntParam(
+        key="filters",
+        title="Filters",
+        default=32,
+        minimum=1,
+        maximum=16_384,
+        help="Number of patterns to learn; each gives one channel of the output.",
+    )
+
+
+def depth_multiplier_param() -> IntParam:
+    """Filters per input channel of a depthwise convolution."""
+    return IntParam(
+        key="depth_multiplier",
+        title="Depth multiplier",
+        default=1,
+        minimum=1,
+        maximum=1024,
+        help="How many patterns are learned for each input channel on its own.",
+    )
+
+
+def window_params(*, kernel: int = 3) -> tuple[Param, ...]:
+    """Kernel size, strides, padding."""
+    return (
+        size_param(
+            "kernel_size",
+            "Kernel size",
+            kernel,
+            "Height and width of the patch each output value looks at.",
+            maximum=MAX_KERNEL,
+        ),
+        size_param(
+            "strides",
+            "Strides",
+            1,
+            "How far the patch moves. 2 halves height and width.",
+            maximum=MAX_KERNEL,
+        ),
+        padding_param(),
+    )
+
+
+def dilation_param() -> Param:
+    """Gaps in the kernel."""
+    return size_param(
+        "dilation_rate",
+        "Dilation",
+        1,
+        "Distance between the values a patch looks at; above 1 it sees a larger area with "
+        "the same number of weights.",
+        maximum=MAX_KERNEL,
+        is_advanced=True,
+    )
+
+
+def groups_param() -> IntParam:
+    """Independent groups of channels."""
+    return IntParam(
+        key="groups",
+        title="Groups",
+        default=1,
+        minimum=1,
+        maximum=16_384,
+        help="Splits the channels into groups that do not see each other. Must divide the "
+        "input's channels and the filters.",
+        is_advanced=True,
+    )
+
+
+def window_shape(title: str, params: Params, height: int, width: int, key: str) -> tuple[int, int]:
+    """Height and width after a window has slid over the picture.
+
+    Args:
+        title: The layer's title for the message.
+        params: With the window's size under `key`, strides, padding, maybe dilation_rate.
+        height: Input height.
+        width: Input width.
+        key: "kernel_size" or "pool_size".
+
+    Raises:
+        ShapeProblem: the window is larger than the picture.
+    """
+    strides = params["strides"]
+    if params["padding"] == "same":
+        return (height - 1) // strides[0] + 1, (width - 1) // strides[1] + 1
+    window = params[key]
+    dilation = params.get("dilation_rate", (1, 1))
+    reach = tuple(d * (k - 1) + 1 for d, k in zip(dilation, window, strict=True))
+    if reach[0] > height or reach[1] > width:
+        raise _too_small(title, window, reach, (height, width))
+    return (height - reach[0]) // strides[0] + 1, (width - reach[1]) // strides[1] + 1
+
+
+def _too_small(
+    title: str, window: Sequence[int], reach: Sequence[int], picture: Sequence[int]
+) -> ShapeProblem:
+    spread = "" if tuple(window) == tuple(reach) else f" (spread to {size_text(reach)} by dilation)"
+    return ShapeProblem(
+        f"The picture is too small for {title}",
+        f"A window of {size_text(window)}{spread} does not fit into {size_text(picture)}: "
+        "nothing would be left.",
+        ('set_padding:"same"',),
+    )
+
+
+def check_dilation(title: str, params: Params) -> None:
+    """Refuses strides and dilation above 1 at once, as Keras does.
+
+    Raises:
+        ShapeProblem: both are above 1.
+    """
+    if max(params["strides"]) > 1 and max(params["dilation_rate"]) > 1:
+        raise ShapeProblem(
+            "Strides and dilation exclude each other",
+            f"{title} cannot have strides of {size_text(params['strides'])} and a dilation of "
+            f"{size_text(params['dilation_rate'])} at once: one of them must be 1×1.",
+            ("set_dilation_rate:[1,1]", "set_strides:[1,1]"),
+        )
+
+
+def check_square_strides(title: str, params: Params) -> None:
+    """Refuses unequal strides, which TensorFlow's depthwise convolution cannot compute.
+
+    Raises:
+        ShapeProblem: they differ.
+    """
+    rows, columns = params["strides"]
+    if rows != columns:
+        low, high = sorted((rows, columns))
+        raise ShapeProblem(
+            f"{title} needs equal strides",
+            f"TensorFlow computes {title} only with the same stride in both directions, and "
+            f"these are {rows}×{columns}.",
+            (f"set_strides:[{low},{low}]", f"set_strides:[{high},{high}]"),
+        )
+
+
+def describe_convolution(params: Params) -> str:
+    """The settings of a convolution in words."""
+    filters = params.get("filters")
+    return join(
+        [
+            f"{filters} filters" if filters and filters > 1 else "1 filter" if filters else "",
+            size_text(params["kernel_size"]),
+            unless(params, "depth_multiplier", 1, "depth × {}")
+            if "depth_multiplier" in params
+            else "",
+            unless(params, "strides", (1, 1), "stride {}"),
+            unless(params, "padding", "valid"),
+            unless(params, "dilation_rate", (1, 1), "dilation {}"),
+            unless(params, "groups", 1, "{} groups") if "groups" in params else "",
+            unless(params, "activation", "linear"),
+            *extras(params),
+        ]
+    )
+
+
+def output_shape(title: str, params: Params, picture: Shape, channels: int) -> Shape:
+    """Shape after a convolution of a picture."""
+    height, width = window_shape(title, params, picture[0], picture[1], "kernel_size")
+    return (height, width, channels)

@@ -1,0 +1,18 @@
+"""Activation: any of Keras's activation functions by name."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import activation_param, same_shape
+
+SPEC = LayerSpec(
+    key="activation",
+    title="Activation",
+    category="activation",
+    summary="Applies a function to every value. Most layers can do so themselves; on its own "
+    "it can stand behind a normalisation or an Add.",
+    params=(activation_param("relu"),),
+    infer_shape=same_shape,
+    describe=lambda params: str(params["activation"]),
+    keywords=("function", "nonlinearity", "relu", "sigmoid", "tanh", "gelu", "swish", "silu"),
+)

@@ -1,0 +1,54 @@
+"""BatchNormalization: each channel to mean 0 and variance 1 over the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.params import FloatParam, Params
+from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.layers._common import join, one_per_value, same_shape, unless
+from workbench.layers._normalisation import (
+    affine_arguments,
+    affine_params,
+    affine_words,
+    count_affine,
+    epsilon_param,
+)
+
+
+def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
+    learned = count_affine(params, inputs).trainable
+    return ParamCount(learned, 2 * inputs[0][-1])
+
+
+def _describe(params: Params) -> str:
+    return join([unless(params, "momentum", 0.99, "momentum {:g}"), *affine_words(params)])
+
+
+SPEC = LayerSpec(
+    key="batch_normalization",
+    title="BatchNormalization",
+    category="normalisation",
+    summary="Brings each channel to mean 0 and variance 1 over the batch; training becomes "
+    "faster and steadier. Predicting uses the running mean and variance.",
+    params=(
+        FloatParam(
+            key="momentum",
+            title="Momentum",
+            default=0.99,
+            minimum=0.0,
+            maximum=1.0,
+            is_maximum_excluded=True,
+            help="How slowly the running mean and variance follow. Lower it, to 0.9 say, when "
+            "there are few steps.",
+        ),
+        epsilon_param(),
+        *affine_params(),
+    ),
+    infer_shape=same_shape,
+    count_params=_count_params,
+    count_multiply_adds=one_per_value,
+    describe=_describe,
+    keras_arguments=affine_arguments,
+    keywords=("bn", "batchnorm", "normalise", "standardise"),
+)

@@ -1,0 +1,71 @@
+"""Concatenate: its inputs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.core.params import ChoiceParam, Params
+from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.layers._common import size_text
+
+_AXES = {"channels": -1, "height": 1, "width": 2}
+"""Choice -> Keras's axis, which counts the batch."""
+
+
+def _axis(params: Params, rank: int) -> int:
+    axis = _AXES[params["axis"]]
+    if axis > rank:
+        raise ShapeProblem(
+            "There is no such axis",
+            f"Concatenate is to join along the {params['axis']}, which these inputs do not have.",
+            ('set_axis:"channels"',),
+        )
+    return rank - 1 if axis == -1 else axis - 1
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    first = inputs[0]
+    axis = _axis(params, len(first))
+    total = first[axis]
+    for other in inputs[1:]:
+        if len(other) != len(first) or _without(other, axis) != _without(first, axis):
+            raise ShapeProblem(
+                "Concatenate needs inputs that fit together",
+                f"Concatenate joins along the {params['axis']}, so all other axes must be "
+                f"equal, and {size_text(first)} does not match {size_text(other)}.",
+                ("match_inputs",),
+            )
+        total += other[axis]
+    return (*first[:axis], total, *first[axis + 1 :])
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _keras_arguments(params: Params) -> dict[str, Any]:
+    return {"axis": _AXES[params["axis"]]}
+
+
+SPEC = LayerSpec(
+    key="concatenate",
+    title="Concatenate",
+    category="merge",
+    summary="Puts its inputs side by side; by default their channels follow each other.",
+    params=(
+        ChoiceParam(
+            key="axis",
+            title="Along",
+            default="channels",
+            choices=tuple(_AXES),
+            help="The axis that grows. All other axes must be equal.",
+        ),
+    ),
+    infer_shape=_infer_shape,
+    describe=lambda params: "" if params["axis"] == "channels" else f"along {params['axis']}",
+    min_inputs=2,
+    max_inputs=None,
+    keras_arguments=_keras_arguments,
+    keywords=("merge", "join", "inception", "densenet", "concat"),
+)

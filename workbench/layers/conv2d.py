@@ -1,0 +1,78 @@
+"""Conv2D: learned filters that slide over the picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from workbench.core.params import Params
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.layers._common import (
+    activation_param,
+    kernel_arguments,
+    lanes_hint,
+    need_picture,
+    weight_params,
+)
+from workbench.layers._convolution import (
+    check_dilation,
+    describe_convolution,
+    dilation_param,
+    filters_param,
+    groups_param,
+    output_shape,
+    window_params,
+)
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    picture = need_picture("Conv2D", inputs)
+    filters, groups = params["filters"], params["groups"]
+    for count, words in ((filters, "filters"), (picture[2], "input channels")):
+        if count % groups:
+            raise ShapeProblem(
+                "The groups do not divide the channels",
+                f"Conv2D has {groups} groups, and {count} {words} cannot be split into as many "
+                "equal parts.",
+                (f"set_groups:{math.gcd(filters, picture[2], groups)}",),
+            )
+    check_dilation("Conv2D", params)
+    return output_shape("Conv2D", params, picture, filters)
+
+
+def _weights_per_output(params: Params, inputs: Sequence[Shape]) -> int:
+    height, width = params["kernel_size"]
+    return int(height * width * (inputs[0][-1] // params["groups"]))
+
+
+def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
+    per_filter = _weights_per_output(params, inputs) + bool(params["use_bias"])
+    return ParamCount(params["filters"] * per_filter)
+
+
+def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape) -> int:
+    return math.prod(output) * _weights_per_output(params, inputs)
+
+
+SPEC = LayerSpec(
+    key="conv2d",
+    title="Conv2D",
+    category="convolution",
+    summary="Slides small filters over the picture; each learns one pattern and gives one "
+    "channel of the output.",
+    params=(
+        filters_param(),
+        *window_params(),
+        activation_param(),
+        dilation_param(),
+        groups_param(),
+        *weight_params(),
+    ),
+    infer_shape=_infer_shape,
+    count_params=_count_params,
+    count_multiply_adds=_count_multiply_adds,
+    describe=describe_convolution,
+    keras_arguments=kernel_arguments,
+    keywords=("convolution", "filter", "kernel", "cnn"),
+    tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
+)

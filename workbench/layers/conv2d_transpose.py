@@ -1,0 +1,84 @@
+"""Conv2DTranspose: a convolution backwards, which enlarges the picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from workbench.core.params import Params
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.layers._common import (
+    activation_param,
+    kernel_arguments,
+    lanes_hint,
+    need_picture,
+    weight_params,
+)
+from workbench.layers._convolution import (
+    check_dilation,
+    describe_convolution,
+    dilation_param,
+    filters_param,
+    window_params,
+)
+
+
+def _length(size: int, kernel: int, stride: int, dilation: int, padding: str) -> int:
+    if padding == "same":
+        return size * stride
+    return (size - 1) * stride + max((kernel - 1) * dilation + 1, stride)
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    picture = need_picture("Conv2DTranspose", inputs)
+    check_dilation("Conv2DTranspose", params)
+    height, width = (
+        _length(size, kernel, stride, dilation, params["padding"])
+        for size, kernel, stride, dilation in zip(
+            picture[:2],
+            params["kernel_size"],
+            params["strides"],
+            params["dilation_rate"],
+            strict=True,
+        )
+    )
+    if height * width > 2**31:
+        raise ShapeProblem(
+            "The picture becomes too large",
+            f"Conv2DTranspose would give {height} × {width}.",
+            ("set_strides:[1,1]",),
+        )
+    return (height, width, params["filters"])
+
+
+def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
+    height, width = params["kernel_size"]
+    per_filter = height * width * inputs[0][-1] + bool(params["use_bias"])
+    return ParamCount(params["filters"] * per_filter)
+
+
+def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape) -> int:
+    return math.prod(inputs[0]) * math.prod(params["kernel_size"]) * int(params["filters"])
+
+
+SPEC = LayerSpec(
+    key="conv2d_transpose",
+    title="Conv2DTranspose",
+    category="convolution",
+    summary="A convolution backwards: each input value paints a learned patch, so the picture "
+    "grows with the strides.",
+    params=(
+        filters_param(),
+        *window_params(),
+        activation_param(),
+        dilation_param(),
+        *weight_params(),
+    ),
+    infer_shape=_infer_shape,
+    count_params=_count_params,
+    count_multiply_adds=_count_multiply_adds,
+    describe=describe_convolution,
+    keras_arguments=kernel_arguments,
+    keywords=("deconvolution", "upsampling", "enlarge", "decoder"),
+    tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
+)

@@ -1,0 +1,37 @@
+"""Cropping2D: cuts rows and columns off the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.params import Params
+from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.layers._borders import describe_sides, sides_arguments, sides_param
+from workbench.layers._common import need_picture, size_text
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    height, width, channels = need_picture("Cropping2D", inputs)
+    top, bottom, left, right = params["cropping"]
+    rows, columns = height - top - bottom, width - left - right
+    if rows <= 0 or columns <= 0:
+        raise ShapeProblem(
+            "Nothing is left of the picture",
+            f"Cropping2D cuts {top + bottom} rows and {left + right} columns off a picture of "
+            f"{size_text((height, width))}.",
+            ("set_cropping:[0,0,0,0]",),
+        )
+    return (rows, columns, channels)
+
+
+SPEC = LayerSpec(
+    key="cropping2d",
+    title="Cropping2D",
+    category="core",
+    summary="Cuts rows and columns off the sides of the picture.",
+    params=(sides_param("cropping", "Cropping", 0, "Rows and columns to cut off at each side."),),
+    infer_shape=_infer_shape,
+    describe=describe_sides("cropping"),
+    keras_arguments=sides_arguments("cropping"),
+    keywords=("border", "crop", "cut"),
+)

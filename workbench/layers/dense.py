@@ -1,0 +1,63 @@
+"""Dense: every input connected with every output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from workbench.core.params import IntParam, Params
+from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.layers._common import (
+    activation_param,
+    extras,
+    join,
+    kernel_arguments,
+    lanes_hint,
+    unless,
+    weight_params,
+)
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    return (*inputs[0][:-1], params["units"])
+
+
+def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
+    return ParamCount(params["units"] * (inputs[0][-1] + bool(params["use_bias"])))
+
+
+def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape) -> int:
+    return math.prod(inputs[0]) * int(params["units"])
+
+
+def _describe(params: Params) -> str:
+    units = params["units"]
+    words = "1 unit" if units == 1 else f"{units} units"
+    return join([words, unless(params, "activation", "linear"), *extras(params)])
+
+
+SPEC = LayerSpec(
+    key="dense",
+    title="Dense",
+    category="core",
+    summary="Connects every input value with every unit. The last one has a unit per class.",
+    params=(
+        IntParam(
+            key="units",
+            title="Units",
+            default=128,
+            minimum=1,
+            maximum=1_048_576,
+            help="Number of outputs. In the last layer: the number of classes.",
+        ),
+        activation_param(),
+        *weight_params(),
+    ),
+    infer_shape=_infer_shape,
+    count_params=_count_params,
+    count_multiply_adds=_count_multiply_adds,
+    describe=_describe,
+    keras_arguments=kernel_arguments,
+    keywords=("fully connected", "linear", "classifier", "units"),
+    tpu_hint=lambda params, output: lanes_hint(params["units"], "units"),
+)

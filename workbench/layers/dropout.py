@@ -1,0 +1,19 @@
+"""Dropout: leaves out values at random while training."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import same_shape
+from workbench.layers._regularisation import describe_rate, rate_param
+
+SPEC = LayerSpec(
+    key="dropout",
+    title="Dropout",
+    category="regularisation",
+    summary="Sets some values to zero at random while training, so that the network cannot "
+    "rely on single ones. Does nothing when predicting.",
+    params=(rate_param(0.25, "values"),),
+    infer_shape=same_shape,
+    describe=describe_rate,
+    keywords=("overfitting", "regularise", "random"),
+)

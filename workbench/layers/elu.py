@@ -1,0 +1,27 @@
+"""ELU: negative values bend towards a limit."""
+
+from __future__ import annotations
+
+from workbench.core.params import FloatParam
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import same_shape, unless
+
+SPEC = LayerSpec(
+    key="elu",
+    title="ELU",
+    category="activation",
+    summary="Keeps positive values and bends negative ones smoothly towards a limit.",
+    params=(
+        FloatParam(
+            key="alpha",
+            title="Alpha",
+            default=1.0,
+            maximum=100.0,
+            step=0.1,
+            help="Negative values approach minus this.",
+        ),
+    ),
+    infer_shape=same_shape,
+    describe=lambda params: unless(params, "alpha", 1.0, "alpha {:g}"),
+    keywords=("activation", "exponential"),
+)

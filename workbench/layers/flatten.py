@@ -1,0 +1,23 @@
+"""Flatten: all values in one row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from workbench.core.params import Params
+from workbench.core.specs import LayerSpec, Shape
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    return (math.prod(inputs[0]),)
+
+
+SPEC = LayerSpec(
+    key="flatten",
+    title="Flatten",
+    category="core",
+    summary="Puts all values of the picture in one row, as Dense layers need them.",
+    infer_shape=_infer_shape,
+    keywords=("vector", "row", "reshape"),
+)

@@ -1,0 +1,18 @@
+"""GlobalAveragePooling2D: the mean of each channel."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._pooling import describe_global, infer_global, keepdims_param
+
+SPEC = LayerSpec(
+    key="global_average_pooling2d",
+    title="GlobalAveragePooling2D",
+    category="pooling",
+    summary="Takes the mean of each channel over the whole picture: any picture size becomes one "
+    "number per channel, with no weights to learn.",
+    params=(keepdims_param(),),
+    infer_shape=infer_global("GlobalAveragePooling2D"),
+    describe=describe_global,
+    keywords=("flatten", "gap", "average", "whole picture"),
+)

@@ -1,0 +1,65 @@
+"""GroupNormalization: groups of channels to mean 0 and variance 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from workbench.core.params import IntParam, Params
+from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.layers._common import join, one_per_value
+from workbench.layers._normalisation import (
+    affine_arguments,
+    affine_params,
+    affine_words,
+    count_affine,
+    epsilon_param,
+)
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    groups, channels = params["groups"], inputs[0][-1]
+    if groups == -1:
+        return inputs[0]
+    if groups == 0 or channels % groups:
+        raise ShapeProblem(
+            "The groups do not divide the channels",
+            f"GroupNormalization has {groups} groups, and {channels} channels cannot be split "
+            "into as many equal parts.",
+            (f"set_groups:{math.gcd(groups, channels) if groups else 1}", "set_groups:-1"),
+        )
+    return inputs[0]
+
+
+def _describe(params: Params) -> str:
+    groups = params["groups"]
+    words = "each channel alone" if groups == -1 else f"{groups} groups"
+    return join([words, *affine_words(params)])
+
+
+SPEC = LayerSpec(
+    key="group_normalization",
+    title="GroupNormalization",
+    category="normalisation",
+    summary="Brings groups of channels to mean 0 and variance 1, each picture on its own: "
+    "works with small batches too.",
+    params=(
+        IntParam(
+            key="groups",
+            title="Groups",
+            default=32,
+            minimum=-1,
+            maximum=16_384,
+            help="Number of groups the channels are split into; must divide their number. "
+            "-1 takes each channel on its own (instance normalisation).",
+        ),
+        epsilon_param(),
+        *affine_params(),
+    ),
+    infer_shape=_infer_shape,
+    count_params=count_affine,
+    count_multiply_adds=one_per_value,
+    describe=_describe,
+    keras_arguments=affine_arguments,
+    keywords=("groupnorm", "instance", "normalise", "standardise"),
+)

@@ -1,0 +1,45 @@
+"""Input: where the pictures come in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.core.params import Params, SizeParam
+from workbench.core.specs import LayerSpec, Shape
+from workbench.layers._common import size_text
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    height, width, channels = params["shape"]
+    return (height, width, channels)
+
+
+def _keras_arguments(params: Params) -> dict[str, Any]:
+    return {"shape": tuple(params["shape"])}
+
+
+SPEC = LayerSpec(
+    key="input",
+    title="Input",
+    category="input",
+    summary="Where the pictures come in. Every picture is brought to this size; values are "
+    "raw, from 0 to 255.",
+    params=(
+        SizeParam(
+            key="shape",
+            title="Picture",
+            default=(32, 32, 3),
+            axes=("height", "width", "channels"),
+            minimum=1,
+            maximum=16_384,
+            help="Height, width and channels of the pictures: 3 channels for colour, 1 for grey.",
+        ),
+    ),
+    infer_shape=_infer_shape,
+    describe=lambda params: size_text(params["shape"]),
+    min_inputs=0,
+    max_inputs=0,
+    keras_arguments=_keras_arguments,
+    keywords=("picture", "image", "start", "shape"),
+)

@@ -1,0 +1,27 @@
+"""LeakyReLU: negative values become small."""
+
+from __future__ import annotations
+
+from workbench.core.params import FloatParam
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import same_shape
+
+SPEC = LayerSpec(
+    key="leaky_relu",
+    title="LeakyReLU",
+    category="activation",
+    summary="Like ReLU, but negative values pass a little, so no unit can die.",
+    params=(
+        FloatParam(
+            key="negative_slope",
+            title="Negative slope",
+            default=0.3,
+            maximum=100.0,
+            step=0.05,
+            help="Negative values are multiplied by this.",
+        ),
+    ),
+    infer_shape=same_shape,
+    describe=lambda params: f"slope {params['negative_slope']:g}",
+    keywords=("activation", "rectified"),
+)

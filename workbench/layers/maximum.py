@@ -1,0 +1,18 @@
+"""Maximum: the largest of its inputs."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._merging import count_products, merge_shape
+
+SPEC = LayerSpec(
+    key="maximum",
+    title="Maximum",
+    category="merge",
+    summary="Keeps the largest of its inputs, value by value.",
+    infer_shape=merge_shape("Maximum"),
+    count_multiply_adds=count_products,
+    min_inputs=2,
+    max_inputs=None,
+    keywords=("merge", "max", "largest"),
+)

@@ -1,0 +1,62 @@
+"""PReLU: the slope for negative values is learned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.core.params import BoolParam, Params
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.layers._common import (
+    initializer_param,
+    join,
+    regularizer_params,
+    same_shape,
+    with_regularizers,
+)
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    if params["share_places"] and len(inputs[0]) < 3:
+        raise ShapeProblem(
+            "PReLU can share slopes only over a picture",
+            "PReLU is to share its slopes over height and width, which this input does not have.",
+            ("set_share_places:false",),
+        )
+    return same_shape(params, inputs)
+
+
+def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
+    shape = inputs[0]
+    return ParamCount(math.prod(shape[2:] if params["share_places"] else shape))
+
+
+def _keras_arguments(params: Params) -> dict[str, Any]:
+    arguments = with_regularizers(params, ("alpha",))
+    if arguments.pop("share_places"):
+        arguments["shared_axes"] = [1, 2]
+    return arguments
+
+
+SPEC = LayerSpec(
+    key="prelu",
+    title="PReLU",
+    category="activation",
+    summary="Like LeakyReLU, but how much of the negative values passes is learned.",
+    params=(
+        BoolParam(
+            key="share_places",
+            title="Share over the picture",
+            default=False,
+            help="One slope per channel instead of one per value: far fewer to learn.",
+        ),
+        initializer_param("alpha_initializer", "Slope initializer", "zeros"),
+        *regularizer_params("alpha", "Slope"),
+    ),
+    infer_shape=_infer_shape,
+    count_params=_count_params,
+    describe=lambda params: join(["shared" if params["share_places"] else ""]),
+    keras_arguments=_keras_arguments,
+    keywords=("activation", "parametric", "rectified", "learned"),
+)

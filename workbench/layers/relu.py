@@ -1,0 +1,62 @@
+"""ReLU: negative values become zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.core.params import FloatParam, Params
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import join, same_shape, unless
+
+
+def _keras_arguments(params: Params) -> dict[str, Any]:
+    return {**params, "max_value": params["max_value"] or None}
+
+
+def _describe(params: Params) -> str:
+    return join(
+        [
+            unless(params, "max_value", 0.0, "at most {:g}"),
+            unless(params, "negative_slope", 0.0, "slope {:g}"),
+            unless(params, "threshold", 0.0, "from {:g}"),
+        ]
+    )
+
+
+SPEC = LayerSpec(
+    key="relu",
+    title="ReLU",
+    category="activation",
+    summary="Sets negative values to zero and keeps the others: the usual activation.",
+    params=(
+        FloatParam(
+            key="max_value",
+            title="Upper limit",
+            default=0.0,
+            maximum=1e6,
+            step=1.0,
+            help="Largest value that passes; 0 means no limit. 6 gives ReLU6.",
+            is_advanced=True,
+        ),
+        FloatParam(
+            key="negative_slope",
+            title="Negative slope",
+            default=0.0,
+            maximum=100.0,
+            help="Negative values are multiplied by this instead of becoming zero.",
+            is_advanced=True,
+        ),
+        FloatParam(
+            key="threshold",
+            title="Threshold",
+            default=0.0,
+            maximum=1e6,
+            help="Values below this count as negative.",
+            is_advanced=True,
+        ),
+    ),
+    infer_shape=same_shape,
+    describe=_describe,
+    keras_arguments=_keras_arguments,
+    keywords=("activation", "rectified", "relu6"),
+)

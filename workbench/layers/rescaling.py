@@ -1,0 +1,47 @@
+"""Rescaling: every value times a factor plus an offset."""
+
+from __future__ import annotations
+
+from workbench.core.params import FloatParam, Params
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import one_per_value, same_shape
+
+
+def _describe(params: Params) -> str:
+    scale, offset = params["scale"], params["offset"]
+    words = f"÷ {1 / scale:g}" if scale and abs(scale) < 1 else f"× {scale:g}"
+    return f"{words} {'+' if offset > 0 else '−'} {abs(offset):g}" if offset else words
+
+
+SPEC = LayerSpec(
+    key="rescaling",
+    title="Rescaling",
+    category="preprocessing",
+    summary="Multiplies every value by a factor and adds an offset: 1/255 brings pixels from "
+    "0 to 255 into 0 to 1.",
+    params=(
+        FloatParam(
+            key="scale",
+            title="Factor",
+            default=1 / 255,
+            minimum=-1e6,
+            maximum=1e6,
+            step=0.001,
+            help="Every value is multiplied by this. 1/255 is 0.00392157.",
+        ),
+        FloatParam(
+            key="offset",
+            title="Offset",
+            default=0.0,
+            minimum=-1e6,
+            maximum=1e6,
+            step=0.1,
+            help="Added afterwards. With a factor of 1/127.5, -1 gives -1 to 1.",
+        ),
+    ),
+    infer_shape=same_shape,
+    count_multiply_adds=one_per_value,
+    describe=_describe,
+    place="either",
+    keywords=("scale", "normalise", "255", "divide"),
+)

@@ -1,0 +1,58 @@
+"""Reshape: the same values in another shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.core.params import Params, ShapeParam
+from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.layers._common import size_text
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    target: Shape = params["target_shape"]
+    have = math.prod(inputs[0])
+    known = math.prod(n for n in target if n != -1)
+    if -1 not in target:
+        if have != known:
+            raise ShapeProblem(
+                "The number of values must stay the same",
+                f"These are {have:,} values, and {size_text(target)} holds {known:,}.",
+                ("set_target_shape:[-1]",),
+            )
+        return target
+    if have % known:
+        raise ShapeProblem(
+            "The number of values must stay the same",
+            f"These are {have:,} values, which cannot be divided by the {known:,} that the "
+            "given axes hold.",
+            ("set_target_shape:[-1]",),
+        )
+    return tuple(have // known if n == -1 else n for n in target)
+
+
+def _keras_arguments(params: Params) -> dict[str, Any]:
+    return {"target_shape": tuple(params["target_shape"])}
+
+
+SPEC = LayerSpec(
+    key="reshape",
+    title="Reshape",
+    category="core",
+    summary="Keeps all values in their order and gives them another shape.",
+    params=(
+        ShapeParam(
+            key="target_shape",
+            title="Target shape",
+            default=(-1,),
+            can_infer=True,
+            help="The new shape without the batch axis; -1 once for whatever is left.",
+        ),
+    ),
+    infer_shape=_infer_shape,
+    describe=lambda params: "×".join("rest" if n == -1 else str(n) for n in params["target_shape"]),
+    keras_arguments=_keras_arguments,
+    keywords=("shape", "view", "axes"),
+)

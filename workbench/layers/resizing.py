@@ -1,0 +1,79 @@
+"""Resizing: brings the picture to a given size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.core.params import ChoiceParam, IntParam, Params
+from workbench.core.specs import LayerSpec, Shape
+from workbench.layers._common import join, need_picture, unless
+
+
+def _side(key: str, title: str) -> IntParam:
+    return IntParam(
+        key=key,
+        title=title,
+        default=32,
+        minimum=1,
+        maximum=8192,
+        unit="px",
+        help=f"{title} of the picture afterwards.",
+    )
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    channels = need_picture("Resizing", inputs)[2]
+    return (params["height"], params["width"], channels)
+
+
+def _keras_arguments(params: Params) -> dict[str, Any]:
+    arguments = dict(params)
+    fit = arguments.pop("fit")
+    return {
+        **arguments,
+        "crop_to_aspect_ratio": fit == "crop",
+        "pad_to_aspect_ratio": fit == "pad",
+    }
+
+
+def _describe(params: Params) -> str:
+    return join(
+        [
+            f"{params['height']}×{params['width']}",
+            unless(params, "interpolation", "bilinear"),
+            unless(params, "fit", "stretch"),
+        ]
+    )
+
+
+SPEC = LayerSpec(
+    key="resizing",
+    title="Resizing",
+    category="preprocessing",
+    summary="Brings the picture to a given height and width.",
+    params=(
+        _side("height", "Height"),
+        _side("width", "Width"),
+        ChoiceParam(
+            key="interpolation",
+            title="Interpolation",
+            default="bilinear",
+            choices=("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5"),
+            help="How values between the old ones are found.",
+        ),
+        ChoiceParam(
+            key="fit",
+            title="Fit",
+            default="stretch",
+            choices=("stretch", "crop", "pad"),
+            help="What happens when the proportions differ: stretch the picture, crop what "
+            "does not fit, or pad with zeros.",
+        ),
+    ),
+    infer_shape=_infer_shape,
+    describe=_describe,
+    place="either",
+    keras_arguments=_keras_arguments,
+    keywords=("scale", "size", "shrink", "enlarge"),
+)

@@ -1,0 +1,16 @@
+"""Softmax: scores become probabilities."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import same_shape
+
+SPEC = LayerSpec(
+    key="softmax",
+    title="Softmax",
+    category="activation",
+    summary="Turns the last axis into probabilities that add up to 1: the usual end of a "
+    "classifier.",
+    infer_shape=same_shape,
+    keywords=("probabilities", "classifier", "activation", "output"),
+)

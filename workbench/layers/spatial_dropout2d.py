@@ -1,0 +1,19 @@
+"""SpatialDropout2D: leaves out whole channels at random while training."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import picture_same_shape
+from workbench.layers._regularisation import describe_rate, rate_param
+
+SPEC = LayerSpec(
+    key="spatial_dropout2d",
+    title="SpatialDropout2D",
+    category="regularisation",
+    summary="Sets whole channels to zero at random while training: stronger than Dropout "
+    "between convolutions, whose neighbouring values are much alike.",
+    params=(rate_param(0.25, "channels"),),
+    infer_shape=picture_same_shape("SpatialDropout2D"),
+    describe=describe_rate,
+    keywords=("overfitting", "regularise", "channels", "random"),
+)

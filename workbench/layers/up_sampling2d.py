@@ -1,0 +1,40 @@
+"""UpSampling2D: enlarges the picture by whole factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.params import ChoiceParam, Params
+from workbench.core.specs import LayerSpec, Shape
+from workbench.layers._common import join, need_picture, size_param, size_text, unless
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    height, width, channels = need_picture("UpSampling2D", inputs)
+    rows, columns = params["size"]
+    return (height * rows, width * columns, channels)
+
+
+def _describe(params: Params) -> str:
+    return join([size_text(params["size"]), unless(params, "interpolation", "nearest")])
+
+
+SPEC = LayerSpec(
+    key="up_sampling2d",
+    title="UpSampling2D",
+    category="core",
+    summary="Enlarges the picture by whole factors, without weights to learn.",
+    params=(
+        size_param("size", "Factors", 2, "How often each row and column appears.", maximum=256),
+        ChoiceParam(
+            key="interpolation",
+            title="Interpolation",
+            default="nearest",
+            choices=("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"),
+            help="nearest repeats values; the others blend neighbours.",
+        ),
+    ),
+    infer_shape=_infer_shape,
+    describe=_describe,
+    keywords=("enlarge", "upscale", "resize"),
+)

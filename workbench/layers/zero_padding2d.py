@@ -1,0 +1,29 @@
+"""ZeroPadding2D: rows and columns of zeros around the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.params import Params
+from workbench.core.specs import LayerSpec, Shape
+from workbench.layers._borders import describe_sides, sides_arguments, sides_param
+from workbench.layers._common import need_picture
+
+
+def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
+    height, width, channels = need_picture("ZeroPadding2D", inputs)
+    top, bottom, left, right = params["padding"]
+    return (height + top + bottom, width + left + right, channels)
+
+
+SPEC = LayerSpec(
+    key="zero_padding2d",
+    title="ZeroPadding2D",
+    category="core",
+    summary="Puts rows and columns of zeros around the picture.",
+    params=(sides_param("padding", "Padding", 1, "Rows and columns of zeros at each side."),),
+    infer_shape=_infer_shape,
+    describe=describe_sides("padding"),
+    keras_arguments=sides_arguments("padding"),
+    keywords=("border", "pad", "frame"),
+)
