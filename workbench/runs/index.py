@@ -60,7 +60,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome not in ("running", "silent")
 
 
-_decoder = msgspec.json.Decoder(RunSummary)
+_decoder = msgspec.json.Decoder(RunSummary, dec_hook=lambda kind, value: kind(value))  # a Path
 
 
 def list_runs(home: Path | None = None) -> list[RunSummary]:
@@ -86,7 +86,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
     if summary is not None and summary.is_over and log_bytes == _size(run.events_path):
         # A read-only folder is listed all the same, only slower.
         with contextlib.suppress(SaveError):
-            save_bytes(run.summary_path, msgspec.json.encode(summary))
+            save_bytes(run.summary_path, msgspec.json.encode(summary, enc_hook=str))
     return summary
 
 
