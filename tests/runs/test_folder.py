@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pytest
+
+from workbench.core.project import Project
+from workbench.core.recipe import TrainingRecipe
+from workbench.errors import RunFolderError, SaveError
+from workbench.runs.control import ask_to_stop, is_stop_asked
+from workbench.runs.folder import create_run, find_model, open_run
+from workbench.runs.home import cache_home, data_home, runs_home
+from workbench.runs.lock import is_locked, take_lock
+from workbench.runs.model_card import ModelCard, read_card, write_card
+
+
+def test_the_homes_follow_the_variable(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    assert data_home() == tmp_path
+    assert runs_home() == tmp_path / "runs"
+    assert cache_home() == tmp_path / "cache"
+
+
+def test_the_homes_without_the_variable(monkeypatch, tmp_path):
+    monkeypatch.delenv("WORKBENCH_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert data_home() == tmp_path / "data" / "workbench"
+    assert cache_home() == tmp_path / "cache" / "workbench"
+
+
+def test_a_run_keeps_its_request():
+    project = Project(title="Größe: 3/4", recipe=TrainingRecipe(epochs=3))
+    run = create_run(project, project_path="/home/me/p.workbench")
+    request = run.request()
+    assert request.title == "Größe: 3/4"
+    assert request.to_project().recipe.epochs == 3
+    assert request.project_path == "/home/me/p.workbench"
+    assert run.path.parent == runs_home()
+    assert not run.is_alive()
+    assert not run.has_model()
+
+
+def test_runs_of_the_same_second_have_folders_of_their_own():
+    assert len({create_run(Project(title="x")).path for _ in range(5)}) == 5
+
+
+def test_an_exact_folder_must_be_empty(tmp_path):
+    run = create_run(Project(), path=tmp_path / "deep" / "run")
+    assert run.path == tmp_path / "deep" / "run"
+    with pytest.raises(RunFolderError, match="not empty"):
+        create_run(Project(), path=run.path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SaveError):
+        create_run(Project(), path=tmp_path / "file" / "run")
+
+
+def test_runs_are_found_by_path_name_and_start_of_the_name(run):
+    assert open_run(run.path) == open_run(run.name) == open_run(run.name[:-2]) == run
+    with pytest.raises(RunFolderError, match="no such run") as error:
+        open_run("nothing like it")
+    assert run.name in error.value.expected
+    create_run(Project(title="Small net"))
+    with pytest.raises(RunFolderError, match="Several"):
+        open_run(run.name[:6])
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("{", "damaged"),
+        ('{"project": 3}', "damaged"),
+        ('{"project": {}, "version": 99}', "newer"),
+        ("[" * 100_000, "damaged"),
+    ],
+)
+def test_a_damaged_request_is_told(run, text, match):
+    run.request_path.write_text(text)
+    with pytest.raises(RunFolderError, match=match):
+        run.request()
+
+
+def test_stop_is_asked_once_and_stays_asked(run):
+    assert not is_stop_asked(run)
+    ask_to_stop(run)
+    ask_to_stop(run)
+    assert is_stop_asked(run)
+
+
+def test_the_lock_is_proof_of_life(run):
+    assert not is_locked(run.lock_path)
+    lock = take_lock(run.lock_path)
+    assert run.is_alive()
+    assert run.is_alive()
+    assert take_lock(run.lock_path, wait_s=0.0) is None
+    import os
+
+    os.close(lock)
+    assert not run.is_alive()
+
+
+CARD = ModelCard(class_names=["a", "b"], input_shape=[8, 8, 1], fit="crop", graph={"nodes": []})
+
+
+def test_the_card_comes_back(run):
+    write_card(run.path, CARD)
+    assert read_card(run.path) == run.model_card() == CARD
+    assert find_model(run.name) == str(run.path)
+
+
+def test_a_run_without_weights_is_told(run):
+    with pytest.raises(RunFolderError, match="no trained weights yet"):
+        find_model(run.path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "{}",
+        '{"class_names": [], "input_shape": [8, 8, 1], "fit": "crop", "graph": {}}',
+        '{"class_names": ["a"], "input_shape": [8, 0, 1], "fit": "crop", "graph": {}}',
+        '{"class_names": ["a"], "input_shape": [8, 8, 1], "fit": "crop", "graph": {}, "version": 9}',
+    ],
+)
+def test_a_damaged_card_is_told(run, text):
+    run.card_path.write_text(text)
+    with pytest.raises(RunFolderError):
+        run.model_card()
+
+
+def test_the_log_tail_has_no_control_characters(run):
+    run.log_path.write_bytes(b"\x1b[31mred\x1b[0m\n\n\xff\nlast\x07\n")
+    assert run.log_tail() == ("[31mred[0m", "\ufffd", "last")

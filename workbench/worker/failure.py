@@ -1,0 +1,76 @@
+"""Why a run failed, in words: what TensorFlow, NumPy and the system raise, translated."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+
+from workbench.errors import RunError, WorkbenchError
+from workbench.protocol.messages import ErrorParts
+
+_MAX_TEXT = 600
+_OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")
+
+
+class DivergedError(RunError):
+    """The loss or the weights stopped being numbers."""
+
+    def __init__(self, what: str, *, step: int, learning_rate: float) -> None:
+        super().__init__(
+            f"Training diverged: {what} at step {step:,}.",
+            where=f"step {step:,}",
+            received="NaN or infinity",
+            expected="a finite loss",
+            fix=f"Lower the learning rate (it is {learning_rate:g}), or put a Rescaling layer or "
+            "a BatchNormalization behind the input.",
+        )
+
+
+def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
+    """An exception as the last event of a run tells it.
+
+    Args:
+        error: Any exception.
+        batch_size: Of the run; a smaller one is suggested when the memory ran out.
+    """
+    if isinstance(error, WorkbenchError):
+        return ErrorParts(**error.to_dict())
+    name = type(error).__name__
+    if name in _OUT_OF_MEMORY:
+        return _out_of_memory(error, batch_size)
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return ErrorParts(
+            what="The disk is full.",
+            where=str(error.filename or "the run folder"),
+            received=error.strerror or "",
+            fix="Make room, and start the training again.",
+        )
+    return ErrorParts(
+        what=f"The trainer met an error it does not know: {name}.",
+        where=_where(error),
+        received=_first_lines(str(error)),
+        fix="The log of the run holds all of it.",
+    )
+
+
+def _out_of_memory(error: BaseException, batch_size: int) -> ErrorParts:
+    smaller = max(1, batch_size // 2)
+    fix = f"Choose a batch of {smaller:,} instead of {batch_size:,}, " if batch_size > 1 else ""
+    return ErrorParts(
+        what="The memory of this computer is not enough for this training.",
+        where="training",
+        received=_first_lines(str(error)),
+        expected="a network and a batch that fit into memory together",
+        fix=f"{fix}{'or' if fix else 'Choose'} a smaller network or smaller pictures.",
+    )
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "workbench" in frame.filename]
+    return f"{ours[-1].name}, line {ours[-1].lineno}" if ours else ""
+
+
+def _first_lines(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return " ".join(lines[:4])[:_MAX_TEXT]

@@ -1,0 +1,46 @@
+"""How a trainer is asked to stop: by the run's control file, or by SIGTERM."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+
+from workbench.errors import RunError
+from workbench.runs.control import is_stop_asked
+from workbench.runs.folder import RunFolder
+
+
+class StoppedError(RunError):
+    """The user has asked to stop; raised where there is nothing to save yet."""
+
+    def __init__(self) -> None:
+        super().__init__("Training was stopped before it began.")
+
+
+class StopSwitch:
+    """Off at first, on for good once anybody has asked."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self._run = run
+        self._event = threading.Event()
+
+    def listen_to_signals(self) -> None:
+        """Takes SIGTERM and SIGINT for a stop. Only the main thread may call this."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._event.set()
+
+    @property
+    def is_on(self) -> bool:
+        """True once the run should end. Cheap enough for every call of the loop."""
+        if not self._event.is_set() and is_stop_asked(self._run):
+            self._event.set()
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raises StoppedError once the run should end."""
+        if self.is_on:
+            raise StoppedError

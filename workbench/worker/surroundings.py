@@ -1,0 +1,64 @@
+"""What a trainer sets up around itself: its lock, its crash file, its place in the queue
+of processes that the kernel ends when the memory runs out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.errors import RunFolderError
+from workbench.runs.folder import RunFolder
+from workbench.runs.lock import LOCK_FD_VARIABLE, take_lock
+
+_OOM_SCORE = Path("/proc/self/oom_score_adj")
+
+
+@contextlib.contextmanager
+def surroundings(run: RunFolder) -> Iterator[None]:
+    """Holds the run's lock and catches crashes below Python while it is entered.
+
+    Raises:
+        RunFolderError: another trainer works on this run.
+    """
+    lock = inherited_lock(run) or take_lock(run.lock_path)
+    if lock is None:
+        raise RunFolderError(
+            "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
+        )
+    # The kernel should take the trainer, not the desktop or the editor.
+    with contextlib.suppress(OSError):
+        _OOM_SCORE.write_text("500")
+    with run.crash_path.open("w") as crash:
+        faulthandler.enable(crash)
+        try:
+            yield
+        finally:
+            faulthandler.disable()
+            with contextlib.suppress(OSError):  # the folder may have been removed
+                if not os.fstat(crash.fileno()).st_size:
+                    run.crash_path.unlink()
+            # Only here, with everything written, may the run look ended.
+            os.close(lock)
+
+
+def inherited_lock(run: RunFolder) -> int | None:
+    """The descriptor of the run's lock that whoever started us has handed over, if so."""
+    text = os.environ.pop(LOCK_FD_VARIABLE, "")
+    if not text.isdigit():
+        return None
+    descriptor = int(text)
+    try:
+        is_ours = os.path.samestat(os.fstat(descriptor), run.lock_path.stat())
+    except OSError:
+        return None
+    if not is_ours:
+        return None
+    # Not for child processes: the lock must end with this process.
+    os.set_inheritable(descriptor, False)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
