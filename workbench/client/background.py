@@ -4,6 +4,7 @@ on the thread of the owner. QtCore only.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,6 +13,8 @@ from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal, Slot
 from workbench.errors import RunError, WorkbenchError
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
 
 Failure = Callable[[WorkbenchError], None]
 
@@ -32,6 +35,10 @@ class _Job(QRunnable):
         except OSError as error:
             words = error.strerror or str(error)
             failure = RunError("A file could not be read or written.", received=words)
+            self._owner.ended.emit(self._number, None, failure)
+        except Exception as error:  # noqa: BLE001 - lost in a thread, the caller would wait for ever
+            _log.exception("Work in another thread failed")
+            failure = RunError("Something went wrong inside Workbench.", received=repr(error))
             self._owner.ended.emit(self._number, None, failure)
         else:
             self._owner.ended.emit(self._number, result, None)

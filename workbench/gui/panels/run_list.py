@@ -155,6 +155,8 @@ class RunListPanel(QWidget):
     def __init__(self, theme: Theme, library: RunLibrary) -> None:
         super().__init__()
         self._library = library
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumWidth(184)
         self.filter = QLineEdit()
         self.filter.setPlaceholderText("Filter runs")
         self.filter.setAccessibleName("Filter runs")

@@ -138,6 +138,10 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             return
         at = (point.x(), self._y(point.y(), is_log=is_log))
         self._ring.setData([{"pos": at}])
+        low, high = self.x_range()
+        # Near an edge the words lean inwards, so that they are not cut off.
+        lean = min(1.0, max(0.0, (point.x() - low) / max(high - low, 1e-9)))
+        self._best.setAnchor((lean, 1.5))
         self._best.setText(words)
         self._best.setPos(*at)
 

@@ -1,4 +1,4 @@
-"""The line above a plot: title, legend, smoothing, log axis, epochs, and a menu."""
+"""The line above a plot: title, legend, smoothing, log axis, and a menu."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.gui.widgets.labels import plain_label
 
 SLIDER_STEPS = 60
 DEFAULT_SLIDER = 26
-WORDS_FROM_PX = 430
+WORDS_FROM_PX = 440
 
 
 def span_of(position: int) -> float:
@@ -84,9 +84,10 @@ class PlotHeader(QWidget):
         self.validation_swatch = Swatch(theme.colors.validation)
         self.smoothing = SmoothingSlider()
         self.log = _toggle("Log", f"Logarithmic axis for the {title.lower()}")
-        self.by_epoch = _toggle("Epochs", "Show one point an epoch instead of every batch")
         self.menu_button = IconButton(theme, "more", f"More for the {title.lower()} plot")
         self.menu = QMenu(self)
+        self.by_epoch = self.menu.addAction("One point an epoch")
+        self.by_epoch.setCheckable(True)
         self.menu_button.setMenu(self.menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.smoothing.valueChanged.connect(self._on_slider_changed)
@@ -123,6 +124,5 @@ class PlotHeader(QWidget):
         self._smooth_words = plain_label("Smooth", role="dim")
         row.addWidget(self._smooth_words)
         row.addWidget(self.smoothing)
-        row.addWidget(self.by_epoch)
         row.addWidget(self.log)
         row.addWidget(self.menu_button)

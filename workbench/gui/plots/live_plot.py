@@ -40,7 +40,7 @@ class LivePlot(QFrame):
         self._theme = theme
         self.setProperty("role", "card")
         self.setAccessibleName(f"{title} plot")
-        self.setMinimumSize(380, 160)
+        self.setMinimumSize(340, 110)
         self.header = PlotHeader(theme, title)
         self.axes = PlotAxes(theme)
         self.card = ValueCard(theme, self.axes)
@@ -125,7 +125,8 @@ class LivePlot(QFrame):
         for curve, is_shown in self._shown():
             curve.item.setVisible(is_shown)
             if is_shown:
-                drawn = curve.draw(shown_span, self.axes.columns(), is_log=self.is_log)
+                columns = self.axes.columns() // (2 if curve is self.smooth else 1)
+                drawn = curve.draw(shown_span, columns, is_log=self.is_log)
                 bounds += [drawn] if drawn else []
         if span is not None and bounds:
             self.axes.set_y_range((min(b[0] for b in bounds), max(b[1] for b in bounds)))

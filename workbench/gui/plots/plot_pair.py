@@ -19,7 +19,9 @@ from workbench.protocol.messages import EpochFinished
 from workbench.runs.history import MetricHistory
 
 REDRAW_INTERVAL_MS = 40
-STACK_BELOW_PX = 860
+STACK_BELOW_PX = 780
+END_MARGIN = 1.02
+"""Room behind the last step, so that its dot and ring are seen whole."""
 
 
 class PlotPair(QWidget):
@@ -36,6 +38,8 @@ class PlotPair(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        # Narrower than both side by side: they are stacked then.
+        self.setMinimumWidth(340)
         self.loss = LivePlot(theme, "Loss")
         self.accuracy = LivePlot(theme, "Accuracy")
         self.plots = (self.loss, self.accuracy)
@@ -60,6 +64,7 @@ class PlotPair(QWidget):
         plot.zoomed.connect(self._on_zoomed)
         plot.all_wanted.connect(self.show_all)
         menu = plot.header.menu
+        menu.addSeparator()
         menu.addAction("Show all", self.show_all)
         menu.addSeparator()
         for words, suffix in (("PNG picture", "png"), ("SVG drawing", "svg"), ("CSV table", "csv")):
@@ -128,7 +133,7 @@ class PlotPair(QWidget):
         last = float(series.steps[-1]) if len(series.steps) else 0.0
         if len(series.epoch_steps):
             last = max(last, float(series.epoch_steps[-1]))
-        return 0.0, max(last, float(series.steps_per_epoch), 1.0)
+        return 0.0, END_MARGIN * max(last, float(series.steps_per_epoch), 1.0)
 
     def _on_timeout(self) -> None:
         if self._is_dirty and self.isVisible():

@@ -1,0 +1,188 @@
+"""The card above the plots: what the run is doing, how far it is, its best figures, Stop."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from workbench.client.run_follower import RunFollower
+from workbench.gui.run_words import headline
+from workbench.gui.theme import Theme
+from workbench.gui.widgets.buttons import button
+from workbench.gui.widgets.labels import ElidedLabel, plain_label
+from workbench.gui.widgets.numbers import count, duration, share
+
+TICK_MS = 500
+SAY_HOW_LONG_AFTER_S = 2.0
+PROGRESS_STEPS = 1000
+MIN_WIDTH_PX = 360
+SPEED_FROM_PX = 720
+BEST_EPOCH_FROM_PX = 600
+
+
+class Figure(QWidget):
+    """A small heading over a number that changes."""
+
+    def __init__(self, theme: Theme, heading: str, width_px: int) -> None:
+        super().__init__()
+        self.value = plain_label("–", role="value")
+        self.value.setFont(theme.font(17, weight=600, tabular=True))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(plain_label(heading, role="heading"))
+        column.addWidget(self.value)
+        column.addStretch(1)
+        self.setMinimumWidth(width_px)
+
+
+class RunHeader(QFrame):
+    """Shows one follower. `stop_wanted` when its button is pressed."""
+
+    stop_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.setMinimumWidth(MIN_WIDTH_PX)
+        self._follower: RunFollower | None = None
+        self._is_stopping = False
+        self._phase_words = ""
+        self._phase_since = monotonic()
+        self._last_arrival = monotonic()
+        self.caption = ElidedLabel()
+        self.caption.setProperty("role", "heading")
+        self.headline = plain_label(role="title")
+        self.headline.setFont(theme.font(17, weight=600, tabular=True))
+        self.bar = QProgressBar()
+        self.bar.setRange(0, PROGRESS_STEPS)
+        self.bar.setTextVisible(False)
+        self.elapsed = plain_label(role="dim")
+        self.left = plain_label(role="dim")
+        self.speed = Figure(theme, "Images/s", 64)
+        self.best = Figure(theme, "Best validation", 100)
+        self.best_epoch = Figure(theme, "Best epoch", 72)
+        self.stop = button("Stop", icon="stop", theme=theme)
+        self.stop.clicked.connect(self.stop_wanted)
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self.refresh)
+        self._build(theme)
+
+    def _build(self, theme: Theme) -> None:
+        for label in (self.elapsed, self.left):
+            label.setFont(theme.font(12, tabular=True))
+        names = QVBoxLayout()
+        names.setSpacing(2)
+        names.addWidget(self.caption)
+        names.addWidget(self.headline)
+        names.addStretch(1)
+        times = QHBoxLayout()
+        times.addWidget(self.elapsed)
+        times.addStretch(1)
+        times.addWidget(self.left)
+        progress = QVBoxLayout()
+        progress.setSpacing(6)
+        progress.addSpacing(4)
+        progress.addWidget(self.bar)
+        progress.addLayout(times)
+        progress.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 12, 16, 10)
+        row.setSpacing(20)
+        row.addLayout(names, 2)
+        row.addLayout(progress, 3)
+        for figure in (self.speed, self.best, self.best_epoch):
+            row.addWidget(figure)
+        row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def set_follower(self, follower: RunFollower | None, title: str) -> None:
+        """Shows another run."""
+        self._follower = follower
+        self._phase_words = ""
+        self._is_stopping = False
+        self.caption.set_full_text(title)
+        self.refresh()
+
+    def set_title(self, title: str) -> None:
+        """Shows the run's new name."""
+        self.caption.set_full_text(title)
+
+    def set_stopping(self) -> None:
+        """The trainer was asked to stop: it finishes its step and saves first."""
+        self._is_stopping = True
+        self.refresh()
+
+    def events_arrived(self) -> None:
+        """The run said something: its clock is right at this moment."""
+        self._last_arrival = monotonic()
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where room is short the lesser figures give way."""
+        super().resizeEvent(event)
+        self.speed.setVisible(event.size().width() >= SPEED_FROM_PX)
+        self.best_epoch.setVisible(event.size().width() >= BEST_EPOCH_FROM_PX)
+
+    def refresh(self) -> None:
+        """Shows the figures as they are now."""
+        follower = self._follower
+        if follower is None:
+            self._tick.stop()
+            return
+        self._say_headline(follower)
+        self._show_progress(follower)
+        self._show_figures(follower)
+        is_running = follower.is_loaded and not follower.is_over
+        self.stop.setVisible(is_running)
+        self.stop.setEnabled(not self._is_stopping)
+        self.stop.setText("Stopping" if self._is_stopping else "Stop")
+        if is_running and not self._tick.isActive():
+            self._tick.start()
+        elif not is_running:
+            self._tick.stop()
+
+    def _say_headline(self, follower: RunFollower) -> None:
+        if not follower.is_loaded:
+            self.headline.setText("Reading the run")
+            return
+        words = headline(follower.history, follower.outcome)
+        if words != self._phase_words:
+            self._phase_words, self._phase_since = words, monotonic()
+        waited_s = monotonic() - self._phase_since
+        is_wait = not follower.is_over and not words.startswith("Epoch ")
+        if is_wait and waited_s >= SAY_HOW_LONG_AFTER_S:
+            words = f"{words}, {clock(waited_s)}"
+        self.headline.setText(words)
+
+    def _show_progress(self, follower: RunFollower) -> None:
+        progress = follower.history.progress
+        self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
+        elapsed_s = progress.elapsed_s
+        if not follower.is_over and follower.history.num_events:
+            elapsed_s += min(monotonic() - self._last_arrival, 60.0)
+        self.elapsed.setText(f"{clock(elapsed_s)} elapsed" if elapsed_s else "")
+        is_known = progress.eta_s is not None and not follower.is_over
+        self.left.setText(f"{clock(progress.eta_s or 0.0)} left" if is_known else "")
+
+    def _show_figures(self, follower: RunFollower) -> None:
+        history = follower.history
+        speed = history.progress.images_per_second
+        _set(self.speed.value, count(round(speed)) if speed else "–")
+        best = history.best
+        _set(self.best.value, share(best.val_accuracy) if best else "–")
+        _set(self.best_epoch.value, count(best.epoch) if best else "–")
+
+
+def clock(seconds: float) -> str:
+    """A time that counts up or down, in whole seconds: "7 s", "14 min 52 s"."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 10 else duration(whole)
+
+
+def _set(label: QLabel, text: str) -> None:
+    if label.text() != text:
+        label.setText(text)

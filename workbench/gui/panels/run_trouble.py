@@ -1,0 +1,108 @@
+"""The box below the run's header when something is wrong: why, and what can be done."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
+
+from workbench.gui.panels.log_panel import fixed_font
+from workbench.gui.theme import Theme
+from workbench.gui.widgets.buttons import button
+from workbench.gui.widgets.labels import plain_label
+from workbench.runs.outcome import RunOutcome
+
+LOG_LINES = 4
+
+
+class RunTrouble(QFrame):
+    """Hidden while all is well.
+
+    Signals:
+        terminate_wanted, kill_wanted: The user ends a trainer that does not stop by itself.
+    """
+
+    terminate_wanted = Signal()
+    kill_wanted = Signal()
+
+    def __init__(self, _theme: Theme) -> None:
+        super().__init__()
+        self.setProperty("role", "problem")
+        self._outcome: RunOutcome | None = None
+        self.words = plain_label(wrap=True)
+        self.words.setTextInteractionFlags(self.words.textInteractionFlags().TextSelectableByMouse)
+        self.tail = QPlainTextEdit()
+        self.tail.setReadOnly(True)
+        self.tail.setFont(fixed_font(11))
+        self.tail.setAccessibleName("Last lines of the trainer")
+        self.copy = button("Copy the details")
+        self.end = button("End it now")
+        self.kill = button("End it at once, without saving")
+        self.copy.clicked.connect(self._on_copy)
+        self.end.clicked.connect(self._on_end)
+        self.kill.clicked.connect(self.kill_wanted)
+        self._build()
+        self.clear()
+
+    def _build(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for part in (self.end, self.kill, self.copy):
+            row.addWidget(part)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 14, 10)
+        column.setSpacing(8)
+        column.addWidget(self.words)
+        column.addWidget(self.tail)
+        column.addLayout(row)
+
+    def clear(self) -> None:
+        """All is well."""
+        self._outcome = None
+        self.hide()
+
+    def show_outcome(self, outcome: RunOutcome) -> None:
+        """Says why a run failed, died or is silent; hides for any other outcome."""
+        self._outcome = outcome
+        if outcome.kind not in ("failed", "died", "silent"):
+            self.clear()
+            return
+        is_over = outcome.is_over
+        kept = " Everything it told so far is kept." if is_over else ""
+        self.words.setText(outcome.sentence() + kept)
+        self._show_tail(outcome.log_tail)
+        self._show_buttons(copy=is_over, end=not is_over, kill=False)
+        self.show()
+
+    def offer_end(self) -> None:
+        """The trainer was asked to stop a while ago and is still there."""
+        self.words.setText(
+            "The trainer was asked to stop and is still busy: it finishes its step and saves "
+            "first. It can be ended now; what it has not saved is then lost."
+        )
+        self._show_tail(())
+        self._show_buttons(copy=False, end=True, kill=False)
+        self.show()
+
+    def _show_tail(self, lines: tuple[str, ...]) -> None:
+        self.tail.setPlainText("\n".join(lines))
+        self.tail.setVisible(bool(lines))
+        height = self.tail.fontMetrics().lineSpacing() * min(LOG_LINES, max(1, len(lines)))
+        self.tail.setFixedHeight(height + 14)
+        bar = self.tail.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def _show_buttons(self, *, copy: bool, end: bool, kill: bool) -> None:
+        self.copy.setVisible(copy)
+        self.end.setVisible(end)
+        self.kill.setVisible(kill)
+
+    def _on_end(self) -> None:
+        self.terminate_wanted.emit()
+        self._show_buttons(copy=False, end=False, kill=True)
+
+    def _on_copy(self) -> None:
+        if self._outcome is not None:
+            text = "\n".join([self.words.text(), *self._outcome.log_tail])
+            QGuiApplication.clipboard().setText(text)
