@@ -33,6 +33,8 @@ _CAN_READ = "PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, JPEG 2000, PSD, ICO, PPM, QO
 # Pillow itself only warns between its limit and twice the limit: here that is an error too.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
+# Odd metadata is no one's business while the pixels are whole.
+warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 
 
 def decode_picture(source: str | Path | bytes, *, where: str = "") -> Pixels:

@@ -36,10 +36,13 @@ def write_png(path: str | Path, pixels: Pixels) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(png_bytes(pixels))
-        temporary.replace(path)
+        try:
+            temporary.write_bytes(png_bytes(pixels))
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise SaveError(
             f"The picture could not be written: {error.strerror}.", where=str(path)
         ) from error

@@ -101,11 +101,13 @@ def prepare(
     notes = (*loaded.notes, *_notes(loaded.class_names, train, test))
     ctx.progress("gathering the pictures")
     test_part = _gather(test, shape, ctx) if test is not None else None
-    is_same = validation is test
+    validation_part = test_part
+    if validation is not test:
+        validation_part = _gather(validation, shape, ctx) if validation is not None else None
     return PreparedData(
         class_names=loaded.class_names,
         train=_gather(train, shape, ctx),
-        validation=test_part if is_same or validation is None else _gather(validation, shape, ctx),
+        validation=validation_part,
         test=test_part,
         bad_files=tuple(bad_files),
         notes=notes,
