@@ -72,7 +72,7 @@ class ProjectReader:
             recipe=self._recipe(recipe_part),
             dataset=self._choice(plain, "dataset", Project().dataset, extra),
             target=self._choice(plain, "target", Project().target, extra),
-            view=self._view(view_part, graph),
+            view=self.read_view(view_part, graph),
             title=self._text(plain, "title"),
             summary=self._text(plain, "summary"),
             extra=extra,
@@ -168,7 +168,8 @@ class ProjectReader:
             params = {}
         return Choice(choice or default.key, frozen(params))
 
-    def _view(self, plain: Plain, graph: Graph) -> View:
+    def read_view(self, plain: Plain, graph: Graph) -> View:
+        """Where the nodes of `graph` stand; places of other nodes are left out."""
         positions = plain.get("positions", {})
         if not isinstance(positions, dict):
             self._add("view.positions", positions, "an object: node id to [x, y]")

@@ -1,0 +1,184 @@
+"""What an edit makes of a graph. Qt-free: pure functions from a graph to a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from workbench.core.graph import Edge, Graph, Node
+from workbench.core.params import Params, check_all
+from workbench.core.registry import Registry
+from workbench.core.shapes import propagate
+from workbench.core.specs import LayerSpec
+from workbench.errors import GraphError, ParamError, WorkbenchError
+
+Layers = Registry[LayerSpec]
+
+
+def title_of(node: Node, layers: Layers) -> str:
+    """The layer type of a node in words; an unknown one is named by its key."""
+    spec = layers.get(node.kind)
+    return spec.title if spec else node.kind
+
+
+def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
+    """A node of a kind with its defaults, an id and a name that are free in `graph`.
+
+    Raises:
+        GraphError: there is no such layer type; near ones are suggested.
+    """
+    spec = layers.get(kind)
+    if spec is None:
+        near = layers.near(kind)
+        raise GraphError(
+            f'There is no layer type "{kind}".',
+            received=kind,
+            expected=" or ".join(near) if near else "a layer of the palette",
+        )
+    return Node(graph.new_id(), kind, graph.new_name(kind), spec.defaults())
+
+
+def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:
+    """Puts a new node in the middle of an edge; the far end keeps its port."""
+    if edge not in graph.edges:
+        raise GraphError("That connection is gone.", fix="Connect the layers again.")
+    spec = layers.get(node.kind)
+    if spec is not None and spec.max_inputs == 0:
+        raise GraphError(
+            f"{spec.title} begins a network and cannot stand inside a connection.",
+            fix="Drop it on an empty place.",
+        )
+    return (
+        graph.without_edge(edge)
+        .with_node(node)
+        .with_edge(Edge(edge.source, node.id))
+        .with_edge(Edge(node.id, edge.target, edge.port))
+    )
+
+
+def connected(graph: Graph, source: str, target: str, port: int | None, layers: Layers) -> Graph:
+    """Adds an edge into a given port, or into the lowest free one.
+
+    Raises:
+        GraphError: it is not allowed; the message is the reason in words.
+    """
+    spec = layers.get(graph.nodes[target].kind) if target in graph.nodes else None
+    limit = spec.max_inputs if spec else None
+    if spec is not None and limit == 0:
+        raise GraphError(
+            f"{spec.title} begins a network: nothing can lead into it.",
+            fix="Connect to another layer.",
+        )
+    port = graph.free_port(target) if port is None else port
+    if spec is not None and limit is not None and port >= limit:
+        inputs = "one input, and it is taken" if limit == 1 else f"{limit} inputs, all taken"
+        raise GraphError(
+            f'"{graph.nodes[target].name}" has {inputs}.',
+            fix="Remove a connection first, or join the branches in a merge layer such as Add.",
+        )
+    return graph.with_edge(Edge(source, target, port))
+
+
+def connection_problem(
+    graph: Graph, source: str, target: str, port: int | None, layers: Layers
+) -> str:
+    """Why two nodes cannot be connected, in words; empty when they can."""
+    try:
+        connected(graph, source, target, port, layers)
+    except WorkbenchError as error:
+        return f"{error.what} {error.fix}".strip()
+    return ""
+
+
+def connection_warning(
+    graph: Graph, source: str, target: str, port: int | None, layers: Layers
+) -> str:
+    """What would be wrong at the target after connecting, in words; empty when nothing."""
+    try:
+        after = connected(graph, source, target, port, layers)
+    except WorkbenchError:
+        return ""
+    before = {p.message for p in propagate(graph, layers).problems if p.node == target}
+    found = [p for p in propagate(after, layers).problems if p.node == target]
+    return next((p.message for p in found if p.message not in before), "")
+
+
+def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> Graph:
+    """Removes nodes and edges, and closes the gap in a chain.
+
+    Neighbouring removed nodes count as one piece. A piece that had exactly one edge in and
+    one edge out was a link of a chain: its neighbours are connected, unless they are
+    already, or one of the two edges was itself to be removed.
+    """
+    gone = [key for key in graph.nodes if key in set(node_ids)]
+    cut = set(edges)
+    healed: list[Edge] = []
+    for piece in _pieces(graph, gone):
+        entering = [e for key in piece for e in graph.edges_into(key) if e.source not in piece]
+        leaving = [e for key in piece for e in graph.edges_from(key) if e.target not in piece]
+        if len(entering) == len(leaving) == 1 and not cut & {*entering, *leaving}:
+            healed.append(Edge(entering[0].source, leaving[0].target, leaving[0].port))
+    after = graph.without_nodes(gone)
+    for edge in cut:
+        after = after.without_edge(edge)
+    for edge in healed:
+        if edge.target not in after.targets(edge.source):
+            after = after.with_edge(edge)
+    return after
+
+
+def _pieces(graph: Graph, node_ids: list[str]) -> list[set[str]]:
+    """Connected parts of the graph that only these nodes make up."""
+    waiting, pieces = set(node_ids), []
+    for start in node_ids:
+        if start not in waiting:
+            continue
+        waiting.discard(start)
+        piece, rest = {start}, [start]
+        while rest:
+            key = rest.pop()
+            near = {*graph.sources(key), *graph.targets(key)} & waiting
+            waiting -= near
+            piece |= near
+            rest.extend(near)
+        pieces.append(piece)
+    return pieces
+
+
+def checked_params(node: Node, values: Params, layers: Layers) -> dict[str, object]:
+    """New values in canonical form; those of an unknown layer type are taken as they are.
+
+    Raises:
+        ParamError: the first wrong value, naming the node.
+    """
+    spec = layers.get(node.kind)
+    if spec is None:
+        return dict(values)
+    checked, errors = check_all(spec.params, values)
+    if errors:
+        first = errors[0]
+        raise ParamError(
+            first.what,
+            where=f"{node.name}, {first.where}",
+            received=first.received,
+            expected=first.expected,
+            fix=first.fix,
+        )
+    return {key: checked[key] for key in values}
+
+
+def renamed_apart(nodes: Iterable[Node], graph: Graph) -> tuple[list[Node], Mapping[str, str]]:
+    """Copies of nodes with ids and names that are free in `graph`, and old id -> new id."""
+    ids: dict[str, str] = {}
+    copies: list[Node] = []
+    for node in nodes:
+        stem = _stem(node.name)
+        copy = Node(graph.new_id(), node.kind, graph.new_name(stem), node.params, node.extra)
+        graph = graph.with_node(copy)
+        copies.append(copy)
+        ids[node.id] = copy.id
+    return copies, ids
+
+
+def _stem(name: str) -> str:
+    head, _, number = name.rpartition("_")
+    return head if head and number.isdigit() else name
