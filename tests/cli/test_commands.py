@@ -1,0 +1,110 @@
+"""The commands that need no TensorFlow, run in this process."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.cli import main
+
+
+@pytest.fixture
+def project(tmp_path):
+    path = tmp_path / "fashion.workbench"
+    assert main(["new", "fashion_convnet", str(path)]) == 0
+    return path
+
+
+def _json_lines(capsys):
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_templates_lists_the_published_networks(capsys):
+    assert main(["templates", "--json"]) == 0
+    sizes = {line["key"]: line["parameters"] for line in _json_lines(capsys)}
+    assert sizes["cifar10_convnet"] == 1_676_982
+    assert sizes["fashion_convnet"] == 108_810
+    assert sizes["flowers_gap"] == 300_033
+
+
+def test_check_gives_the_fields_that_programs_rely_on(project, capsys):
+    capsys.readouterr()
+    assert main(["check", str(project), "--json", "--batch", "32"]) == 0
+    (answer,) = _json_lines(capsys)
+    assert {"ok", "parameters", "trainable_parameters", "multiply_adds", "nodes"} <= set(answer)
+    assert answer["ok"] is True
+    assert answer["parameters"] == 108_810
+    assert answer["nodes"][0]["output_shape"] == [28, 28, 1]
+    assert set(answer["nodes"][0]) == {"id", "kind", "name", "output_shape", "parameters"}
+
+
+def test_check_names_both_layers_of_a_problem_and_fails(project, capsys):
+    plain = json.loads(project.read_text())
+    flatten = next(node for node in plain["graph"]["nodes"] if node["kind"] == "flatten")
+    flatten["kind"] = "relu"
+    project.write_text(json.dumps(plain))
+    capsys.readouterr()
+    assert main(["check", str(project), "--json"]) == 1
+    (answer,) = _json_lines(capsys)
+    errors = [problem for problem in answer["problems"] if problem["severity"] == "error"]
+    assert errors
+    assert all({"node", "severity", "message", "fixes"} <= set(problem) for problem in errors)
+
+
+def test_new_keeps_what_is_there(project, capsys):
+    before = project.read_bytes()
+    assert main(["new", "lenet5", str(project)]) == 2
+    assert project.read_bytes() == before
+    assert "--force" in capsys.readouterr().err
+
+
+def test_a_misspelt_template_is_told_with_near_names(tmp_path, capsys):
+    assert main(["new", "fashion_convent", str(tmp_path / "x.workbench")]) == 2
+    assert "fashion_convnet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"format": "workbench-project"}'])
+def test_a_damaged_project_is_told_as_json_and_left_alone(tmp_path, capsys, content):
+    path = tmp_path / "damaged.workbench"
+    path.write_bytes(content)
+    assert main(["check", str(path), "--json"]) == 3
+    (answer,) = _json_lines(capsys)
+    assert set(answer["error"]) == {"what", "where", "received", "expected", "fix"}
+    assert str(path) in answer["error"]["where"]
+    assert path.read_bytes() == content
+
+
+def test_runs_says_where_runs_will_be(capsys):
+    assert main(["runs"]) == 0
+    assert "No runs yet" in capsys.readouterr().err
+
+
+def test_targets_names_this_computer(capsys):
+    assert main(["targets", "--json"]) == 0
+    assert "this_computer" in [line["key"] for line in _json_lines(capsys)]
+
+
+def test_train_refuses_a_wrong_number_with_its_bounds(project, capsys):
+    assert main(["train", str(project), "--epochs", "0", "--json"]) == 3
+    answer = _json_lines(capsys)[-1]
+    assert answer["error"]["received"] == "0"
+
+
+def test_train_refuses_a_network_with_problems(project, capsys):
+    plain = json.loads(project.read_text())
+    plain["graph"]["edges"].pop()
+    project.write_text(json.dumps(plain))
+    assert main(["train", str(project)]) == 3
+    assert "workbench check" in capsys.readouterr().err
+
+
+def test_stop_of_an_unknown_run_is_told(capsys):
+    assert main(["stop", "no-such-run"]) == 3
+    assert "no-such-run" in capsys.readouterr().err
+
+
+def test_wrong_words_exit_with_two():
+    with pytest.raises(SystemExit) as error:
+        main(["check"])
+    assert error.value.code == 2

@@ -1,0 +1,122 @@
+"""The whole job from the command line, in real processes with real TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.worker
+
+
+def _workbench(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "workbench", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+
+
+def _lines(result):
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A small real training on the bundled pictures, and where it is."""
+    folder = tmp_path_factory.mktemp("cli")
+    project = folder / "p.workbench"
+    assert _workbench("new", "fashion_convnet", project).returncode == 0
+    plain = json.loads(project.read_text())
+    plain["recipe"].update(steps_per_epoch=20, batch_size=200)
+    project.write_text(json.dumps(plain))
+    result = _workbench("train", project, "--epochs", 2, "--run", folder / "run", "--json")
+    assert result.returncode == 0, result.stderr
+    return folder / "run", _lines(result)
+
+
+def test_train_prints_the_events_that_programs_rely_on(trained):
+    folder, events = trained
+    by_name = {event["event"]: event for event in events}
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert {"run", "target", "replicas", "precision", "seed", "versions"} <= set(
+        by_name["run_started"]
+    )
+    assert {"step", "loss", "accuracy"} <= set(by_name["batch"])
+    finished = by_name["run_finished"]
+    assert finished["outcome"] == "completed"
+    assert finished["run"] == str(folder)
+    assert finished["test"]["accuracy"] > 0.6
+    assert finished["best"]["epoch"] in {1, 2}
+    epochs = [event for event in events if event["event"] == "epoch_finished"]
+    assert [event["epoch"] for event in epochs] == [1, 2]
+
+
+def test_every_batch_is_in_the_log(trained):
+    _, events = trained
+    losses = [loss for event in events if event["event"] == "batch" for loss in event["losses"]]
+    assert len(losses) == 40
+
+
+def test_classify_goes_on_after_a_bad_picture(trained, tmp_path):
+    run, _ = trained
+    good, bad = tmp_path / "good.png", tmp_path / "bad.png"
+    Image.fromarray(np.full((28, 28), 90, np.uint8)).save(good)
+    bad.write_text("not a picture")
+    table = tmp_path / "table.csv"
+    result = _workbench("classify", run, bad, good, "--top", 3, "--csv", table, "--json")
+    assert result.returncode == 0, result.stderr
+    first, second = _lines(result)
+    assert first["file"] == str(bad)
+    assert first["error"]["what"]
+    assert len(second["scores"]) == 3
+    assert second["label"] == second["scores"][0]["class"]
+    assert second["milliseconds"] > 0
+    assert len(table.read_text().splitlines()) == 3
+    assert _workbench("classify", run, bad, "--json").returncode == 3
+
+
+def test_evaluate_agrees_with_the_run(trained):
+    run, events = trained
+    result = _workbench("evaluate", run, "--json")
+    assert result.returncode == 0, result.stderr
+    (answer,) = _lines(result)
+    assert answer["accuracy"] == pytest.approx(events[-1]["test"]["accuracy"], abs=1e-3)
+    assert sum(map(sum, answer["confusion"])) == 10_000
+    assert len(answer["per_class"]) == 10
+
+
+def test_exports_are_written(trained, tmp_path):
+    run, _ = trained
+    for name, out in (("keras", "m.keras"), ("weights", "m.weights.h5"), ("python", "m.py")):
+        result = _workbench("export", run, name, tmp_path / out, "--json")
+        assert result.returncode == 0, result.stderr
+        assert (tmp_path / out).stat().st_size > 500
+
+
+def test_data_check_counts_and_names_bad_files(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / "set" / name).mkdir(parents=True)
+        for number in range(3):
+            Image.fromarray(np.full((8, 8, 3), 9 * number, np.uint8)).save(
+                tmp_path / "set" / name / f"{number}.png"
+            )
+    (tmp_path / "set" / "a" / "broken.jpg").write_bytes(b"\xff\xd8\xff")
+    result = _workbench("data", "check", f"folder:{tmp_path / 'set'}", "--json")
+    assert result.returncode == 1, result.stderr
+    (answer,) = _lines(result)
+    assert answer["ok"] is False
+    assert [c["class"] for c in answer["classes"]] == ["a", "b"]
+    assert len(answer["bad_files"]) == 1
+
+
+def test_runs_lists_the_run_folder_of_the_default_place(tmp_path):
+    result = _workbench("runs", "--json")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
