@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from workbench.cli._output import tell
 from workbench.errors import InputError
-from workbench.protocol.messages import AnyAnswer, Failed, Hello, Progress, Request
+from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
 
 
-def ask(request: Request, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
+def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
     """Yields the answers to one request of a worker started for it.
 
     Raises:

@@ -46,7 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _files(image: Path) -> list[str]:
-    return [str(file) for file in list_pictures(image)] if image.is_dir() else [str(image)]
+    return (
+        [str(file) for file in list_pictures(image, is_deep=True)]
+        if image.is_dir()
+        else [str(image)]
+    )
 
 
 def _tell(answer: Classified, *, as_json: bool) -> None:
