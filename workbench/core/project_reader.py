@@ -1,10 +1,12 @@
 """Plain JSON values -> Project, with every fault named by its place in the file.
 
-Values of layer parameters are not judged here: a wrong one is a problem shown on its node,
-not a reason to refuse the file. Fields that this version does not know are kept: at the top
-in `Project.extra`, of a node in `Node.extra`, of a section in `Project.extra[SECTION]`, of
-edges in `Project.extra["graph"]["edges"]` by "SOURCE TARGET PORT". No section's own name
-can be an unknown field, so the places never collide.
+Names of nodes and values of layer parameters are not judged here: a wrong one is a problem
+shown on its node, not a reason to refuse the file.
+
+Fields that this version does not know are kept: at the top in `Project.extra`, of a node in
+`Node.extra`, of a section in `Project.extra[SECTION]`, of edges in
+`Project.extra["graph"]["edges"]` by "SOURCE TARGET PORT". No section's own name can be an
+unknown field, so the places never collide.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.core.graph import Edge, Graph, Node
-from workbench.core.names import NAME_RULE, is_name
 from workbench.core.project import Choice, Position, Project, View
 from workbench.core.recipe import RECIPE_PARAMS, TrainingRecipe, recipe_from
 from workbench.core.strict_json import describe
@@ -41,7 +42,7 @@ MAX_NODES = 20_000
 MAX_EDGES = 100_000
 MAX_PORT = 10_000
 _MAX_TEXT = 10_000
-_MAX_ID = 64
+_MAX_ID = 100
 _FAR = 1e7
 
 Plain = Mapping[str, Any]
@@ -87,8 +88,7 @@ class ProjectReader:
             node = self._node(item, place)
             if node is None:
                 continue
-            self._check_once(places, f"id {node.id}", f"{place}.id", node.id)
-            self._check_once(places, f"name {node.name}", f"{place}.name", node.name)
+            self._check_once(places, f"{place}.id", node.id)
             nodes[node.id] = node
         edges: dict[tuple[str, int], Edge] = {}
         for index, item in enumerate(self._list(plain, "edges", MAX_EDGES)):
@@ -117,11 +117,7 @@ class ProjectReader:
         if not isinstance(item, dict):
             self._add(place, item, "an object with id, kind, name, params")
             return None
-        node_id, kind = (self._short_text(item, key, place) for key in ("id", "kind"))
-        name = item.get("name")
-        if not isinstance(name, str) or not is_name(name):
-            self._add(f"{place}.name", name, NAME_RULE)
-            name = None
+        node_id, kind, name = (self._short_text(item, key, place) for key in NODE_FIELDS[:3])
         params = item.get("params", {})
         if not isinstance(params, dict):
             self._add(f"{place}.params", params, "an object")
@@ -219,10 +215,10 @@ class ProjectReader:
     def _add(self, place: str, received: Any, expected: str) -> None:
         self.findings.append((place, describe(received), expected))
 
-    def _check_once(self, places: dict[str, str], key: str, place: str, value: str) -> None:
-        if key in places:
-            self._add(place, value, f"one that {places[key]} does not have already")
-        places.setdefault(key, place)
+    def _check_once(self, places: dict[str, str], place: str, node_id: str) -> None:
+        if node_id in places:
+            self._add(place, node_id, f"one that {places[node_id]} does not have already")
+        places.setdefault(node_id, place)
 
     def _check_acyclic(self, graph: Graph) -> None:
         if graph.has_cycle():

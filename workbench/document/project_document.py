@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.core.graph import Edge, Graph, Node
 from workbench.core.layout import arrange, node_sizes
-from workbench.core.names import NAME_RULE, is_name
+from workbench.core.names import is_valid_name
 from workbench.core.problems import Fix
 from workbench.core.project import Choice, Position, Project
 from workbench.core.project_file import read_project, save_project
@@ -20,6 +20,7 @@ from workbench.document.edited_project import EditedProject, with_places
 from workbench.errors import GraphError, ParamError, UnconfirmedSaveError, UsageError
 
 _PASTE_OFFSET = 32.0
+_NAME_RULE = "up to 100 letters, digits, underscores, dots and hyphens, a letter or digit first"
 
 
 class ProjectDocument(EditedProject):
@@ -119,10 +120,10 @@ class ProjectDocument(EditedProject):
             GraphError: another node has it.
         """
         node, name = self._node(node_id), name.strip()
-        if not is_name(name):
+        if not is_valid_name(name):
             fix = "Choose another name."
             raise ParamError(
-                "That cannot be the name of a layer.", received=name, expected=NAME_RULE, fix=fix
+                "That cannot be the name of a layer.", received=name, expected=_NAME_RULE, fix=fix
             )
         if any(other.name == name for other in self.graph.nodes.values() if other is not node):
             raise GraphError(f'Another layer is named "{name}".', fix="Choose another name.")
