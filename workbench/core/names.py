@@ -1,15 +1,51 @@
-"""Names of nodes: shown to people, given to Keras, used as variables in exported Python."""
+"""Names of nodes as Keras layers can bear them."""
 
 from __future__ import annotations
 
 import re
 
-MAX_NAME_LENGTH = 64
-NAME_RULE = f"a letter, then letters, digits or underscores, at most {MAX_NAME_LENGTH} characters"
+from workbench.core.graph import Graph
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9_.\-]+")
 
 
-def is_name(text: str) -> bool:
-    """True for a text that can name a node, see NAME_RULE."""
-    return len(text) <= MAX_NAME_LENGTH and _NAME.fullmatch(text) is not None
+def is_valid_name(name: str) -> bool:
+    """True when Keras can take the name as it is."""
+    return _ALLOWED.fullmatch(name) is not None
+
+
+def valid_name(name: str, kind: str = "layer") -> str:
+    """The nearest name that Keras takes; `kind` stands in where nothing is left."""
+    if is_valid_name(name):
+        return name
+    text = _FORBIDDEN.sub("_", name).strip("_.-")[:100]
+    if not text:
+        text = _FORBIDDEN.sub("_", kind).strip("_.-")[:100]
+    return text or "layer"
+
+
+def keras_names(graph: Graph) -> dict[str, str]:
+    """The layer name of each node by id: valid, and different for each node.
+
+    Node names that are valid and not doubled stay as they are.
+    """
+    taken = {node.name for node in graph.nodes.values() if is_valid_name(node.name)}
+    used: set[str] = set()
+    names: dict[str, str] = {}
+    for node in graph.nodes.values():
+        name = valid_name(node.name, node.kind)
+        if name != node.name or name in used:
+            name = _free(name, taken | used)
+        used.add(name)
+        names[node.id] = name
+    return names
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    if stem not in taken:
+        return stem
+    number = 2
+    while f"{stem}_{number}" in taken:
+        number += 1
+    return f"{stem}_{number}"
