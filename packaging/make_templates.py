@@ -163,7 +163,7 @@ def flowers_gap() -> tuple[Project, dict[str, Any]]:
     net = Sketch(192, 192, 3)
     net.add("random_flip", mode="horizontal")
     net.add("random_rotation", factor=0.08)
-    net.add("random_zoom", height_factor=(-0.3, 0.1))
+    net.add("random_zoom", height_factor=0.2)
     net.add("random_translation", height_factor=0.1, width_factor=0.1)
     net.add("random_contrast", factor=0.2)
     net.add("random_brightness", factor=0.15)
