@@ -1,0 +1,75 @@
+"""Settings <-> the text of `settings.json`. Reading never fails: what is wrong is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from workbench.core.strict_json import JsonFault, load
+from workbench.errors import ParamError
+from workbench.settings.migrations import migrate
+from workbench.settings.schema import (
+    MAX_RECENT_FILES,
+    SETTINGS_PARAMS,
+    SETTINGS_VERSION,
+    Settings,
+)
+
+_PARAMS = {param.key: param for param in SETTINGS_PARAMS}
+
+
+def settings_text(settings: Settings) -> str:
+    """The file text of settings."""
+    plain = {"version": SETTINGS_VERSION, **msgspec.to_builtins(settings)}
+    return json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+
+
+def parse_settings(text: str) -> tuple[Settings, str]:
+    """Settings of a file's text, and what was wrong with it in words ("" when nothing).
+
+    Each field stands for itself: a wrong one gets its default, the others are kept.
+    Fields that this version does not know are left out.
+    """
+    try:
+        plain = load(text)
+    except JsonFault as fault:
+        return Settings(), f"the file is damaged ({fault})"
+    version = plain.get("version") if isinstance(plain, dict) else None
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+        return Settings(), "the file holds no settings"
+    if version > SETTINGS_VERSION:
+        return Settings(), "they were saved by a newer Workbench"
+    return _checked(migrate(plain, version))
+
+
+def _checked(plain: dict[str, Any]) -> tuple[Settings, str]:
+    values: dict[str, Any] = {}
+    wrong: list[str] = []
+    for field in msgspec.structs.fields(Settings):
+        if field.name not in plain:
+            continue
+        try:
+            values[field.name] = checked_value(field.name, plain[field.name])
+        except (ParamError, msgspec.ValidationError):
+            wrong.append(field.name)
+    return Settings(**values), f"wrong values of {', '.join(wrong)}" if wrong else ""
+
+
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+
+
+def checked_value(key: str, value: Any) -> Any:
+    """A value of a settings field in canonical form.
+
+    Raises:
+        ParamError: outside its bounds.
+        msgspec.ValidationError: of the wrong type.
+    """
+    value = msgspec.convert(value, _TYPES[key], strict=True)
+    if key in _PARAMS:
+        value = _PARAMS[key].check(value)
+    if key == "recent_files":
+        value = tuple(dict.fromkeys(value))[:MAX_RECENT_FILES]
+    return value

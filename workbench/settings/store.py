@@ -1,0 +1,172 @@
+"""Where settings live while the application runs, and how they reach the disk. Qt-free.
+
+Changes are written by a thread of the store's own, the latest state once: no window waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.core.save import save_bytes, sweep_leftovers
+from workbench.core.strict_json import MAX_CHARACTERS
+from workbench.errors import ParamError, SaveError
+from workbench.settings.schema import MAX_RECENT_FILES, Settings
+from workbench.settings.settings_file import checked_value, parse_settings, settings_text
+
+FILE_NAME = "settings.json"
+
+
+class SettingsStore:
+    """The settings of one user.
+
+    Args:
+        folder: Where the file is kept; made when it is not there.
+
+    Attributes:
+        note: What went wrong with the file, for people; empty when nothing did. A file
+            with faults is renamed aside before the first save, never overwritten.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._path = Path(folder) / FILE_NAME
+        self._listeners: list[Callable[[Settings], None]] = []
+        self._lock = threading.Lock()
+        self._unsaved: Settings | None = None
+        self._writer: threading.Thread | None = None
+        self.note = ""
+        self._settings = self._load()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they stand."""
+        return self._settings
+
+    @property
+    def path(self) -> Path:
+        """The settings file."""
+        return self._path
+
+    @property
+    def recent_files(self) -> list[str]:
+        """Paths of projects, the latest first."""
+        return list(self._settings.recent_files)
+
+    def change(self, **values: Any) -> None:
+        """Changes some settings, tells the listeners and saves soon.
+
+        Raises:
+            ParamError: a value outside its bounds; nothing is changed.
+        """
+        checked: dict[str, Any] = {}
+        for key, value in values.items():
+            try:
+                checked[key] = checked_value(key, value)
+            except (KeyError, msgspec.ValidationError) as error:
+                what = f'"{key}" cannot be set so.'
+                raise ParamError(what, where=key, received=repr(value)) from error
+        settings = msgspec.structs.replace(self._settings, **checked)
+        if settings == self._settings:
+            return
+        self._settings = settings
+        self._save_soon()
+        for listener in list(self._listeners):
+            listener(settings)
+
+    def listen(self, listener: Callable[[Settings], None]) -> Callable[[], None]:
+        """Calls `listener` after each change; returns the function that ends that."""
+        self._listeners.append(listener)
+
+        def stop() -> None:
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return stop
+
+    def add_recent(self, path: str | Path) -> None:
+        """Puts a project at the top of the recent files."""
+        whole = str(Path(path).absolute())
+        others = [known for known in self._settings.recent_files if known != whole]
+        self.change(recent_files=(whole, *others)[:MAX_RECENT_FILES])
+
+    def remove_recent(self, path: str | Path) -> None:
+        """Takes a project off the recent files (it is gone, or the user said so)."""
+        gone = {str(path), str(Path(path).absolute())}
+        kept = tuple(known for known in self._settings.recent_files if known not in gone)
+        self.change(recent_files=kept)
+
+    def clear_recent(self) -> None:
+        """Forgets all recent files."""
+        self.change(recent_files=())
+
+    def last_folder(self, purpose: str) -> str:
+        """The folder last used for a purpose; empty when there is none any more."""
+        folder = self._settings.last_folders.get(purpose, "")
+        return folder if folder and Path(folder).is_dir() else ""
+
+    def remember_folder(self, purpose: str, folder: str | Path) -> None:
+        """Remembers the folder last used for a purpose."""
+        folders = {**self._settings.last_folders, purpose: str(Path(folder).absolute())}
+        self.change(last_folders=folders)
+
+    def close(self) -> None:
+        """Waits until the last change is on the disk."""
+        writer = self._writer
+        if writer is not None:
+            writer.join()
+
+    # the file ----------------------------------------------------------------------------
+
+    def _load(self) -> Settings:
+        sweep_leftovers(self._path.parent)
+        try:
+            with self._path.open("rb") as file:
+                data = file.read(MAX_CHARACTERS + 1)
+        except FileNotFoundError:
+            return Settings()
+        except OSError as error:
+            self.note = f"Your settings could not be read ({error.strerror}); defaults are used."
+            return Settings()
+        settings, problem = parse_settings(data.decode("utf-8", errors="replace"))
+        if problem:
+            aside = self._rename_aside()
+            kept = f' The file was kept as "{aside}".' if aside else ""
+            self.note = f"Some of your settings are at their defaults: {problem}.{kept}"
+        return settings
+
+    def _rename_aside(self) -> str:
+        for number in range(1, 100):
+            aside = self._path.with_name(f"settings.damaged-{number}.json")
+            if not aside.exists():
+                with contextlib.suppress(OSError):
+                    self._path.rename(aside)
+                    return aside.name
+        return ""
+
+    def _save_soon(self) -> None:
+        with self._lock:
+            self._unsaved = self._settings
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._write_all, name="settings-writer")
+                self._writer.start()
+
+    def _write_all(self) -> None:
+        """Runs in the writer thread until nothing is unsaved; the next change starts anew."""
+        while True:
+            with self._lock:
+                settings, self._unsaved = self._unsaved, None
+                if settings is None:
+                    self._writer = None
+                    return
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                save_bytes(self._path, settings_text(settings).encode("utf-8", errors="replace"))
+            except SaveError as error:
+                self.note = str(error)
+            except OSError as error:
+                self.note = f"Your settings could not be saved: {error.strerror}."
