@@ -1,0 +1,342 @@
+"""The scene mirrors the document: one map id -> item, fed by differences.
+
+Items never write to the graph; every change goes through the document and comes back here
+as a signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from PySide6.QtCore import QPointF, QRectF, Signal
+from PySide6.QtWidgets import QGraphicsScene
+
+from workbench.core.checks import Analysis
+from workbench.core.diff import GraphDiff
+from workbench.core.graph import Edge
+from workbench.core.problems import Problem
+from workbench.core.project import Position
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec
+from workbench.document.project_document import ProjectDocument
+from workbench.gui.canvas.edge_item import EdgeItem
+from workbench.gui.canvas.look import Look
+from workbench.gui.canvas.node_facts import NodeFacts, inputs_words, node_facts, problems_by_node
+from workbench.gui.canvas.node_item import NodeItem
+from workbench.gui.canvas.problem_card import ProblemCard
+from workbench.gui.canvas.routing import Box, Router, end_points
+
+
+class GraphScene(QGraphicsScene):
+    """Cards and lines of the document's graph.
+
+    Signals:
+        selection_changed(list[str]): Ids of the selected nodes, in the graph's order.
+        contents_changed(): Something moved, appeared or went.
+        graph_changed(): The document's graph is another one (a gesture must end).
+    """
+
+    selection_changed = Signal(list)
+    contents_changed = Signal()
+    graph_changed = Signal()
+
+    def __init__(self, document: ProjectDocument, layers: Registry[LayerSpec], look: Look) -> None:
+        super().__init__()
+        self.document = document
+        self.layers = layers
+        self.look = look
+        self.nodes: dict[str, NodeItem] = {}
+        self.edges: dict[Edge, EdgeItem] = {}
+        self.card: ProblemCard | None = None
+        self._shown_analysis: Analysis | None = None
+        self._problems: dict[str, tuple[Problem, ...]] = {}
+        self._is_detailed = True
+        self._is_batch = False
+        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.selectionChanged.connect(self._on_selection_changed)
+        document.graph_changed.connect(self._on_graph_changed)
+        document.positions_changed.connect(self._on_positions_changed)
+        document.analysis_changed.connect(self._on_analysis_changed)
+        document.project_replaced.connect(self.rebuild)
+        self.rebuild()
+
+    # mirroring -------------------------------------------------------------------------
+
+    def rebuild(self) -> None:
+        """Makes all items anew from the document."""
+        with self._batch():
+            self._remove_card()
+            for item in (*self.nodes.values(), *self.edges.values()):
+                self.removeItem(item)
+            self.nodes.clear()
+            self.edges.clear()
+            for node_id in self.document.graph.nodes:
+                self._add_node(node_id)
+            for edge in self.document.graph.edges:
+                self._add_edge(edge)
+        self.reroute()
+        self._on_selection_changed()
+        self.graph_changed.emit()
+
+    def _on_graph_changed(self, change: GraphDiff) -> None:
+        self.graph_changed.emit()
+        with self._batch():
+            for edge in change.removed_edges:
+                self._drop_edge(edge)
+            for node_id in change.removed_nodes:
+                self._drop_node(node_id)
+            for node_id in change.added_nodes:
+                self._add_node(node_id)
+            for edge in change.added_edges:
+                self._add_edge(edge)
+            self._refresh_facts()
+            self._place(self.document.positions)
+        self.reroute()
+        self._on_selection_changed()
+
+    def _on_positions_changed(self, positions: Mapping[str, Position]) -> None:
+        if self._place(positions):
+            self.reroute()
+
+    def _place(self, positions: Mapping[str, Position]) -> bool:
+        """Puts cards where the document has them; True when one moved."""
+        has_moved = False
+        for node_id, place in positions.items():
+            item = self.nodes.get(node_id)
+            if item is not None and item.pos().toTuple() != place:
+                item.setPos(*place)
+                has_moved = True
+        return has_moved
+
+    def _on_analysis_changed(self, analysis: Analysis) -> None:
+        if analysis is not self._shown_analysis:
+            self._refresh_facts()
+            self._refresh_card()
+
+    def _add_node(self, node_id: str) -> None:
+        if node_id in self.nodes:
+            return
+        item = NodeItem(node_id, self._facts(node_id), self.look)
+        item.setPos(*self.document.positions.get(node_id, (0.0, 0.0)))
+        item.set_detailed(self._is_detailed)
+        self.nodes[node_id] = item
+        self.addItem(item)
+
+    def _drop_node(self, node_id: str) -> None:
+        item = self.nodes.pop(node_id, None)
+        if item is not None:
+            self.removeItem(item)
+
+    def _add_edge(self, edge: Edge) -> None:
+        if edge not in self.edges:
+            self.edges[edge] = item = EdgeItem(edge, self.look)
+            self.addItem(item)
+
+    def _drop_edge(self, edge: Edge) -> None:
+        item = self.edges.pop(edge, None)
+        if item is not None:
+            self.removeItem(item)
+
+    def _facts(self, node_id: str) -> NodeFacts:
+        graph, analysis = self.document.graph, self.document.analysis
+        if analysis is not self._shown_analysis:
+            self._shown_analysis = analysis
+            self._problems = problems_by_node(analysis)
+        problems = self._problems.get(node_id, ())
+        return node_facts(graph.nodes[node_id], graph, self.layers, analysis, problems)
+
+    def _refresh_facts(self) -> None:
+        for node_id, item in self.nodes.items():
+            item.set_facts(self._facts(node_id))
+
+    def refresh_look(self) -> None:
+        """Repaints everything in the theme's new colours."""
+        self.look.refresh()
+        for item in self.items():
+            item.update()
+        self.update()
+        self._refresh_card()
+
+    def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
+        """Tells the cards whether their texts are large enough to be read."""
+        if is_detailed != self._is_detailed:
+            self._is_detailed = is_detailed
+            for item in self.nodes.values():
+                item.set_detailed(is_detailed)
+
+    # lines -----------------------------------------------------------------------------
+
+    def boxes(self) -> dict[str, Box]:
+        """The place of every card."""
+        return {key: item.box for key, item in self.nodes.items()}
+
+    def reroute(self) -> None:
+        """Finds the way of every edge anew."""
+        routes = Router(self.boxes()).route_all(self.edges)
+        for edge, route in routes.items():
+            self.edges[edge].set_route(route)
+        self._place_shapes()
+        self._refresh_card()
+        self.contents_changed.emit()
+
+    def _place_shapes(self) -> None:
+        """Writes output shapes to the right of their edge, or to the left if a line is there."""
+        graph = self.document.graph
+        for node_id, item in self.nodes.items():
+            leaving = graph.edges_from(node_id)
+            near = {e for out in leaving for e in graph.edges_into(out.target)} | {*leaving}
+            if len(near) < 2:
+                item.set_shape_left(False)
+                continue
+            lines = [self.edges[edge] for edge in near if edge in self.edges]
+            sides = [
+                item.shape_place(is_left=side).translated(item.pos()) for side in (False, True)
+            ]
+            right, left = (any(line.crosses(place) for line in lines) for place in sides)
+            item.set_shape_left(right and not left)
+
+    def reroute_near(self, node_ids: Iterable[str]) -> None:
+        """Moves the lines at some nodes only: cheap enough for every mouse move."""
+        moved = set(node_ids)
+        boxes = self.boxes()
+        router = Router(boxes)
+        touched = {e.target for e in self.edges if e.source in moved or e.target in moved}
+        edges = [edge for edge in self.edges if edge.target in touched]
+        ends = end_points(edges, boxes)
+        for edge in edges:
+            self.edges[edge].set_route(router.route(edge, ends[edge]))
+        self._refresh_card()
+        self.contents_changed.emit()
+
+    # finding ---------------------------------------------------------------------------
+
+    def node_at(self, point: QPointF, margin: float = 0.0) -> NodeItem | None:
+        """The topmost card under a scene point."""
+        grown = (-margin, -margin, margin, margin)
+        for item in reversed(self.nodes.values()):
+            if item.card_rect().adjusted(*grown).contains(point):
+                return item
+        return None
+
+    def output_at(self, point: QPointF, reach: float) -> NodeItem | None:
+        """The node whose output port is under a scene point."""
+        return self._nearest_port(point, reach, NodeItem.output_point)
+
+    def input_at(self, point: QPointF, reach: float) -> NodeItem | None:
+        """The node whose input side is under a scene point."""
+        return self._nearest_port(point, reach, NodeItem.input_point)
+
+    def _nearest_port(
+        self, point: QPointF, reach: float, port: Callable[[NodeItem], QPointF]
+    ) -> NodeItem | None:
+        near = [(distance(port(item), point), key) for key, item in self.nodes.items()]
+        best = min(near, default=(reach + 1, ""))
+        return self.nodes[best[1]] if best[0] <= reach else None
+
+    def edge_at(self, point: QPointF) -> EdgeItem | None:
+        """The line under a scene point."""
+        for item in self.edges.values():
+            near = item.boundingRect().adjusted(-8, -8, 8, 8)
+            if near.contains(point) and item.shape().contains(point):
+                return item
+        return None
+
+    def edge_end_at(self, point: QPointF, reach: float) -> EdgeItem | None:
+        """The line whose lower end is under a scene point."""
+        near = [(distance(e.end_point(), point), e.edge, e) for e in self.edges.values()]
+        best = min(near, key=lambda entry: entry[:2], default=None)
+        return best[2] if best is not None and best[0] <= reach else None
+
+    def content_rect(self) -> QRectF:
+        """What all cards and their problem card cover."""
+        rect = QRectF()
+        for item in self.nodes.values():
+            rect = rect.united(item.card_rect())
+        if self.card is not None:
+            rect = rect.united(self.card.mapRectToScene(self.card.size))
+        return rect
+
+    # selection -------------------------------------------------------------------------
+
+    def selected_ids(self) -> list[str]:
+        """Ids of the selected nodes, in the graph's order."""
+        return [key for key, item in self.nodes.items() if item.isSelected()]
+
+    def selected_edges(self) -> list[Edge]:
+        """The selected edges."""
+        return [edge for edge, item in self.edges.items() if item.isSelected()]
+
+    def select(self, ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
+        """Selects exactly these nodes and edges."""
+        wanted, wanted_edges = set(ids), set(edges)
+        with self._batch():
+            for key, item in self.nodes.items():
+                item.setSelected(key in wanted)
+            for edge, line in self.edges.items():
+                line.setSelected(edge in wanted_edges)
+        self._on_selection_changed()
+
+    @contextmanager
+    def _batch(self) -> Iterator[None]:
+        """Tells about the selection once, when all of a change is done."""
+        self._is_batch = True
+        try:
+            yield
+        finally:
+            self._is_batch = False
+
+    def _on_selection_changed(self) -> None:
+        if not self._is_batch:
+            self._refresh_card()
+            self.selection_changed.emit(self.selected_ids())
+
+    # the problem card ------------------------------------------------------------------
+
+    def shown_problem(self) -> Problem | None:
+        """The selected node's worst problem, else the first error of all."""
+        selected = self.selected_ids()
+        if len(selected) == 1:
+            own = self.nodes[selected[0]].facts.problems
+            if own and own[0].severity != "hint":
+                return own[0]
+        for item in self.nodes.values():
+            if item.facts.severity == "error":
+                return item.facts.problems[0]
+        return None
+
+    def _refresh_card(self) -> None:
+        problem = self.shown_problem()
+        if problem is None or problem.node is None:
+            self._remove_card()
+            return
+        if self.card is None or self.card.problem != problem:
+            self._remove_card()
+            self.card = ProblemCard(problem, self.look)
+            self.addItem(self.card)
+        boxes = self.boxes()
+        self.card.place(boxes[problem.node], boxes.values())
+
+    def _remove_card(self) -> None:
+        if self.card is not None:
+            self.removeItem(self.card)
+            self.card = None
+
+    def tooltip_at(self, point: QPointF) -> str:
+        """Plain text about what is under a scene point."""
+        item = self.node_at(point)
+        if item is not None:
+            shapes = self.document.analysis.inputs.get(item.node_id, ())
+            return item.facts.tooltip(inputs_words(shapes))
+        line = self.edge_at(point)
+        if line is None:
+            return ""
+        source, target = self.nodes[line.edge.source], self.nodes[line.edge.target]
+        words = f"{source.facts.name} → {target.facts.name}, input {line.edge.port + 1}"
+        return f"{words}\n{source.facts.shape}" if source.facts.shape else words
+
+
+def distance(a: QPointF, b: QPointF) -> float:
+    """Length of the straight line between two points."""
+    delta = a - b
+    return float((delta.x() ** 2 + delta.y() ** 2) ** 0.5)

@@ -1,0 +1,1 @@
+"""One class per gesture on the canvas; a gesture is one undo step, Escape cancels it."""

@@ -1,0 +1,154 @@
+"""A small search box on the canvas: type, choose with the arrows, Enter adds the layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from workbench.core.registry import Registry
+from workbench.core.specs import CATEGORIES, LayerSpec
+from workbench.gui.theme import Theme
+from workbench.gui.widgets.labels import plain_tip
+
+_WIDTH, _HEIGHT = 300, 320
+_MARGIN = 8
+
+
+def find_layers(layers: Registry[LayerSpec], text: str) -> list[LayerSpec]:
+    """Layer types that match a search, best first; all by category where it is empty."""
+    words = text.lower().split()
+    order = list(CATEGORIES)
+    ranked = []
+    for spec in layers.values():
+        ranks = [_rank(spec, word) for word in words]
+        if all(rank is not None for rank in ranks):
+            cost = sum(rank for rank in ranks if rank is not None)
+            place = order.index(spec.category) if spec.category in order else len(order)
+            ranked.append(((cost, place, spec.title), spec))
+    return [spec for _, spec in sorted(ranked, key=lambda entry: entry[0])]
+
+
+def _rank(spec: LayerSpec, word: str) -> int | None:
+    """How well one word fits: 0 best, None not at all."""
+    title = spec.title.lower()
+    if title.startswith(word):
+        return 0
+    if word in title or word in spec.key:
+        return 1
+    if any(keyword.lower().startswith(word) for keyword in spec.keywords):
+        return 2
+    if word in CATEGORIES.get(spec.category, "").lower():
+        return 3
+    return 4 if _is_scattered(word, title) else None
+
+
+def _is_scattered(word: str, title: str) -> bool:
+    """True when the letters stand in the title in this order: "bn" in BatchNormalization."""
+    rest: Iterable[str] = iter(title)
+    return len(word) > 1 and all(letter in rest for letter in word)
+
+
+class SearchAdd(QFrame):
+    """The box. It belongs to the canvas and closes when the keyboard goes elsewhere.
+
+    Signals:
+        chosen(str, QPointF, str): Layer key, scene point and the node to come after.
+        closed(): Nothing (more) is asked.
+    """
+
+    chosen = Signal(str, QPointF, str)
+    closed = Signal()
+
+    def __init__(self, layers: Registry[LayerSpec], theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._canvas = parent
+        self._layers = layers
+        self._theme = theme
+        self._scene_point = QPointF()
+        self._after = ""
+        self.setObjectName("searchAdd")
+        self.setAccessibleName(self.tr("Add a layer"))
+        self._field = QLineEdit()
+        self._field.setPlaceholderText(self.tr("Search layers, Enter adds"))
+        self._field.setAccessibleName(self.tr("Search layers"))
+        self._field.setClearButtonEnabled(True)
+        self._list = QListWidget()
+        self._list.setAccessibleName(self.tr("Layers found"))
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setFrameShape(QFrame.Shape.NoFrame)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        box.setSpacing(_MARGIN)
+        box.addWidget(self._field)
+        box.addWidget(self._list)
+        self._field.textChanged.connect(self._fill)
+        self._field.installEventFilter(self)
+        self._list.itemClicked.connect(self._choose)
+        self.hide()
+
+    def open_at(self, place: QPoint, scene_point: QPointF, after: str) -> None:
+        """Opens near a point of the parent, inside it."""
+        self._scene_point, self._after = scene_point, after
+        room = self._canvas.rect()
+        height = min(_HEIGHT, max(160, room.height() - 2 * _MARGIN))
+        self.setFixedSize(_WIDTH, height)
+        left = max(_MARGIN, min(place.x(), room.width() - _WIDTH - _MARGIN))
+        top = max(_MARGIN, min(place.y(), room.height() - height - _MARGIN))
+        self.move(left, top)
+        self._field.clear()
+        self._fill("")
+        self.show()
+        self.raise_()
+        self._field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def close_box(self) -> None:
+        """Closes without adding."""
+        if self.isVisible():
+            self.hide()
+            self.closed.emit()
+
+    def _fill(self, text: str) -> None:
+        self._list.clear()
+        for spec in find_layers(self._layers, text):
+            item = QListWidgetItem(self._theme.category_icon(spec.category), spec.title)
+            item.setData(Qt.ItemDataRole.UserRole, spec.key)
+            item.setToolTip(plain_tip(spec.summary))
+            self._list.addItem(item)
+        if not self._list.count():
+            item = QListWidgetItem(self.tr("No layer is called that"))
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self._list.addItem(item)
+        self._list.setCurrentRow(0)
+
+    def _choose(self, item: QListWidgetItem | None) -> None:
+        key = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        if key:
+            self.hide()
+            self.chosen.emit(str(key), self._scene_point, self._after)
+            self.closed.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut:
+            self.close_box()
+        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._on_key(event)
+        return super().eventFilter(watched, event)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        """The field keeps the keyboard; these keys are for the list and the box."""
+        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8}
+        steps[Qt.Key.Key_PageUp] = -8
+        key = Qt.Key(event.key())
+        if key in steps:
+            row = self._list.currentRow() + steps[key]
+            self._list.setCurrentRow(max(0, min(self._list.count() - 1, row)))
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self._choose(self._list.currentItem())
+        elif key in {Qt.Key.Key_Escape, Qt.Key.Key_Tab}:
+            self.close_box()
+        else:
+            return False
+        return True
