@@ -67,13 +67,15 @@ class Graph:
             if node.id in by_id:
                 raise GraphError(f'Two nodes have the id "{node.id}".', where=node.id)
             by_id[node.id] = node
-        graph = cls(by_id)
+        nodes_only = cls(by_id)
+        taken: dict[tuple[str, int], Edge] = {}
         for edge in edges:
-            graph._check_edge(edge)
-            graph = cls(by_id, (*graph.edges, edge))
+            nodes_only._check_edge(edge, taken.get((edge.target, edge.port)))
+            taken[edge.target, edge.port] = edge
+        graph = cls(by_id, tuple(sorted(taken.values())))
         if graph.has_cycle():
             raise GraphError("The edges form a cycle.", fix="Remove one edge of the cycle.")
-        return cls(by_id, tuple(sorted(graph.edges)))
+        return graph
 
     @cached_property
     def _incoming(self) -> Mapping[str, tuple[Edge, ...]]:
@@ -172,7 +174,8 @@ class Graph:
             GraphError: unknown node, taken port, an edge that is there already, or one
                 that would close a cycle; the message names both nodes.
         """
-        self._check_edge(edge)
+        into = self.edges_into(edge.target)
+        self._check_edge(edge, next((e for e in into if e.port == edge.port), None))
         if edge.source == edge.target or edge.source in self.descendants(edge.target):
             source, target = self._node(edge.source), self._node(edge.target)
             raise GraphError(
@@ -193,18 +196,16 @@ class Graph:
             raise GraphError(f'There is no node "{node_id}".', where=node_id)
         return node
 
-    def _check_edge(self, edge: Edge) -> None:
+    def _check_edge(self, edge: Edge, other: Edge | None) -> None:
+        """Refuses an edge between unknown nodes, or at an input that `other` has taken."""
         source, target = self._node(edge.source), self._node(edge.target)
-        for other in self.edges:
-            if other.target != edge.target:
-                continue
-            if other.port == edge.port:
-                raise GraphError(
-                    f'Input {edge.port + 1} of "{target.name}" is taken by '
-                    f'"{self._node(other.source).name}".',
-                    where=f"{source.name} → {target.name}",
-                    fix="Remove that edge first, or use a merge layer such as Add.",
-                )
+        if other is not None:
+            raise GraphError(
+                f'Input {edge.port + 1} of "{target.name}" is taken by '
+                f'"{self._node(other.source).name}".',
+                where=f"{source.name} → {target.name}",
+                fix="Remove that edge first, or use a merge layer such as Add.",
+            )
 
     # names -----------------------------------------------------------------------------
 
