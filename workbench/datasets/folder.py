@@ -69,7 +69,7 @@ def _root(text: str) -> Path:
         is_there = path.exists()
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise DatasetError(
-            f"The folder cannot be opened: {error.strerror}.", where=str(path)
+            f"The folder cannot be opened: {error.strerror}.", where=str(path), expected=_EXPECTED
         ) from None
     raise DatasetError(
         "This is a file, not a folder." if is_there else "There is no such folder.",

@@ -1,0 +1,117 @@
+"""Folders of pictures: what is recognised, and each mistake in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.contexts import CancelledForTest, PlainContext
+from workbench.core.specs import LoadedData
+from workbench.datasets import all_datasets
+from workbench.errors import DatasetError
+from workbench.pictures import png_bytes
+
+PNG = png_bytes(np.zeros((2, 2, 3), np.uint8))
+
+
+def fill(root: Path, counts: dict[str, int]) -> Path:
+    for name, count in counts.items():
+        (root / name).mkdir(parents=True)
+        for number in range(count):
+            (root / name / f"{number}.png").write_bytes(PNG)
+    return root
+
+
+def load(path: object, ctx: PlainContext | None = None) -> LoadedData:
+    spec = all_datasets()["folder"]
+    return spec.load(ctx or PlainContext(Path("unused")), {"path": str(path), "fit": "crop"})
+
+
+def test_one_folder_a_class(tmp_path):
+    data = load(fill(tmp_path, {"class10": 3, "class9": 2, ".hidden": 4, "__MACOSX": 1}))
+    assert data.class_names == ("class9", "class10")
+    assert data.train.labels.tolist() == [0, 0, 1, 1, 1]
+    assert [Path(path).parent.name for path in data.train.paths] == ["class9"] * 2 + ["class10"] * 3
+    assert data.test is None
+    assert data.notes == ()
+
+
+def test_the_flowers(shared_data):
+    data = load(shared_data / "flowers")
+    assert data.class_names == ("daisy", "dandelion", "roses", "sunflowers", "tulips")
+    assert np.bincount(data.train.labels).tolist() == [621, 886, 629, 687, 787]
+
+
+@pytest.mark.parametrize("names", [("train", "test"), ("Training", "VAL"), ("train", "validation")])
+def test_train_and_test_folders(tmp_path, names):
+    fill(tmp_path / names[0], {"a": 3, "b": 2})
+    fill(tmp_path / names[1], {"b": 1, "a": 2, "c": 1})
+    (tmp_path / "extras").mkdir()
+    data = load(tmp_path)
+    assert data.class_names == ("a", "b")
+    assert data.train.labels.tolist() == [0, 0, 0, 1, 1]
+    assert data.test.labels.tolist() == [0, 0, 1]
+    assert any('"c" belongs to no class' in note for note in data.notes)
+    assert any('"extras" is not used' in note for note in data.notes)
+
+
+def test_test_is_taken_before_val(tmp_path):
+    for part, count in [("train", 3), ("val", 2), ("test", 1)]:
+        fill(tmp_path / part, {"a": count, "b": count})
+    data = load(tmp_path)
+    assert len(data.test) == 2
+    assert data.notes == ('The folder "val" is not used.',)
+
+
+def test_a_train_may_be_a_class(tmp_path):
+    data = load(fill(tmp_path, {"car": 2, "train": 3, "test": 2}))
+    assert data.class_names == ("car", "test", "train")
+
+
+def test_only_a_train_folder(tmp_path):
+    fill(tmp_path / "train", {"a": 2, "b": 2})
+    data = load(tmp_path)
+    assert data.class_names == ("a", "b")
+    assert data.test is None
+
+
+def test_classes_may_be_nested_and_names_foreign(tmp_path):
+    fill(tmp_path, {"Löwenzahn & Co": 1, "b/inner": 2})
+    data = load(tmp_path)
+    assert data.class_names == ("b", "Löwenzahn & Co")
+    assert len(data.train) == 3
+
+
+def test_empty_and_single_classes_are_noted(tmp_path):
+    data = load(fill(tmp_path, {"a": 3, "b": 1, "empty": 0}))
+    assert data.class_names == ("a", "b")
+    assert any('"empty" holds no pictures' in note for note in data.notes)
+    assert any('"b" has a single picture' in note for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("make", "what", "received"),
+    [
+        (lambda root: root / "missing", "no such folder", ""),
+        (lambda root: "", "No folder has been chosen", ""),
+        (lambda root: root / ("x" * 300), "cannot be opened", ""),
+        (lambda root: fill(root, {}), "holds no classes", "no folders"),
+        (lambda root: fill(root, {"a": 0, "b": 0}), "holds no classes", "2 folders without"),
+        (lambda root: fill(root, {"a": 3}), "only one class", "3 pictures of one class"),
+        (lambda root: fill(root, {"x": 2, "y": 2}) / "x", "holds no classes", "2 pictures that"),
+        (lambda root: fill(root, {"x": 1}) / "x" / "0.png", "file, not a folder", ""),
+    ],
+)
+def test_mistakes(tmp_path, make, what, received):
+    with pytest.raises(DatasetError, match=what) as caught:
+        load(make(tmp_path))
+    assert received in caught.value.received
+    assert caught.value.expected
+
+
+def test_listing_can_be_cancelled(tmp_path):
+    fill(tmp_path, {"a": 1, "b": 1, "c": 1})
+    with pytest.raises(CancelledForTest):
+        load(tmp_path, PlainContext(tmp_path, cancel_after=1))

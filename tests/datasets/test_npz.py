@@ -1,0 +1,319 @@
+"""Numpy files: every usual form is read, every hostile one refused with flat memory."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import pickle
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.contexts import CancelledForTest, PlainContext
+from workbench.core.specs import LoadedData
+from workbench.datasets import all_datasets
+from workbench.datasets._npz_file import read_members
+from workbench.errors import DatasetError
+
+RNG = np.random.default_rng(5)
+GREY = RNG.integers(0, 256, (12, 6, 5), np.uint8)
+COLOUR = RNG.integers(0, 256, (12, 6, 5, 3), np.uint8)
+LABELS = np.arange(12) % 3
+
+
+def load(folder: Path, **arrays) -> LoadedData:
+    np.savez_compressed(folder / "data.npz", **arrays)
+    return load_file(folder / "data.npz", PlainContext(folder / "cache"))
+
+
+def load_file(path: Path, ctx: PlainContext) -> LoadedData:
+    return all_datasets()["npz"].load(ctx, {"path": str(path)})
+
+
+def test_train_and_test(tmp_path):
+    data = load(
+        tmp_path, x_train=COLOUR[:8], y_train=LABELS[:8], x_test=COLOUR[8:], y_test=LABELS[8:]
+    )
+    assert (data.train.pictures == COLOUR[:8]).all()
+    assert (data.test.pictures == COLOUR[8:]).all()
+    assert data.test.labels.tolist() == LABELS[8:].tolist()
+    assert data.train.labels.dtype == np.int64
+    assert data.class_names == ("0", "1", "2")
+    assert data.notes == ()
+
+
+@pytest.mark.parametrize(
+    "keys", [("x", "y"), ("X", "y"), ("images", "labels"), ("x_train", "y_train")]
+)
+def test_names_of_one_part(tmp_path, keys):
+    data = load(tmp_path, **{keys[0]: GREY, keys[1]: LABELS[:, None]})
+    assert (data.train.pictures[..., 0] == GREY).all()
+    assert data.test is None
+
+
+def test_channels_first_and_fortran_order(tmp_path):
+    moved = np.asfortranarray(np.moveaxis(COLOUR, -1, 1))
+    data = load(tmp_path, x=moved, y=LABELS)
+    assert (data.train.pictures == COLOUR).all()
+    assert "channels came first" in data.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "note"),
+    [
+        (np.array([0, 16], np.uint8), [0, 255], "0 to 16"),
+        (np.array([0, 1], np.uint8), [0, 255], "0 to 1"),
+        (np.array([False, True]), [0, 255], "0 to 1"),
+        (np.array([0.0, 0.5, 1.0], np.float32), [0, 128, 255], "0 to 1"),
+        (np.array([-1.0, 0.0, 1.0]), [0, 128, 255], "-1 to 1"),
+        (np.array([0.0, 100.4, 254.6]), [0, 100, 255], ""),
+        (np.array([0, 200], np.int64), [0, 200], ""),
+        (np.array([0, 65_535], np.uint16), [0, 255], "65535"),
+    ],
+)
+def test_values_are_scaled_with_a_note(tmp_path, values, expected, note):
+    pictures = np.resize(values, (12, 4, len(values)))
+    data = load(tmp_path, x=pictures, y=LABELS)
+    assert data.train.pictures[0, 0, :, 0].tolist() == expected
+    assert note in " ".join(data.notes)
+    assert bool(note) == bool(data.notes)
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers", "names"),
+    [
+        (np.array(list("cab") * 4), [2, 0, 1], ("a", "b", "c")),
+        (np.array([b"no", b"yes"] * 6), [0, 1, 0], ("no", "yes")),
+        (np.eye(4)[np.arange(12) % 3], [0, 1, 2], ("0", "1", "2", "3")),
+        (np.array([10, 20, 30] * 4), [0, 1, 2], ("10", "20", "30")),
+        (np.array([0.0, 1.0, 2.0] * 4), [0, 1, 2], ("0", "1", "2")),
+        (np.array([True, False] * 6), [1, 0, 1], ("0", "1")),
+        (np.array(["a\x1b[2J\n", "\u202eb"] * 6), [0, 1, 0], ("a?[2J?", "?b")),
+    ],
+)
+def test_labels(tmp_path, labels, numbers, names):
+    data = load(tmp_path, x=GREY, y=labels)
+    assert data.train.labels[:3].tolist() == numbers
+    assert data.class_names == names
+
+
+def test_class_names_of_the_file(tmp_path):
+    data = load(tmp_path, x=GREY, y=LABELS, class_names=np.array(["cat", "dog", "cow", "ox"]))
+    assert data.class_names == ("cat", "dog", "cow", "ox")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "what", "received"),
+    [
+        ({"a": GREY, "b": LABELS}, "names that are known", "a uint8 (12, 6, 5)"),
+        ({}, "names that are known", "no arrays"),
+        ({"x": GREY}, "names that are known", "x uint8"),
+        ({"x": GREY, "y": LABELS[:5]}, "not as many labels", "(12, 6, 5)"),
+        ({"x": GREY.reshape(12, 30), "y": LABELS}, "not pictures", "(12, 30)"),
+        ({"x": np.zeros((12, 64), np.uint8), "y": LABELS}, "not pictures", "(12, 64)"),
+        ({"x": GREY[..., None, None], "y": LABELS}, "not pictures", "(12, 6, 5, 1, 1)"),
+        ({"x": np.zeros((0, 4, 4)), "y": np.zeros(0)}, "not pictures", "(0, 4, 4)"),
+        ({"x": np.array([["a"] * 3] * 12)[..., None], "y": LABELS}, "text", "U1"),
+        ({"x": GREY * 1000.0, "y": LABELS}, "not those of pictures", "values from"),
+        ({"x": GREY - 100.0, "y": LABELS}, "not those of pictures", "values from -"),
+        ({"x": GREY * np.nan, "y": LABELS}, "not numbers", "nan"),
+        ({"x": GREY, "y": LABELS + 0.5}, "not labels", "float64 (12,)"),
+        ({"x": GREY, "y": np.ones((12, 3))}, "not labels", "float64 (12, 3)"),
+        ({"x": GREY, "y": LABELS * 0}, "only one class", "12 labels are 0"),
+        ({"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])}, "do not fit", "0 to 2"),
+        ({"x": GREY, "y": LABELS, "class_names": np.eye(3)}, "not a list of texts", "float64"),
+        (
+            {"x_train": GREY, "y_train": LABELS, "x_test": COLOUR, "y_test": LABELS},
+            "differ in size",
+            "(6, 5, 3)",
+        ),
+    ],
+)
+def test_mistakes(tmp_path, arrays, what, received):
+    with pytest.raises(DatasetError, match=what) as caught:
+        load(tmp_path, **arrays)
+    assert received in caught.value.received
+    assert caught.value.where.startswith(str(tmp_path / "data.npz"))
+    assert caught.value.expected
+    entries = list((tmp_path / "cache" / "arrays").iterdir())
+    assert entries == []  # nothing half-made
+
+
+def test_a_flat_square_is_told_how_to_reshape(tmp_path):
+    with pytest.raises(DatasetError) as caught:
+        load(tmp_path, x=np.zeros((12, 784), np.uint8), y=LABELS)
+    assert "reshape(-1, 28, 28)" in caught.value.fix
+
+
+def test_paths(tmp_path):
+    ctx = PlainContext(tmp_path / "cache")
+    for path, words in [
+        (tmp_path / "no.npz", "no such file"),
+        (tmp_path, "folder, not a file"),
+        (tmp_path / ("x" * 300), "cannot be opened"),
+    ]:
+        with pytest.raises(DatasetError, match=words):
+            load_file(path, ctx)
+    with pytest.raises(DatasetError, match="No file has been chosen"):
+        all_datasets()["npz"].load(ctx, {"path": ""})
+
+
+class Bomb:
+    def __reduce__(self):
+        return (Path.touch, (Path("pickle-was-run"),))
+
+
+def test_pickles_are_never_loaded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatasetError, match="could run code"):
+        load(tmp_path, x=GREY, y=np.array([Bomb()] * 12, dtype=object))
+    (tmp_path / "plain.npz").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(DatasetError, match="damaged or not a numpy"):
+        load_file(tmp_path / "plain.npz", PlainContext(tmp_path / "cache"))
+    assert not (tmp_path / "pickle-was-run").exists()
+
+
+def npy(header: bytes, data: bytes = b"", version: int = 1) -> bytes:
+    length = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + data
+
+
+HOSTILE = {
+    "terabytes": npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 10**6, 10**6)}"),
+    "terabytes written out": npy(
+        b"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1000000, 1000000)}"
+    ),
+    "negative": npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': (-4, 2, 2)}"),
+    "overflow": npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2**62, 8)}"),
+    "overflow written out": npy(
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (4, 4611686018427387904, 8)}"
+    ),
+    "long header": npy(b" " * 4_000_000, version=2),
+    "deep header": npy(b"(" * 9_000),
+    "not a dictionary": npy(b"[1, 2]"),
+    "no keys": npy(b"{}"),
+    "objects": npy(b"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", b"\x80\x04N."),
+    "records": npy(b"{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (1,)}"),
+    "odd type": npy(b"{'descr': 'nonsense', 'fortran_order': False, 'shape': (1,)}"),
+    "shape is text": npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': 'abc'}"),
+    "shape is true": npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': (True,)}", b"a"),
+    "call": npy(b"__import__('os').abort()"),
+    "short data": npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 9, 9)}", b"abc"),
+    "version 9": npy(b"{}", version=9),
+    "empty": b"",
+    "no numpy": b"hello",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_headers(tmp_path, name):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("x.npy", HOSTILE[name])
+        file.writestr(
+            "y.npy", npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", b"abcd")
+        )
+    with pytest.raises(DatasetError) as caught:
+        load_file(path, PlainContext(tmp_path / "cache"))
+    assert "a.npz" in caught.value.where
+    assert len(str(caught.value)) < 700
+
+
+def test_what_would_fill_the_disk_is_refused_first(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "a.npz", x=np.zeros((600, 100, 100), np.uint8), y=np.zeros(600))
+    free = type("Usage", (), {"free": 1_000_000})()
+    monkeypatch.setattr("workbench.datasets._npz_file.shutil.disk_usage", lambda _: free)
+    with pytest.raises(DatasetError, match="does not fit on the disk"):
+        load_file(tmp_path / "a.npz", PlainContext(tmp_path / "cache"))
+
+
+def test_member_names_are_never_paths(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, x=GREY, y=LABELS)
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr(
+            "../../evil.npy", npy(b"{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}", b"a")
+        )
+    assert "../../evil" in read_members(path)
+    load_file(path, PlainContext(tmp_path / "deep" / "er" / "cache"))
+    assert not list(tmp_path.rglob("*evil*"))
+
+
+def test_too_many_members(tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as file:
+        for number in range(1_001):
+            file.writestr(f"{number}.npy", b"")
+    with pytest.raises(DatasetError) as caught:
+        read_members(path)
+    assert "1,001 arrays" in caught.value.received
+
+
+@given(data=st.data())
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_damaged_files_end_in_words_or_load(tmp_path, data):
+    path = tmp_path / "fuzz.npz"
+    np.savez_compressed(path, x=GREY, y=LABELS)
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(content)) | st.just(len(content)))
+    path.write_bytes(content[:cut])
+    loaded = None
+    with contextlib.suppress(DatasetError):
+        loaded = load_file(path, PlainContext(tmp_path / "cache"))
+    if loaded is not None:  # the damage hit what does not matter
+        assert (loaded.train.pictures[..., 0] == GREY).all()
+
+
+def test_the_cache_follows_the_file(tmp_path):
+    first = load(tmp_path, x=GREY, y=LABELS)
+    ctx = PlainContext(tmp_path / "cache")
+    load_file(tmp_path / "data.npz", ctx)
+    assert ctx.told == []  # mapped, not unpacked
+    second = load(tmp_path, x=255 - GREY, y=LABELS)
+    assert (second.train.pictures[..., 0] == 255 - GREY).all()
+    assert (first.train.pictures[..., 0] == GREY).all()  # an open map outlives its entry
+    assert len(list((tmp_path / "cache" / "arrays").iterdir())) == 1
+
+
+def test_a_damaged_entry_is_made_again(tmp_path):
+    load(tmp_path, x=GREY, y=LABELS)
+    (entry,) = (tmp_path / "cache" / "arrays").iterdir()
+    (entry / "x_train.npy").write_bytes(b"\x93NUMPY damaged")
+    data = load_file(tmp_path / "data.npz", PlainContext(tmp_path / "cache"))
+    assert (data.train.pictures[..., 0] == GREY).all()
+
+
+def test_unpacking_can_be_cancelled(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", x=np.zeros((500, 200, 200), np.uint8), y=np.arange(500))
+    ctx = PlainContext(tmp_path / "cache", cancel_after=2)
+    with pytest.raises(CancelledForTest):
+        load_file(tmp_path / "a.npz", ctx)
+    assert ctx.told[-1][0].startswith("unpacking a.npz: ")
+    assert list((tmp_path / "cache" / "arrays").iterdir()) == []
+
+
+def test_digits(shared_data, tmp_path):
+    data = load_file(shared_data / "digits.npz", PlainContext(tmp_path))
+    assert data.train.pictures.shape == (1797, 8, 8, 1)
+    assert data.train.pictures.max() == 255
+    assert data.class_names == tuple("0123456789")
+
+
+def test_cifar10_is_whole_and_knows_its_classes(shared_data, tmp_path):
+    data = load_file(shared_data / "cifar10.npz", PlainContext(tmp_path))
+    assert hashlib.sha256(data.train.pictures.tobytes()).hexdigest().startswith("47af8b02cfcfb6cd")
+    assert hashlib.sha256(data.test.pictures.tobytes()).hexdigest().startswith("f9b1e2130bab680d")
+    assert data.class_names[data.test.labels[111]] == "airplane"
+    assert zlib.crc32(data.test.labels.astype(np.uint8).tobytes()) == zlib.crc32(
+        np.load(shared_data / "cifar10.npz")["y_test"].tobytes()
+    )

@@ -1,0 +1,72 @@
+"""SOURCE texts and the registry of data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.core.params import check_all
+from workbench.core.project import Choice
+from workbench.core.source import parse_source, source_text
+from workbench.datasets import all_datasets
+from workbench.errors import UsageError
+
+
+def test_every_data_set_says_what_it_is():
+    datasets = all_datasets()
+    assert {"fashion_mnist", "folder", "npz", "cifar10", "cifar100", "mnist", "kmnist"} <= set(
+        datasets
+    )
+    for spec in datasets.values():
+        assert spec.title
+        assert spec.summary.endswith(".")
+        assert spec.licence
+        assert all(param.help for param in spec.params)
+        assert check_all(spec.params, {})[1] == []
+        assert spec.source_param in {"", *(param.key for param in spec.params)}
+        if spec.num_train:
+            assert spec.shape
+            assert len(set(spec.class_names)) == len(spec.class_names) >= 10
+
+
+def test_plain_and_path_sources(tmp_path, monkeypatch):
+    datasets = all_datasets()
+    assert parse_source("fashion_mnist", datasets) == Choice("fashion_mnist", {})
+    monkeypatch.chdir(tmp_path)
+    choice = parse_source("folder:some where/a:b", datasets)
+    assert choice.params == {"path": str(tmp_path / "some where" / "a:b"), "fit": "crop"}
+    assert parse_source("npz:~/x.npz", datasets).params["path"] == str(Path("~/x.npz").expanduser())
+
+
+@given(key=st.sampled_from(["folder", "npz"]), name=st.from_regex(r"[^/\0]{1,30}", fullmatch=True))
+def test_round_trip(key, name):
+    datasets = all_datasets()
+    choice = parse_source(f"{key}:/data/{name}".strip(), datasets)
+    assert parse_source(source_text(choice, datasets), datasets) == choice
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fashion_mnst", "Did you mean fashion_mnist?"),
+        ("", "nothing"),
+        ("folder", "folder:PATH"),
+        ("npz:", "npz:PATH"),
+        ("mnist:3", "takes nothing behind a colon"),
+        ("./pictures", 'written "folder:./pictures"'),
+        ("folder:a\0b", "cannot be"),
+    ],
+)
+def test_wrong_sources(text, words):
+    with pytest.raises(UsageError) as caught:
+        parse_source(text, all_datasets())
+    assert words in str(caught.value)
+
+
+def test_an_unknown_choice_is_named_by_its_key():
+    assert (
+        source_text(Choice("from_the_future", {"path": "x"}), all_datasets()) == "from_the_future"
+    )
