@@ -50,6 +50,7 @@ class EditedProject(QObject):
     path_changed = Signal()
     dirty_changed = Signal(bool)
     project_replaced = Signal()
+    edited = Signal()  # after every edit, undo and redo
     saved = Signal()
 
     def __init__(
@@ -184,6 +185,7 @@ class EditedProject(QObject):
         if asks_analysis:
             self.analysis_changed.emit(self._analysis)
         self._tell_dirty()
+        self.edited.emit()
 
     def _replace(self, project: Project, path: Path | None, *, is_recovered: bool = False) -> None:
         sizes = node_sizes(project.graph, self._layers)

@@ -1,0 +1,215 @@
+"""What is left of unsaved work after a crash. Qt-free.
+
+Each window has a slot: a lock file that it holds as long as it lives, and a snapshot beside
+it. A snapshot whose lock is free belongs to a window that did not end well: it is offered.
+Taking an offer renames its snapshot into the own slot, so that only one window gets it, and
+a crash while recovering leaves it to be offered again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import secrets
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.core.project import Project
+from workbench.core.project_file import parse_project, project_text
+from workbench.core.save import save_bytes, sweep_leftovers
+from workbench.errors import InputError, ProjectFileError
+
+_SNAPSHOT = re.compile(r"[0-9a-f]{16}\.workbench")
+_DISCARDED = "discarded"
+_KEPT_S = 30 * 24 * 3600.0
+_FIELD = "recovery"
+
+
+@dataclass(frozen=True)
+class RecoveryOffer:
+    """Unsaved work of a window that crashed.
+
+    Attributes:
+        snapshot: Its file.
+        project: The project as it was at most two seconds before; None where the snapshot
+            is damaged, `problem` says why.
+        original: The file it had been opened from or saved to, if any.
+        saved_at: When the snapshot was written, in seconds since the epoch.
+        num_edits: Edits since the last save.
+        is_original_newer: The file was changed after the snapshot.
+    """
+
+    snapshot: Path
+    project: Project | None
+    original: Path | None
+    saved_at: float
+    num_edits: int
+    is_original_newer: bool
+    problem: str = ""
+
+    @property
+    def title(self) -> str:
+        """What people know it by."""
+        if self.original is not None:
+            return self.original.name
+        return (self.project.title if self.project else "") or "untitled"
+
+    def sentence(self) -> str:
+        """The offer in words."""
+        when = time.strftime("%d %B, %H:%M", time.localtime(self.saved_at))
+        if self.project is None:
+            return f"Unsaved work of {when} is damaged: {self.problem}"
+        edits = "1 edit" if self.num_edits == 1 else f"{self.num_edits} edits"
+        newer = " The file itself was changed since." if self.is_original_newer else ""
+        return f"{self.title}: {edits} not saved, {when}.{newer}"
+
+
+class RecoverySlot:
+    """One window's place in the recovery folder, kept by a lock until `close`."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sweep_leftovers(self._folder)
+        name = secrets.token_hex(8)
+        self.snapshot = self._folder / f"{name}.workbench"
+        self._lock_path = _lock_path(self.snapshot)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        self._lock = os.open(self._lock_path, flags, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def save(self, project: Project, original: Path | None, num_edits: int) -> None:
+        """Writes the snapshot; raises SaveError."""
+        words = {
+            "original": str(original) if original else "",
+            "saved_at": time.time(),
+            "num_edits": num_edits,
+        }
+        whole = replace(project, extra={**project.extra, _FIELD: words})
+        save_bytes(self.snapshot, project_text(whole).encode("utf-8", errors="replace"))
+
+    def take(self, offer: RecoveryOffer) -> Project:
+        """Makes an offer this window's own and returns its project.
+
+        Raises:
+            InputError: another window has taken it, or it is damaged.
+        """
+        if offer.project is None:
+            raise InputError("That work cannot be recovered.", received=offer.problem)
+        try:
+            offer.snapshot.rename(self.snapshot)
+        except OSError as error:
+            raise InputError(
+                "That work has been recovered in another window.", where=str(offer.snapshot)
+            ) from error
+        _remove(_lock_path(offer.snapshot))
+        return offer.project
+
+    def clear(self) -> None:
+        """Removes the snapshot: its work is saved."""
+        _remove(self.snapshot)
+
+    def discard(self) -> None:
+        """Puts the snapshot away for 30 days: its work was given up."""
+        _put_away(self.snapshot)
+
+    def close(self) -> None:
+        """Gives the slot back; a snapshot that is still there would be offered."""
+        if self._lock >= 0:
+            _remove(self._lock_path)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def find_offers(folder: str | Path) -> list[RecoveryOffer]:
+    """Unsaved work of windows that crashed, the latest first."""
+    folder = Path(folder)
+    _forget_old(folder / _DISCARDED)
+    paths = [path for path in _list(folder) if _SNAPSHOT.fullmatch(path.name)]
+    offers = [_read(path) for path in paths if _is_free(_lock_path(path))]
+    return sorted(offers, key=lambda offer: offer.saved_at, reverse=True)
+
+
+def discard_offer(offer: RecoveryOffer) -> None:
+    """Puts an offer away; it is kept for 30 days in the folder "discarded"."""
+    _put_away(offer.snapshot)
+    _remove(_lock_path(offer.snapshot))
+
+
+def _read(path: Path) -> RecoveryOffer:
+    saved_at = _changed_at(path)
+    try:
+        whole = parse_project(path.read_text(encoding="utf-8", errors="replace"), path.name)
+    except (ProjectFileError, OSError) as error:
+        return RecoveryOffer(
+            path, None, None, saved_at, 0, is_original_newer=False, problem=str(error)
+        )
+    words = whole.extra.get(_FIELD)
+    words = words if isinstance(words, dict) else {}
+    extra = {key: value for key, value in whole.extra.items() if key != _FIELD}
+    name, num_edits = words.get("original"), words.get("num_edits")
+    original = Path(name) if isinstance(name, str) and name else None
+    return RecoveryOffer(
+        snapshot=path,
+        project=replace(whole, extra=extra),
+        original=original,
+        saved_at=saved_at,
+        num_edits=num_edits if isinstance(num_edits, int) else 0,
+        is_original_newer=original is not None and _changed_at(original) > saved_at,
+    )
+
+
+def _is_free(lock_path: Path) -> bool:
+    """True when no living window holds the lock."""
+    try:
+        descriptor = os.open(lock_path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _lock_path(snapshot: Path) -> Path:
+    return snapshot.with_suffix(".lock")
+
+
+def _put_away(path: Path) -> None:
+    folder = path.parent / _DISCARDED
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path.rename(folder / f"{path.stem}-{time.time_ns()}{path.suffix}")
+
+
+def _forget_old(folder: Path) -> None:
+    for path in _list(folder):
+        if path.suffix == ".workbench" and time.time() - _changed_at(path) > _KEPT_S:
+            _remove(path)
+
+
+def _list(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _changed_at(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
