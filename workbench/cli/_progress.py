@@ -35,6 +35,7 @@ class RunTeller:
             transient=True,
         )
         self._task: TaskID | None = None
+        self._phase = ""
         self._epochs = 0
         self._steps_per_epoch = 0
 
@@ -70,6 +71,9 @@ class RunTeller:
             tell(text)
 
     def _describe(self, text: str) -> None:
+        if text == self._phase:
+            return
+        self._phase = text
         if self._task is None:
             self._task = self._progress.add_task(printable(text), total=None, words="")
         else:
