@@ -62,6 +62,7 @@ class ServiceProcess(QObject):
         super().__init__(parent)
         self._command = command or worker_command("serve")
         self._process: QProcess | None = None
+        self._ending: list[QProcess] = []
         self._asked: dict[int, _Asked] = {}
         self._next_id = 1
         self._is_ready = False
@@ -141,7 +142,7 @@ class ServiceProcess(QObject):
         process = self._detach("The service worker was stopped.")
         if process is None:
             return
-        process.finished.connect(process.deleteLater)
+        self._let_end(process)
         process.closeWriteChannel()
         QTimer.singleShot(_STOP_MS, process, process.terminate)
         QTimer.singleShot(2 * _STOP_MS, process, process.kill)
@@ -150,14 +151,14 @@ class ServiceProcess(QObject):
     def end(self) -> None:
         """As `stop`, but waits for it: for the end of the application, after its windows."""
         process = self._detach("Workbench was closed.")
-        if process is None:
-            return
-        for rung in (process.closeWriteChannel, process.terminate, process.kill):
-            rung()
-            is_over = process.state() == QProcess.ProcessState.NotRunning
-            if is_over or process.waitForFinished(_STOP_MS):
-                break
-        process.deleteLater()
+        if process is not None:
+            self._let_end(process)
+        for process in list(self._ending):
+            for rung in (process.closeWriteChannel, process.terminate, process.kill):
+                rung()
+                is_over = process.state() == QProcess.ProcessState.NotRunning
+                if is_over or process.waitForFinished(_STOP_MS):
+                    break
 
     # what the worker says --------------------------------------------------------------
 
@@ -234,7 +235,7 @@ class ServiceProcess(QObject):
         if process.state() == QProcess.ProcessState.NotRunning:
             process.deleteLater()
         else:
-            process.finished.connect(process.deleteLater)
+            self._let_end(process)
         self._tell(error.what)
         self._fail_all(error)
         self.died.emit(str(error))
@@ -246,6 +247,18 @@ class ServiceProcess(QObject):
             self._forget(process)
         self._fail_all(RunError(words))
         return process
+
+    def _let_end(self, process: QProcess) -> None:
+        """Keeps a process that is let go until it has ended, as Qt wants it."""
+        self._ending.append(process)
+        process.finished.connect(self._on_ended)
+
+    def _on_ended(self) -> None:
+        # No lambda that holds the process: Qt would then destroy what it is calling.
+        for process in list(self._ending):
+            if process.state() == QProcess.ProcessState.NotRunning:
+                self._ending.remove(process)
+                process.deleteLater()
 
     def _forget(self, process: QProcess) -> None:
         process.readyReadStandardOutput.disconnect(self._on_output)

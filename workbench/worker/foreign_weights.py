@@ -50,14 +50,25 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     sizes: list[int] = []
 
 
-def read_foreign_weights(
-    path: Path, expected: Mapping[str, Expected]
-) -> dict[str, np.ndarray[Any, Any]]:
+@dataclass(frozen=True)
+class WeightsLayout:
+    """What a weights file of a network holds.
+
+    Attributes:
+        expected: The arrays to read, by path within the file ("layers/conv2d_1/vars/0").
+        known: All paths that may hold numbers; others are of another network.
+    """
+
+    expected: Mapping[str, Expected]
+    known: frozenset[str]
+
+
+def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndarray[Any, Any]]:
     """Reads a `.weights.h5` or `.keras` file along the expected names only.
 
     Args:
         path: The file, which nobody vouches for.
-        expected: By path within the file, e.g. "layers/conv2d_1/vars/0".
+        layout: What it must hold.
 
     Returns:
         All expected arrays by `Expected.key`, finite, of the expected shape and type.
@@ -66,6 +77,7 @@ def read_foreign_weights(
         WeightsError: the file is damaged, harmful, or of another network; all that
             differs is listed.
     """
+    expected = layout.expected
     total = sum(array.num_bytes for array in expected.values())
     order = {
         "path": _regular(path),
@@ -75,6 +87,7 @@ def read_foreign_weights(
         "memory_bytes": (1 << 30) + 3 * total,
         "cpu_s": _DEADLINE_S,
         "names": {name: [array.shape, array.dtype] for name, array in expected.items()},
+        "known": sorted(layout.known),
     }
     head, data = _ask_reader(order, path, _DEADLINE_S + total / 100e6)
     _refuse_findings(head, expected, path)
@@ -95,6 +108,7 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
         "memory_bytes": (1 << 30) + 3 * max_bytes,
         "cpu_s": _DEADLINE_S,
         "names": {},
+        "known": [],
     }
     head, data = _ask_reader(order, path, _DEADLINE_S)
     if head.error:
@@ -164,7 +178,7 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
         ours = expected.get(name)
         wanted = f", {ours.dtype} {ours.shape} in the network" if ours else ""
         found.append(f"{_name(name, expected)}: {dtype[:20]} {tuple(shape)} in the file{wanted}")
-    found += [f"layer {name!r}: in the file, not in the network" for name in head.extra]
+    found += [f"{name!r}: in the file, not in the network" for name in head.extra]
     if found:
         raise WeightsError(
             "These weights are of another network. Nothing was changed.",

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from workbench.core.graph import Graph
@@ -24,7 +25,7 @@ from workbench.worker.build import BuiltModel, assign_weights, build_model
 from workbench.worker.engine import Engine
 from workbench.worker.foreign_weights import read_foreign_weights
 from workbench.worker.model_card_file import read_any_card
-from workbench.worker.weights_layout import expected_arrays
+from workbench.worker.weights_layout import weights_layout
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 Probabilities = np.ndarray[Any, np.dtype[np.float32]]
@@ -139,7 +140,7 @@ def load_runner(path: str | Path, keras: Any = None) -> Runner:
 def _load(path: Path, card: ModelCard, keras: Any) -> Runner:
     graph = graph_from_plain(card.graph, str(path))
     built = build_whole(keras, graph, str(path))
-    _check_outputs(card, built, str(path))
+    card = _with_all_names(card, built, str(path))
     assign_weights(built, _arrays(path, card, built))
     return Runner(card, built, keras)
 
@@ -193,15 +194,18 @@ def available_memory() -> int:
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:
     if path.is_dir():
         return read_arrays(RunFolder(path).weights_path, checksum=card.checksum)
-    return read_foreign_weights(path, expected_arrays(built))
+    return read_foreign_weights(path, weights_layout(built))
 
 
-def _check_outputs(card: ModelCard, built: BuiltModel, where: str) -> None:
+def _with_all_names(card: ModelCard, built: BuiltModel, where: str) -> ModelCard:
+    """The card with a name for each output: a network may have more outputs than classes."""
     units = int(built.model.output_shape[-1])
-    if units != len(card.class_names) or tuple(built.input_shape) != tuple(card.input_shape):
+    if units < len(card.class_names) or tuple(built.input_shape) != tuple(card.input_shape):
         raise WeightsError(
             "The model card does not fit its own network.",
             where=where,
             received=f"{len(card.class_names)} classes, pictures {tuple(card.input_shape)}",
             expected=f"{units} classes, pictures {tuple(built.input_shape)}",
         )
+    unnamed = [f"output {number + 1}" for number in range(len(card.class_names), units)]
+    return msgspec.structs.replace(card, class_names=[*card.class_names, *unnamed])

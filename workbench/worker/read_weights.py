@@ -6,8 +6,9 @@ along the names it was told: HDF5 of unknown origin crashes and hangs libraries 
 it freely. A finding is an answer, not an error; the parent puts it into words.
 
 Order:  {"path", "member", "max_bytes", "out_bytes", "memory_bytes", "cpu_s",
-        "names": {name: [shape, dtype]}}; `member` is "" for an HDF5 file, or the member of
-        a zip archive (`.keras`) to read; with empty `names` it is handed back as it is.
+        "names": {name: [shape, dtype]}, "known": [name]}; `member` is "" for an HDF5 file,
+        or the member of a zip archive (`.keras`) to read; with empty `names` it is handed
+        back as it is. Numbers under a name that is not `known` are told as extra.
 Answer: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
         "extra", "sizes": [...]}, then the bytes of the arrays in the order of the names.
 """
@@ -25,6 +26,7 @@ from typing import Any
 
 _MAX_ORDER_BYTES = 8 << 20
 _MAX_TOLD = 40
+_MAX_NAMES = 10_000
 
 
 class _RefusedError(Exception):
@@ -75,7 +77,7 @@ def _read(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         if not order["names"]:
             return {"sizes": [len(data)]}, [data]
         source = io.BytesIO(data)
-    return _read_arrays(source, order["names"])
+    return _read_arrays(source, order["names"], order["known"])
 
 
 def _member(path: str, name: str, max_bytes: int) -> bytes:
@@ -91,7 +93,9 @@ def _member(path: str, name: str, max_bytes: int) -> bytes:
     return data
 
 
-def _read_arrays(source: Any, names: dict[str, list[Any]]) -> tuple[dict[str, Any], list[bytes]]:
+def _read_arrays(
+    source: Any, names: dict[str, list[Any]], known: list[str]
+) -> tuple[dict[str, Any], list[bytes]]:
     import h5py  # only after the limits are set
 
     reader = _Reader(h5py)
@@ -100,7 +104,7 @@ def _read_arrays(source: Any, names: dict[str, list[Any]]) -> tuple[dict[str, An
             for name, (shape, dtype) in names.items():
                 reader.read(file, name, tuple(shape), dtype)
             if not reader.has_findings:
-                reader.find_extra(file, names)
+                reader.find_extra(file, set(known))
     except (
         OSError,
         ValueError,
@@ -176,30 +180,27 @@ class _Reader:
             place = place[part]
         return place
 
-    def find_extra(self, file: Any, names: dict[str, list[Any]]) -> None:
-        """Notes layers with numbers that nobody expects: the file is of another network."""
-        known = {name.split("/")[1] for name in names if name.startswith("layers/")}
-        layers = file["layers"] if self._is_hard(file, "layers") else None
-        if not isinstance(layers, self._h5py.Group):
-            return
-        for number, layer in enumerate(layers):
-            if number > 10_000:
-                raise _RefusedError("it names more than 10,000 layers")
-            if layer not in known and self._holds_numbers(layers, layer):
-                self.extra.append(layer)
+    def find_extra(self, file: Any, known: set[str]) -> None:
+        """Notes numbers of layers that nobody expects: the file is of another network."""
+        layers = self._group(file, "layers")
+        for layer in self._names(layers):
+            place = self._group(self._group(layers, layer), "vars")
+            paths = [f"layers/{layer}/vars/{name}" for name in self._names(place)]
+            self.extra += [path for path in paths if path not in known]
 
-    def _is_hard(self, group: Any, name: str) -> bool:
-        return isinstance(group.get(name, getlink=True), self._h5py.HardLink)
+    def _group(self, group: Any, name: str) -> Any:
+        """A group by a hard link; None where there is none."""
+        if group is None or not isinstance(group.get(name, getlink=True), self._h5py.HardLink):
+            return None
+        found = group[name]
+        return found if isinstance(found, self._h5py.Group) else None
 
-    def _holds_numbers(self, layers: Any, layer: str) -> bool:
-        place = layers
-        for part in (layer, "vars"):
-            if not self._is_hard(place, part):
-                return False
-            place = place[part]
-            if not isinstance(place, self._h5py.Group):
-                return False
-        return len(place) > 0
+    def _names(self, group: Any) -> list[str]:
+        if group is None:
+            return []
+        if len(group) > _MAX_NAMES:
+            raise _RefusedError(f"it holds more than {_MAX_NAMES:,} names in one group")
+        return list(group)
 
 
 if __name__ == "__main__":

@@ -7,19 +7,15 @@ Every request ends in a final answer or in Failed.
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import platform
 import queue
 import signal
 import sys
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any
 
-import workbench
 from workbench.errors import RunError, WorkbenchError
 from workbench.protocol.messages import (
     PROTOCOL_VERSION,
@@ -43,8 +39,7 @@ from workbench.worker.channel import Channel
 from workbench.worker.engine import Engine
 from workbench.worker.runner_cache import RunnerCache
 from workbench.worker.session import Job, Session, SessionFolder
-
-Handler = Callable[[Job, Any], AnyAnswer]
+from workbench.worker.versions import versions
 
 
 def serve(write_fd: int, *, is_lazy: bool = False) -> int:
@@ -122,7 +117,7 @@ class Service:
     def _do(self, job: Job, request: AnyRequest) -> AnyAnswer:
         try:
             job.check_cancelled()
-            return _handlers()[type(request)](job, request)
+            return _answer(job, request)
         except WorkbenchError as error:
             return Failed(id=job.id, error=error_parts(error))
         except MemoryError:
@@ -130,13 +125,6 @@ class Service:
         except Exception as error:  # noqa: BLE001 - the asker is told, the log has the trace
             traceback.print_exc()
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
-
-
-def versions() -> dict[str, str]:
-    """Versions of what answers depend on, without importing any of it."""
-    names = ("tensorflow", "keras", "numpy", "pillow")
-    found = {name: importlib.metadata.version(name) for name in names}
-    return {"workbench": workbench.__version__, "python": platform.python_version(), **found}
 
 
 def offer_to_the_kernel() -> None:
@@ -148,19 +136,42 @@ def offer_to_the_kernel() -> None:
         print(f"oom_score_adj stays as it is: {error}", file=sys.stderr)  # noqa: T201
 
 
-def _handlers() -> dict[type, Handler]:
-    # Imported at the first request: Hello comes before numpy, Pillow and the plug-ins.
-    from workbench.worker import classify, describe, evaluate, export, load_weights
+def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one a kind
+    """Does what is asked.
 
-    return {
-        Classify: classify.classify,
-        WarmUp: classify.warm_up,
-        PickTestPictures: describe.pick_test_pictures,
-        DescribeData: describe.describe_data,
-        Evaluate: evaluate.evaluate,
-        Export: export.export,
-        LoadWeights: load_weights.load_weights,
-    }
+    Each handler is imported with its first request: Hello, and the description of data,
+    come before the layers and TensorFlow.
+    """
+    match request:
+        case Classify():
+            from workbench.worker.classify import classify
+
+            return classify(job, request)
+        case WarmUp():
+            from workbench.worker.classify import warm_up
+
+            return warm_up(job, request)
+        case DescribeData():
+            from workbench.worker.describe import describe_data
+
+            return describe_data(job, request)
+        case PickTestPictures():
+            from workbench.worker.describe import pick_test_pictures
+
+            return pick_test_pictures(job, request)
+        case Evaluate():
+            from workbench.worker.evaluate import evaluate
+
+            return evaluate(job, request)
+        case Export():
+            from workbench.worker.export import export
+
+            return export(job, request)
+        case LoadWeights():
+            from workbench.worker.load_weights import load_weights
+
+            return load_weights(job, request)
+    raise RunError("This worker has no way to do that.", received=_name(request))
 
 
 def _fault(error: Exception, request: AnyRequest) -> RunError:

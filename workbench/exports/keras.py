@@ -1,0 +1,33 @@
+"""The whole model as a `.keras` file: plain Keras opens it, and so does Workbench."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from workbench.core.save import save_bytes
+from workbench.core.specs import ExportSpec
+
+CARD_MEMBER = "workbench.json"
+
+
+def _write(context: Any, path: str) -> None:
+    scratch: Path = context.folder / "model.keras"
+    context.model.save(scratch)
+    # Keras reads its own members and leaves others alone; ours makes the file classify
+    # on its own in Workbench: class names, fit, graph.
+    with zipfile.ZipFile(scratch, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(CARD_MEMBER, context.card_json())
+    context.compare_keras(scratch)
+    save_bytes(Path(path), scratch.read_bytes())
+
+
+SPEC = ExportSpec(
+    key="keras",
+    title="Keras model",
+    summary="Network and weights in one file that plain Keras opens. It takes raw pictures, "
+    "0 to 255: the preprocessing is inside.",
+    suffix=".keras",
+    write=_write,
+)

@@ -1,0 +1,201 @@
+"""A stand-alone Python script: the network, its training, and classifying with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from workbench.core.recipe import OPTIMIZERS, TrainingRecipe
+from workbench.core.save import save_bytes
+from workbench.core.specs import ExportSpec
+from workbench.exports._python_code import call, comment_text, literal, sequence, variable_names
+
+_HEAD = '''"""{title}: written by Workbench.
+
+Train:     python {file} train DATA.npz NEW.weights.h5
+Classify:  python {file} classify OLD.weights.h5 PICTURE...
+
+DATA.npz holds x_train, y_train, x_test and y_test. The pictures are raw, 0 to 255.
+"""
+
+import argparse
+
+import keras
+import numpy as np
+{tensorflow}from keras import layers
+
+INPUT_SHAPE = {shape}
+{classes}
+
+
+def build_model():
+    """The network; load_weights reads what Workbench exports as .weights.h5."""
+'''
+
+_TRAIN = '''
+
+def train(model, data_path, weights_path):
+    """Trains on the arrays of an npz file and saves the weights."""
+    with np.load(data_path) as data:
+        x_train, y_train = data["x_train"], data["y_train"].ravel()
+        x_test, y_test = data["x_test"], data["y_test"].ravel()
+{adapt}{optimizer}
+    model.compile(
+        optimizer=optimizer,
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits={is_logits}),
+        metrics=["accuracy"],
+    )
+{fit}
+    loss, accuracy = model.evaluate(x_test, y_test, batch_size=256)
+    print(f"test loss {{loss:.4f}}, accuracy {{accuracy:.4f}}")
+    model.save_weights(weights_path)
+
+
+def classify(model, weights_path, picture_paths):
+    """Prints the most likely class of each picture."""
+    model.load_weights(weights_path)
+    for path in picture_paths:
+        picture = keras.utils.load_img(path, color_mode="{color}")
+        pixels = keras.utils.img_to_array(picture)
+{resize}
+        outputs = model.predict(np.asarray(pixels)[None], verbose=0)[0]
+        shares = {shares}
+        best = int(shares.argmax())
+        print(f"{{path}}: {{CLASS_NAMES[best]}} ({{shares[best]:.1%}})")
+
+
+def main():
+    """Reads the command line."""
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    training = commands.add_parser("train")
+    training.add_argument("data")
+    training.add_argument("weights")
+    classifying = commands.add_parser("classify")
+    classifying.add_argument("weights")
+    classifying.add_argument("pictures", nargs="+")
+    arguments = parser.parse_args()
+    keras.utils.set_random_seed({seed})
+    model = build_model()
+    if arguments.command == "train":
+        train(model, arguments.data, arguments.weights)
+    else:
+        classify(model, arguments.weights, arguments.pictures)
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+_ADAPT = """    for layer in model.layers:  # mean and variance of the training pictures
+        if isinstance(layer, layers.Normalization):
+            before = keras.Model(model.inputs, layer.input)
+            layer.adapt(before.predict(x_train[:10000], verbose=0))
+"""
+
+
+def script(context: Any, file: str) -> str:
+    """The text of the script for what the worker hands to exports."""
+    card, calls = context.card, context.keras_calls()
+    title = comment_text(card.title) or "A network"
+    head = _HEAD.format(
+        title=title,
+        file=comment_text(file.replace(" ", "_")),
+        tensorflow="import tensorflow as tf\n" if context.recipe.steps_per_epoch else "",
+        shape=literal(tuple(card.input_shape)),
+        classes=sequence("CLASS_NAMES", card.class_names),
+    )
+    has_normalization = any(kind == "Normalization" for _, kind, _, _ in calls)
+    return head + _network(calls) + _training(context, _ADAPT if has_normalization else "")
+
+
+def _network(calls: list[tuple[str, str, dict[str, Any], tuple[str, ...]]]) -> str:
+    names = variable_names((name for name, *_ in calls), taken=("keras", "layers", "np", "tf"))
+    lines = []
+    used = {source for *_, inputs in calls for source in inputs}
+    for name, kind, arguments, inputs in calls:
+        words = [f"{key}={literal(value)}" for key, value in arguments.items()]
+        if kind == "Input":
+            lines.append(f"    {names[name]} = keras.Input(INPUT_SHAPE, name={literal(name)})")
+            continue
+        sources = ", ".join(names[source] for source in inputs)
+        end = f"([{sources}])" if len(inputs) > 1 else f"({sources})"
+        start = f"{names[name]} = layers.{kind}"
+        lines.append(call(start, [*words, f"name={literal(name)}"], end, indent=4))
+    start = next(names[name] for name, kind, *_ in calls if kind == "Input")
+    last = next(names[name] for name, *_ in reversed(calls) if name not in used)
+    lines.append(f"    return keras.Model({start}, {last})\n")
+    return "\n".join(lines)
+
+
+def _training(context: Any, adapt: str) -> str:
+    recipe: TrainingRecipe = context.recipe
+    card = context.card
+    return _TRAIN.format(
+        adapt=adapt,
+        optimizer=_optimizer(recipe),
+        is_logits=card.is_logits,
+        fit=_fit(recipe),
+        color="grayscale" if card.input_shape[2] == 1 else "rgb",
+        resize=_resize(card.fit),
+        shares="np.asarray(keras.ops.softmax(outputs))" if card.is_logits else "outputs",
+        seed=recipe.seed,
+    )
+
+
+def _fit(recipe: TrainingRecipe) -> str:
+    """Trains on the arrays; on a repeated data set where an epoch is a number of steps."""
+    epochs = f"epochs={recipe.epochs}"
+    if recipe.steps_per_epoch is None:
+        words = ["x_train", "y_train", f"batch_size={recipe.batch_size}", epochs]
+        return call("model.fit", words, indent=4)
+    fit = ["data", epochs, f"steps_per_epoch={recipe.steps_per_epoch}"]
+    return "\n".join(
+        [
+            "    data = tf.data.Dataset.from_tensor_slices((x_train, y_train))",
+            f"    data = data.shuffle(len(x_train)).repeat().batch({recipe.batch_size})",
+            call("model.fit", fit, indent=4),
+        ]
+    )
+
+
+def _resize(fit: str) -> str:
+    words = ["pixels", "INPUT_SHAPE[:2]", "antialias=True"]
+    kept = {"crop": "crop_to_aspect_ratio=True", "pad": "pad_to_aspect_ratio=True"}
+    if fit in kept:
+        words.append(kept[fit])
+    return call("pixels = keras.ops.image.resize", words, indent=8)
+
+
+def _optimizer(recipe: TrainingRecipe) -> str:
+    rate, lines = literal(recipe.learning_rate), []
+    if recipe.schedule == "cosine":
+        steps = recipe.steps_per_epoch or f"-(-len(x_train) // {recipe.batch_size})"
+        words = (rate, f"{recipe.epochs} * {steps}", "alpha=0.01")
+        lines = [call("rate = keras.optimizers.schedules.CosineDecay", words, indent=4)]
+        rate = "rate"
+    arguments = [rate]
+    if recipe.optimizer in {"sgd", "rmsprop"} and recipe.momentum:
+        arguments.append(f"momentum={literal(recipe.momentum)}")
+    if recipe.optimizer == "sgd" and recipe.nesterov:
+        arguments.append("nesterov=True")
+    if recipe.weight_decay:
+        arguments.append(f"weight_decay={literal(recipe.weight_decay)}")
+    start = f"optimizer = keras.optimizers.{OPTIMIZERS[recipe.optimizer]}"
+    return "\n".join([*lines, call(start, arguments, indent=4)])
+
+
+def _write(context: Any, path: str) -> None:
+    text = script(context, Path(path).name)
+    context.compare_script(text)
+    save_bytes(Path(path), text.encode())
+
+
+SPEC = ExportSpec(
+    key="python",
+    title="Python script",
+    summary="A readable program with this network and its training, for plain Keras. It "
+    "loads the exported .weights.h5.",
+    suffix=".py",
+    write=_write,
+)
