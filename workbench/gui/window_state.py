@@ -6,29 +6,33 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
-from workbench.runs.home import data_home
+from workbench.settings.store import SettingsStore
 
 LAYOUT_VERSION = 1
-MAX_RECENT = 12
 
 
 class WindowState(QObject):
-    """A small file of its own: losing it loses no work, so settings stay apart from it."""
+    """Places of panels are in a small file of their own: losing it loses no setting.
+
+    Args:
+        settings: Keeps the recent projects.
+        path: The file of places.
+    """
 
     recent_changed = Signal()
 
-    def __init__(self, path: Path | None = None, parent: QObject | None = None) -> None:
+    def __init__(self, settings: SettingsStore, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        chosen = path or data_home() / "window.ini"
-        self._store = QSettings(str(chosen), QSettings.Format.IniFormat)
+        self._settings = settings
+        self._store = QSettings(str(path), QSettings.Format.IniFormat)
 
     def bytes(self, key: str) -> QByteArray:
-        """A stored state, empty when there is none."""
+        """A stored place, empty when there is none."""
         value = self._store.value(key)
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def set_bytes(self, key: str, value: QByteArray) -> None:
-        """Stores a state."""
+        """Stores a place."""
         self._store.setValue(key, value)
 
     def forget_layouts(self) -> None:
@@ -37,18 +41,14 @@ class WindowState(QObject):
 
     def recent(self) -> list[str]:
         """Project files, the last opened first; missing ones too (shown greyed)."""
-        value = self._store.value("recent", [])
-        paths = [value] if isinstance(value, str) else value
-        return [str(path) for path in paths] if isinstance(paths, list) else []
+        return self._settings.recent_files
 
     def add_recent(self, path: str) -> None:
         """Puts a project at the top."""
-        whole = str(Path(path).absolute())
-        others = [known for known in self.recent() if known != whole]
-        self._store.setValue("recent", [whole, *others][:MAX_RECENT])
+        self._settings.add_recent(path)
         self.recent_changed.emit()
 
     def clear_recent(self) -> None:
         """Forgets all recent projects."""
-        self._store.setValue("recent", [])
+        self._settings.clear_recent()
         self.recent_changed.emit()

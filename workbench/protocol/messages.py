@@ -315,12 +315,17 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
-    """What a source holds. `shape` is empty where pictures differ in size."""
+    """What a source holds. `shape` is empty where pictures differ in size.
+
+    `is_test_split_off` where the source has no test part: `num_test` of its pictures are
+    then kept apart, by the request's share.
+    """
 
     title: str
     classes: list[ClassDescription]
     num_train: int
     num_test: int
+    is_test_split_off: bool = False
     shape: list[int]
     typical_size: list[int] = []
     bad_files: list[tuple[str, str]] = []

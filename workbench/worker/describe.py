@@ -68,6 +68,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
         ],
         num_train=int(train.sum()),
         num_test=int(test.sum()),
+        is_test_split_off=loaded.test is None or not len(loaded.test),
         shape=list(_shape(spec, loaded, sizes)),
         typical_size=_typical(loaded, sizes),
         bad_files=named,

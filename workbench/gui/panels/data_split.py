@@ -26,27 +26,34 @@ class SplitCounts:
     test: int
 
 
-def split_counts(num_train: int, num_test: int, recipe: TrainingRecipe) -> SplitCounts:
-    """About how many pictures each part gets (rounding is by class, so ± one a class).
+@dataclass(frozen=True)
+class Given:
+    """What a source gives.
 
-    Args:
-        num_train: Pictures the source gives for training.
-        num_test: Pictures it gives for the test; 0 where some are split off.
-        recipe: Its shares and what validation is measured on.
+    Attributes:
+        num_train: Pictures for training.
+        num_test: Pictures for the test; 0 where they are split off the others.
     """
-    test = num_test or round(num_train * recipe.test_share)
-    rest = num_train if num_test else num_train - test
+
+    num_train: int = 0
+    num_test: int = 0
+
+
+def split_counts(given: Given, recipe: TrainingRecipe) -> SplitCounts:
+    """About how many pictures each part gets (rounding is by class, so ± one a class)."""
+    test = given.num_test or round(given.num_train * recipe.test_share)
+    rest = given.num_train if given.num_test else given.num_train - test
     if recipe.validation == "test":
         return SplitCounts(rest, test, test)
     validation = round(rest * recipe.validation_share) if recipe.validation == "split" else 0
     return SplitCounts(rest - validation, validation, test)
 
 
-def split_words(num_test: int, recipe: TrainingRecipe) -> str:
+def split_words(given: Given, recipe: TrainingRecipe) -> str:
     """The division in sentences."""
     test = (
         "The test pictures are those the source gives for it."
-        if num_test
+        if given.num_test
         else f"{share(recipe.test_share, 0)} of the pictures are kept for the test."
     )
     validation = {
@@ -65,8 +72,7 @@ class DataSplitPanel(QWidget):
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
         self._document = context.document
-        self._num_train = 0
-        self._num_test = 0
+        self._given = Given()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
@@ -84,17 +90,16 @@ class DataSplitPanel(QWidget):
         self._document.project_replaced.connect(self.refresh)
         self.refresh()
 
-    def set_counts(self, num_train: int, num_test: int) -> None:
-        """What the source gives; 0 while that is not known."""
-        self._num_train = num_train
-        self._num_test = num_test
+    def set_given(self, given: Given) -> None:
+        """What the source gives; an empty one while that is not known."""
+        self._given = given
         self.refresh()
 
     def refresh(self) -> None:
         """Shows the document's recipe applied to the counts."""
         recipe = self._document.recipe
-        counts = split_counts(self._num_train, self._num_test, recipe)
-        self.bar.setVisible(self._num_train > 0)
+        counts = split_counts(self._given, recipe)
+        self.bar.setVisible(self._given.num_train > 0)
         self.bar.set_parts(
             (
                 BarPart("Training", counts.train, "train"),
@@ -102,7 +107,7 @@ class DataSplitPanel(QWidget):
                 BarPart("Test", counts.test, "faint"),
             )
         )
-        self.words.setText(split_words(self._num_test, recipe))
+        self.words.setText(split_words(self._given, recipe))
         self.form.set_values({key: getattr(recipe, key) for key in _SPLIT_KEYS})
 
     def _on_value_changed(self, key: str, value: object) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.core.graph import Node
+from workbench.core.problems import Fix
 from workbench.core.specs import LayerSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.context import WindowContext
@@ -85,6 +86,11 @@ class InspectorPanel(QScrollArea):
         """Shows these nodes (none: the whole network)."""
         self._selected = tuple(node_ids)
         self._refresh()
+
+    def start_editing(self) -> None:
+        """Puts the cursor into the first setting, or the name."""
+        target: QWidget = self._form if self._form is not None else self.name
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def form(self) -> ParamForm | None:
@@ -190,7 +196,7 @@ class InspectorPanel(QScrollArea):
         else:
             self.name_error.hide()
 
-    def _on_fix_chosen(self, fix: object) -> None:
+    def _on_fix_chosen(self, fix: Fix) -> None:
         self._document.apply_fix(fix)
 
     def _on_more(self) -> None:

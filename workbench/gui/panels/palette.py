@@ -153,11 +153,16 @@ class LayerList(QListWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Up and down in the search line move through the list."""
-        is_key = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
-        if is_key and event.key() in {Qt.Key.Key_Down, Qt.Key.Key_Up}:
+        if isinstance(event, QKeyEvent) and is_arrow_press(event):
             self.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)
+
+
+def is_arrow_press(event: QKeyEvent) -> bool:
+    """True for a press of the up or down key."""
+    arrows = {Qt.Key.Key_Down, Qt.Key.Key_Up}
+    return event.type() == QEvent.Type.KeyPress and event.key() in arrows
 
 
 def matches(spec: LayerSpec, text: str) -> bool:
@@ -173,7 +178,7 @@ def _rank(spec: LayerSpec, words: str) -> tuple[bool, bool, bool, int]:
 
 def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:
     """The common layers first, the others by name."""
-    common = ("conv2d", "maxpooling2d", "dense", "flatten", "dropout", "batch_normalization",
+    common = ("conv2d", "max_pooling2d", "dense", "flatten", "dropout", "batch_normalization",
               "relu", "softmax", "add", "concatenate", "rescaling")  # fmt: skip
     places = {key: place for place, key in enumerate(common)}
     return sorted(specs, key=lambda spec: (places.get(spec.key, len(common)), spec.title))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
@@ -12,7 +14,7 @@ from workbench.core.specs import DatasetSpec
 from workbench.gui.context import WindowContext
 from workbench.gui.panels.data_contents import DataContentsPanel
 from workbench.gui.panels.data_source import DataSourcePanel
-from workbench.gui.panels.data_split import DataSplitPanel
+from workbench.gui.panels.data_split import DataSplitPanel, Given
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import Box
 from workbench.gui.widgets.labels import plain_label
@@ -114,14 +116,14 @@ class DataView(QWidget):
                 test_share=recipe.test_share,
                 seed=recipe.seed,
             ),
-            lambda answer, choice=choice: self._on_answer(choice, answer),
+            partial(self._on_answer, choice),
         )
 
     def _on_dataset_changed(self) -> None:
         if self._document.project.dataset == self._described:
             return
         self.contents.clear()
-        self.split.set_counts(0, 0)
+        self.split.set_given(Given())
         if self.isVisible():
             self._ask_soon()
 
@@ -161,7 +163,7 @@ class DataView(QWidget):
         self._described = choice
         self.status.setText("")
         self.contents.show_description(description)
-        self.split.set_counts(description.num_train, description.num_test)
+        self.split.set_given(_given(description))
         if choice == self._document.project.dataset:
             self._document.set_dataset_facts(
                 DatasetFacts(
@@ -185,3 +187,9 @@ class DataView(QWidget):
         self.progress.setRange(0, 0 if fraction is None else 1000)
         if fraction is not None:
             self.progress.setValue(round(fraction * 1000))
+
+
+def _given(description: DataDescription) -> Given:
+    if description.is_test_split_off:
+        return Given(description.num_train + description.num_test, 0)
+    return Given(description.num_train, description.num_test)

@@ -116,7 +116,7 @@ class WelcomeView(QScrollArea):
         )
         own.clicked.connect(self._ask_folder)
         empty = self._card(
-            "Empty canvas", "Drag layers yourself", "Only an Input", self._sketch(_TINTS[5], ())
+            "Empty canvas", "Drag layers yourself", "Nothing on it yet", self._sketch(_TINTS[5], ())
         )
         empty.clicked.connect(self.empty_chosen)
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
+from workbench.gui.fonts import ui_font
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_tip
+
+
+_SEGMENT_PAD_PX = 36
 
 
 class TextButton(QPushButton):
@@ -46,6 +50,8 @@ class TextButton(QPushButton):
             return
         colors = self._theme.colors
         by_role = {"primary": colors.accent_text, "stop": colors.bad, "link": colors.accent}
+        levels = {"error": colors.bad, "warning": colors.warning, "good": colors.good}
+        by_role["status"] = levels.get(str(self.property("level")), colors.dim)
         is_blocked = bool(self.property("blocked"))
         color = by_role.get(str(self.property("role")), colors.text)
         self.setIcon(self._theme.icon(self._icon_name, colors.dim if is_blocked else color))
@@ -116,13 +122,8 @@ class SegmentedSwitch(QFrame):
     def _keep_widths(self) -> None:
         """The chosen segment is bold: each is made wide enough for that from the start."""
         for segment in self._buttons.values():
-            font = segment.font()
-            font.setBold(True)
-            segment.setFont(font)
-            segment.ensurePolished()
-            segment.setMinimumWidth(segment.sizeHint().width())
-            font.setBold(False)
-            segment.setFont(font)
+            bold = QFontMetrics(ui_font(weight=600))
+            segment.setMinimumWidth(bold.horizontalAdvance(segment.text()) + _SEGMENT_PAD_PX)
 
     def set_current(self, key: str | None) -> None:
         """Marks a choice without telling; None marks none."""

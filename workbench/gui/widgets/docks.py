@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QScrollArea, QWidget
 
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import IconButton
@@ -22,13 +22,25 @@ def make_dock(theme: Theme, key: str, title: str, panel: QWidget) -> QDockWidget
     dock = QDockWidget(title)
     dock.setObjectName(key)
     dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
+    on_panel(panel)
     dock.setWidget(panel)
     dock.setTitleBarWidget(_title_bar(theme, dock, title))
     return dock
 
 
+def on_panel(widget: QWidget) -> None:
+    """Gives a widget, and the page of a scroll area, the ground of a panel."""
+    grounds = [widget]
+    if isinstance(widget, QScrollArea) and widget.widget() is not None:
+        grounds.append(widget.widget())
+    for ground in grounds:
+        ground.setProperty("role", "panel")
+        ground.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+
+
 def _title_bar(theme: Theme, dock: QDockWidget, title: str) -> QWidget:
     bar = QWidget()
+    on_panel(bar)
     row = QHBoxLayout(bar)
     row.setContentsMargins(14, 8, 6, 0)
     row.addWidget(plain_label(title, role="heading"), 1)

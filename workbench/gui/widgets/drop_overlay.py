@@ -17,6 +17,7 @@ class DropOverlay(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._covered = parent
         self._words = ""
         self._is_welcome = True
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -33,14 +34,14 @@ class DropOverlay(QWidget):
         self._words = words
         self._is_welcome = is_welcome
         self.setAccessibleName(words)
-        self.resize(self.parentWidget().size())
+        self.resize(self._covered.size())
         self.show()
         self.raise_()
         self.update()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and not self.isHidden():
-            self.resize(self.parentWidget().size())
+            self.resize(self._covered.size())
         return super().eventFilter(watched, event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -42,6 +42,8 @@ class ParamForm(QWidget):
         column.addWidget(self._rows(plain))
         if advanced:
             self._add_fold(column, self._rows(advanced))
+        if params:
+            self.setFocusProxy(self._editors[(plain or advanced)[0].key].widget)
         self.set_values(values or {})
 
     def set_values(self, values: Mapping[str, Any]) -> None:

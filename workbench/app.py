@@ -1,0 +1,107 @@
+"""The window's composition root: the only place that knows all its parts.
+
+TensorFlow is never imported here: trainings and classification are other processes.
+"""
+
+# ruff: noqa: E402 - the guard must come before the first import of Qt
+
+from __future__ import annotations
+
+import sys
+
+from workbench.qt_guard import guard_none
+
+guard_none()
+
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from workbench.assets import icon_path
+from workbench.client.run_library import RunLibrary
+from workbench.client.service_process import ServiceProcess
+from workbench.datasets import all_datasets
+from workbench.document.project_document import ProjectDocument
+from workbench.gui.context import WindowContext
+from workbench.gui.faults import Faults
+from workbench.gui.main_window import MainWindow
+from workbench.gui.theme import Theme
+from workbench.gui.window_state import WindowState
+from workbench.layers import all_layers
+from workbench.runs.home import APP_NAME, data_home
+from workbench.settings.store import SettingsStore
+from workbench.targets import all_targets
+
+DESKTOP_ID = "org.modelworkbench.Workbench"
+
+
+def run_window(project_path: str | None = None) -> int:
+    """Opens the window, with a project or the welcome page, until it is closed.
+
+    Returns:
+        The exit code for the process.
+    """
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)  # noqa: S101 - no other kind is ever made
+    app.setApplicationName(APP_NAME)
+    app.setApplicationDisplayName("")  # titles name the application themselves
+    app.setDesktopFileName(DESKTOP_ID)
+    app.setWindowIcon(QIcon(str(icon_path("app"))))
+    faults = Faults(data_home() / "logs")
+    faults.install()
+    context = make_context(data_home(), app)
+    context.theme.apply(app)
+    window = make_window(context, data_home())
+    faults.window = window
+    window.show()
+    QTimer.singleShot(0, window, lambda: _after_first_paint(window, project_path))
+    code = app.exec()
+    close_context(context)
+    faults.uninstall()
+    return code
+
+
+def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
+    """The parts that all views share.
+
+    Args:
+        home: Folder of settings and, where the settings name no other, of runs.
+        app: Owns the parts, so that Qt deletes them before itself.
+    """
+    settings = SettingsStore(home)
+    runs_folder = settings.settings.runs_folder
+    layers, datasets = all_layers(), all_datasets()
+    theme = Theme(settings.settings.theme, app)
+    settings.listen(lambda changed: theme.set_mode(changed.theme))
+    return WindowContext(
+        document=ProjectDocument(layers, datasets=datasets, parent=app),
+        library=RunLibrary(Path(runs_folder) if runs_folder else None, app),
+        service=ServiceProcess(app),
+        theme=theme,
+        settings=settings,
+        layers=layers,
+        datasets=datasets,
+        targets=all_targets(),
+    )
+
+
+def make_window(context: WindowContext, home: Path) -> MainWindow:
+    """The window around the parts, not shown yet."""
+    return MainWindow(context, WindowState(context.settings, home / "window.ini", context.document))
+
+
+def close_context(context: WindowContext) -> None:
+    """Ends what runs beside the window; trainings go on by themselves."""
+    context.library.close()
+    context.service.end()
+    context.settings.close()
+
+
+def _after_first_paint(window: MainWindow, project_path: str | None) -> None:
+    window.context.library.open()
+    if window.context.settings.note:
+        window.say(window.context.settings.note)
+    if project_path:
+        window.open_project(project_path)

@@ -1,0 +1,103 @@
+"""The help window: pages in Markdown, shipped with the application; works offline."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QImage, QTextDocument
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QTextBrowser,
+    QWidget,
+)
+
+from workbench.core.registry import Registry
+from workbench.core.specs import CATEGORIES, LayerSpec
+from workbench.gui.fonts import heading_font
+from workbench.gui.help_pages import GENERAL_PAGES, page_markdown
+from workbench.gui.theme import Theme
+
+_KEY = Qt.ItemDataRole.UserRole
+
+
+class PageBrowser(QTextBrowser):
+    """Shows our own pages only: it opens no file and no address."""
+
+    def loadResource(self, type: int, name: QUrl | str) -> object:  # noqa: A002, ARG002
+        return QImage()
+
+    def show_markdown(self, text: str) -> None:
+        """Shows a page; raw HTML in it stays text."""
+        document = self.document()
+        document.setMarkdown(
+            text,
+            QTextDocument.MarkdownFeature.MarkdownDialectGitHub
+            | QTextDocument.MarkdownFeature.MarkdownNoHTML,
+        )
+
+
+class HelpViewer(QDialog):
+    """A list of pages at the left, the page at the right."""
+
+    def __init__(
+        self, layers: Registry[LayerSpec], theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Help — Workbench")
+        self.resize(860, 640)
+        self._layers = layers
+        self._theme = theme
+        self.list = QListWidget()
+        self.list.setAccessibleName("Help pages")
+        self.list.setFixedWidth(220)
+        self.list.setIconSize(QSize(18, 18))
+        self.page = PageBrowser()
+        self.page.setOpenLinks(False)
+        self.page.setAccessibleName("Help page")
+        self.page.document().setDocumentMargin(18)
+        self.page.anchorClicked.connect(lambda url: self.show_page(url.toString()))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 12, 12, 12)
+        row.setSpacing(12)
+        row.addWidget(self.list)
+        row.addWidget(self.page, 1)
+        self._fill()
+        self.list.currentItemChanged.connect(self._on_item_changed)
+
+    def show_page(self, key: str) -> None:
+        """Shows a page by its key: a layer's key, or one of the general pages."""
+        wanted = GENERAL_PAGES[-1][0] if key == "layers" else key
+        for row in range(self.list.count()):
+            if self.list.item(row).data(_KEY) == wanted:
+                self.list.setCurrentRow(row)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def _fill(self) -> None:
+        for key, title in GENERAL_PAGES:
+            self._add(title, key)
+        for category, title in CATEGORIES.items():
+            specs = [spec for spec in self._layers.values() if spec.category == category]
+            if not specs:
+                continue
+            header = QListWidgetItem(title)
+            header.setFlags(Qt.ItemFlag.NoItemFlags)
+            header.setFont(heading_font())
+            header.setSizeHint(QSize(0, 28))
+            self.list.addItem(header)
+            for spec in sorted(specs, key=lambda spec: spec.title):
+                self._add(spec.title, spec.key, category)
+
+    def _add(self, title: str, key: str, category: str = "") -> None:
+        item = QListWidgetItem(title)
+        item.setData(_KEY, key)
+        if category:
+            item.setIcon(self._theme.category_icon(category))
+        self.list.addItem(item)
+
+    def _on_item_changed(self, item: QListWidgetItem | None, _old: object) -> None:
+        if item is not None and item.data(_KEY):
+            self.page.show_markdown(page_markdown(str(item.data(_KEY)), self._layers))

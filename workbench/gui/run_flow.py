@@ -1,0 +1,201 @@
+"""Starting and stopping runs, loading weights, exporting: the window's way to its workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from workbench.core.project_file import project_text
+from workbench.errors import WorkbenchError
+from workbench.exports import all_exports
+from workbench.gui.context import WindowContext
+from workbench.gui.dialogs.messages import ask_choice, show_error, show_notice
+from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, LoadWeights, Progress
+
+_WEIGHTS_FILTER = "Weights (*.h5 *.hdf5 *.keras);;All files (*)"
+
+
+class RunFlow(QObject):
+    """What the Train button, and the menus about runs and weights, do.
+
+    Signals:
+        changed: Whether a run goes on, or why none can start, is another than before.
+        started: Path of a run that was just started.
+        blocked: Training was asked for while errors stand against it.
+        said: A sentence about what goes on.
+        model_ready: Path of a run folder made from a weights file.
+    """
+
+    changed = Signal()
+    started = Signal(str)
+    blocked = Signal()
+    said = Signal(str)
+    model_ready = Signal(str)
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._document = context.document
+        self._library = context.library
+        self._service = context.service
+        self._window = window
+        self._follower: QObject | None = None
+        self._library.current_changed.connect(self._on_current_changed)
+        self._library.run_started.connect(self._on_started)
+        self._library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
+        self._library.failed.connect(self._on_failed)
+        self._document.analysis_changed.connect(lambda _analysis: self.changed.emit())
+        self._document.project_replaced.connect(self.changed)
+        self._on_current_changed()
+
+    @property
+    def is_running(self) -> bool:
+        """The current run still trains, or one is being started."""
+        current = self._library.current
+        if self._library.is_starting:
+            return True
+        outcome = current.outcome if current is not None else None
+        return outcome is not None and not outcome.is_over
+
+    @property
+    def is_stopping(self) -> bool:
+        """The current run was asked to stop."""
+        current = self._library.current
+        return current is not None and self._library.is_stopping(current.run.path)
+
+    def reason(self) -> str:
+        """Why training cannot start, "" when it can."""
+        analysis = self._document.analysis
+        if analysis.is_trainable:
+            return ""
+        errors = [p for p in analysis.problems if p.severity == "error"]
+        return f"{errors[0].title}. {errors[0].message}" if errors else "The network is not ready."
+
+    def toggle(self) -> None:
+        """What the Train button does: starts, or stops what runs."""
+        if self.is_running:
+            self.stop()
+        else:
+            self.start()
+
+    def start(self) -> None:
+        """Starts a run of the project as it is; `blocked` when errors stand against it."""
+        if self.reason():
+            self.blocked.emit()
+            return
+        path = self._document.path
+        title = Path(path).name.removesuffix(".workbench") if path else ""
+        self._library.start_run(
+            self._document.project,
+            title=title or self._document.project.title,
+            project_path=str(path) if path else "",
+        )
+        self.said.emit("Starting the trainer…")
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Asks the current run to stop; its weights are kept."""
+        if self.is_running and not self.is_stopping:
+            self._library.stop()
+            self.changed.emit()
+
+    def may_close(self) -> bool:
+        """Asks what becomes of a run that goes on while the window closes."""
+        if not self.is_running:
+            return True
+        choices = ("Keep training", "Stop, keep the weights", "Cancel")
+        answer = ask_choice(
+            self._window,
+            "A network is being trained.",
+            "It can go on without the window: its curves and weights will be there when "
+            "Workbench is opened again.",
+            choices,
+        )
+        if answer == 1:
+            self._library.stop()
+        return answer in {0, 1}
+
+    def ask_weights(self) -> None:
+        """Lets the user choose a weights file and loads it."""
+        path, _ = QFileDialog.getOpenFileName(
+            self._window, "Load weights", str(Path.home()), _WEIGHTS_FILTER
+        )
+        if path:
+            self.load_weights(path)
+
+    def load_weights(self, path: str) -> None:
+        """Makes a run of the project's network with the weights of a file."""
+        name = Path(path).name
+        self.said.emit(f"Loading {name}…")
+        request = LoadWeights(id=0, project=project_text(self._document.project), weights=path)
+        self._service.send(request, lambda answer: self._on_loaded(name, answer))
+
+    def _on_loaded(self, name: str, answer: AnyAnswer) -> None:
+        if isinstance(answer, Progress):
+            self.said.emit(answer.text)
+        elif isinstance(answer, Done):
+            self._library.refresh()
+            self._library.select(answer.path)
+            self.said.emit(answer.text or f"{name} is loaded: drop a picture to classify it.")
+            self.model_ready.emit(answer.path)
+        elif isinstance(answer, Failed):
+            self._on_refused(answer)
+
+    def ask_export(self) -> None:
+        """Writes the newest run that has weights, or the current one, to a file."""
+        run = self._exportable()
+        if run is None:
+            show_notice(
+                self._window,
+                "There is no trained network to export yet.",
+                "Train the network, or load weights; then export it.",
+            )
+            return
+        specs = list(all_exports().values())
+        filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
+        path, chosen = QFileDialog.getSaveFileName(
+            self._window, f"Export {run.name}", str(Path.home() / run.name), ";;".join(filters)
+        )
+        if not path:
+            return
+        spec = filters.get(chosen, specs[0])
+        target = path if path.endswith(spec.suffix) else path + spec.suffix
+        self.said.emit(f"Exporting to {Path(target).name}…")
+        request = Export(id=0, model=str(run), format=spec.key, path=target)
+        self._service.send(request, self._on_exported)
+
+    def _exportable(self) -> Path | None:
+        current = self._library.current
+        summary = self._library.summary(current.run.path) if current is not None else None
+        if summary is None or not summary.has_model:
+            summary = self._library.latest_model()
+        return summary.path if summary is not None else None
+
+    def _on_exported(self, answer: AnyAnswer) -> None:
+        if isinstance(answer, Progress):
+            self.said.emit(answer.text)
+        elif isinstance(answer, Done):
+            self.said.emit(answer.text or "Exported.")
+        elif isinstance(answer, Failed):
+            self._on_refused(answer)
+
+    def _on_refused(self, answer: Failed) -> None:
+        self.said.emit("")
+        show_error(self._window, WorkbenchError.from_dict(msgspec.structs.asdict(answer.error)))
+
+    def _on_current_changed(self) -> None:
+        current = self._library.current
+        if current is not None and current is not self._follower:
+            self._follower = current
+            current.outcome_changed.connect(lambda _outcome: self.changed.emit())
+        self.changed.emit()
+
+    def _on_started(self, path: str) -> None:
+        self.changed.emit()
+        self.started.emit(path)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.said.emit(str(error))
+        self.changed.emit()

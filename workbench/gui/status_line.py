@@ -1,0 +1,73 @@
+"""The line at the bottom: what the network costs, and how many problems it has."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
+
+from workbench.gui.context import WindowContext
+from workbench.gui.widgets.buttons import TextButton
+from workbench.gui.widgets.labels import plain_label
+from workbench.gui.widgets.numbers import bytes_text, count, plural, short
+
+
+class StatusLine(QStatusBar):
+    """Totals of the network; `problems_clicked` when its problems are asked for."""
+
+    problems_clicked = Signal()
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self.setSizeGripEnabled(False)
+        self._document = context.document
+        self._values: dict[str, tuple[QLabel, QLabel]] = {}
+        totals = QWidget()
+        row = QHBoxLayout(totals)
+        row.setContentsMargins(12, 0, 0, 0)
+        row.setSpacing(20)
+        for key in ("Parameters", "Multiply-adds", "Memory"):
+            row.addLayout(self._total(key))
+        self.addWidget(totals)
+        self.problems = TextButton("", role="status", icon="", theme=context.theme)
+        self.problems.setObjectName("problems_button")
+        self.problems.clicked.connect(self.problems_clicked)
+        self.addPermanentWidget(self.problems)
+        self._document.analysis_changed.connect(lambda _analysis: self.refresh())
+        self._document.project_replaced.connect(self.refresh)
+        self.refresh()
+
+    def _total(self, key: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(5)
+        name = plain_label(key, role="dim")
+        value = plain_label(role="value")
+        value.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(name)
+        row.addWidget(value)
+        self._values[key] = (name, value)
+        return row
+
+    def text(self, key: str) -> str:
+        """The value shown under a name."""
+        return self._values[key][1].text()
+
+    def refresh(self) -> None:
+        """Shows the document's present analysis."""
+        analysis = self._document.analysis
+        costs = analysis.costs
+        batch = self._document.recipe.batch_size
+        self._values["Memory"][0].setText(f"Memory at batch {count(batch)}")
+        self._values["Parameters"][1].setText(count(costs.parameters.total))
+        self._values["Multiply-adds"][1].setText(short(costs.multiply_adds))
+        self._values["Memory"][1].setText(bytes_text(costs.memory_bytes))
+        errors = sum(problem.severity == "error" for problem in analysis.problems)
+        rest = len(analysis.problems) - errors
+        if errors:
+            words, level, icon = plural(errors, "problem"), "error", "error"
+        elif rest:
+            words, level, icon = plural(rest, "remark"), "warning", "hint"
+        else:
+            words, level, icon = "No problems", "good", "check"
+        self.problems.setProperty("level", level)
+        self.problems.setAccessibleName(words)
+        self.problems.set_look(words, role="status", icon=icon)

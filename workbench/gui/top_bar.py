@@ -1,0 +1,145 @@
+"""The bar below the menus: undo and redo, the switch of views, the target, Train."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolBar, QWidget
+
+from workbench.core.params import defaults
+from workbench.core.project import Choice
+from workbench.gui.context import WindowContext
+from workbench.gui.widgets.buttons import IconButton, SegmentedSwitch, TextButton
+from workbench.gui.widgets.labels import plain_tip
+
+VIEW_TITLES = (
+    ("design", "Design"),
+    ("data", "Data"),
+    ("train", "Train"),
+    ("evaluate", "Evaluate"),
+    ("classify", "Classify"),
+)
+
+
+class TopBar(QToolBar):
+    """Tells what was clicked; the window does it.
+
+    Signals:
+        view_chosen: Key of a view.
+        train_clicked: Train, or Stop while `is_running`.
+    """
+
+    view_chosen = Signal(str)
+    train_clicked = Signal()
+
+    def __init__(self, context: WindowContext, undo: QAction, redo: QAction) -> None:
+        super().__init__("Tools")
+        self.setObjectName("main_tools")
+        self.setMovable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._context = context
+        self.is_running = False
+        self.switch = SegmentedSwitch(VIEW_TITLES)
+        self.switch.chosen.connect(self.view_chosen)
+        self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
+        self.target.setObjectName("target_chip")
+        self.train = TextButton("Train", role="primary", icon="train", theme=context.theme)
+        self.train.setObjectName("train_button")
+        self.train.clicked.connect(self.train_clicked)
+        self._menu = QMenu(self)
+        self.target.setMenu(self._menu)
+        self._menu.aboutToShow.connect(self._fill_targets)
+        self.addWidget(self._side((self._follow(undo, "undo"), self._follow(redo, "redo")), 0))
+        self.addWidget(_stretch())
+        self.addWidget(self.switch)
+        self.addWidget(_stretch())
+        self.addWidget(self._side((self.target, self.train), 1))
+        context.document.target_changed.connect(self._refresh_target)
+        context.document.project_replaced.connect(self._refresh_target)
+        self.target.setText("Target")
+        # Asking what the machine has may take a moment: the window is shown first.
+        QTimer.singleShot(0, self, self._refresh_target)
+        self.show_state(is_running=False, is_stopping=False, reason="")
+
+    def show_state(self, *, is_running: bool, is_stopping: bool, reason: str) -> None:
+        """Makes the button Train or Stop.
+
+        Args:
+            is_running: A run goes on.
+            is_stopping: It was asked to stop.
+            reason: Why training cannot start, "" when it can; shown as the tooltip. The
+                button still takes clicks then, so that the reason can be looked at.
+        """
+        self.is_running = is_running
+        self.train.setProperty("blocked", bool(reason) and not is_running)
+        if is_running:
+            words = "Stopping…" if is_stopping else "Stop"
+            self.train.set_look(words, role="stop", icon="stop")
+            tip = "Ends the run after this step. The weights are kept."
+        else:
+            self.train.set_look("Train", role="primary", icon="train")
+            tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
+        self.train.setEnabled(not is_stopping)
+        self.train.setToolTip(plain_tip(tip))
+
+    def _follow(self, action: QAction, icon: str) -> IconButton:
+        result = IconButton(self._context.theme, icon, icon.title(), role="framed", size_px=16)
+
+        def refresh() -> None:
+            result.setEnabled(action.isEnabled())
+            result.setToolTip(plain_tip(action.text().replace("&", "")))
+
+        action.changed.connect(refresh)
+        result.clicked.connect(action.trigger)
+        refresh()
+        return result
+
+    def _side(self, widgets: tuple[QWidget, ...], stretch: int) -> QWidget:
+        """A group at one end; both ends are equally wide, so that the switch is centred."""
+        frame = QWidget()
+        frame.setMinimumWidth(250)
+        frame.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        row = QHBoxLayout(frame)
+        row.setContentsMargins(10, 2, 10, 2)
+        row.setSpacing(8)
+        if stretch:
+            row.addStretch(1)
+        for widget in widgets:
+            row.addWidget(widget)
+        if not stretch:
+            row.addStretch(1)
+        return frame
+
+    def _refresh_target(self) -> None:
+        choice = self._context.document.project.target
+        spec = self._context.targets.get(choice.key)
+        if spec is None:
+            self.target.setText(f"Target {choice.key} (unknown)")
+            return
+        self.target.setText(spec.title.replace("&", "&&"))
+        what = spec.describe({**defaults(spec.params), **choice.params})
+        self.target.setToolTip(plain_tip(f"Trains on: {spec.title}. {what}"))
+        self.target.setAccessibleName(f"Target: {spec.title}, {what}")
+
+    def _fill_targets(self) -> None:
+        self._menu.clear()
+        group = QActionGroup(self._menu)
+        chosen = self._context.document.project.target.key
+        for spec in self._context.targets.values():
+            what = spec.describe(defaults(spec.params))
+            action = QAction(f"{spec.title} · {what}".replace("&", "&&"), self._menu)
+            action.setCheckable(True)
+            action.setChecked(spec.key == chosen)
+            action.triggered.connect(lambda _=False, key=spec.key: self._choose_target(key))
+            group.addAction(action)
+            self._menu.addAction(action)
+
+    def _choose_target(self, key: str) -> None:
+        if key != self._context.document.project.target.key:
+            self._context.document.set_target(Choice(key))
+
+
+def _stretch() -> QWidget:
+    spacer = QWidget()
+    spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return spacer

@@ -1,0 +1,100 @@
+"""How each view is made and tied to the window. A view's code is loaded when it is first
+shown: the plots of Train, say, cost nothing to who only draws a network.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.errors import WorkbenchError
+from workbench.gui.dialogs.messages import show_error
+from workbench.starter import project_for_folder
+from workbench.templates import find_template
+
+if TYPE_CHECKING:
+    from workbench.gui.main_window import MainWindow
+
+
+def make_view(key: str, window: MainWindow) -> QWidget:
+    """Builds the view of a key."""
+    return _MAKERS[key](window)
+
+
+def _make_welcome(window: MainWindow) -> QWidget:
+    from workbench.gui.views.welcome import WelcomeView
+
+    view = WelcomeView(window.context, window.state)
+    view.template_chosen.connect(lambda key: window.files.new(find_template(key).project))
+    view.empty_chosen.connect(window.files.new)
+    view.folder_chosen.connect(lambda folder: start_from_folder(window, folder))
+    view.file_chosen.connect(window.open_project)
+    view.help_asked.connect(
+        lambda page: (
+            window.actions_by_key["shortcuts"].trigger()
+            if page == "shortcuts"
+            else window.help.show_page(page)
+        )
+    )
+    return view
+
+
+def start_from_folder(window: MainWindow, folder: str) -> None:
+    """Starts a project that fits a folder of pictures, and shows them."""
+    try:
+        project = project_for_folder(folder)
+    except WorkbenchError as error:
+        show_error(window, error)
+        return
+    if window.files.new(project):
+        window.show_view("data")
+
+
+def _make_design(window: MainWindow) -> QWidget:
+    from workbench.gui.views.design import DesignView
+
+    view = DesignView(window.context)
+    view.help_asked.connect(window.help.show_page)
+    window.add_edit_actions(view.canvas.actions())
+    return view
+
+
+def _make_data(window: MainWindow) -> QWidget:
+    from workbench.gui.views.data import DataView
+
+    return DataView(window.context)
+
+
+def _make_train(window: MainWindow) -> QWidget:
+    from workbench.gui.views.train import TrainView
+
+    view = TrainView(window.context)
+    view.train_requested.connect(window.runs.start)
+    view.status.connect(window.say)
+    return view
+
+
+def _make_evaluate(window: MainWindow) -> QWidget:
+    from workbench.gui.views.evaluate import EvaluateView
+
+    return EvaluateView(window.context)
+
+
+def _make_classify(window: MainWindow) -> QWidget:
+    from workbench.gui.views.classify import ClassifyView
+
+    return ClassifyView(window.context)
+
+
+_MAKERS: dict[str, Callable[[MainWindow], QWidget]] = {
+    "welcome": _make_welcome,
+    "design": _make_design,
+    "data": _make_data,
+    "train": _make_train,
+    "evaluate": _make_evaluate,
+    "classify": _make_classify,
+}

@@ -1,0 +1,92 @@
+"""A project to start from for a folder of pictures: a network, a split and a recipe that
+fit what is there, judged by counting files (no picture is opened).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.core.graph import Graph
+from workbench.core.project import Choice, Project
+from workbench.datasets import all_datasets
+from workbench.errors import DatasetError
+from workbench.pictures.folders import list_folders, list_pictures
+from workbench.templates import find_template
+
+_TEMPLATE = "flowers_gap"
+_BATCHES_PER_EPOCH = 20
+_MAX_BATCH = 64
+_STEPS_WANTED = 3_000
+_EPOCHS = (15, 60)
+_TRAIN = ("train", "training")
+
+
+@dataclass(frozen=True)
+class FolderCount:
+    """Class folders and their pictures, by name."""
+
+    folder: str
+    pictures: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        """Pictures in all classes."""
+        return sum(self.pictures.values())
+
+
+def count_folder(folder: str) -> FolderCount:
+    """Counts the pictures in each class folder.
+
+    Raises:
+        DatasetError: fewer than two class folders with pictures.
+    """
+    root = Path(folder)
+    try:
+        classes = list_folders(root)
+        classes = next((list_folders(p) for p in classes if p.name.lower() in _TRAIN), classes)
+        counts = {each.name: len(list_pictures(each)) for each in classes}
+    except OSError as error:
+        raise DatasetError(
+            "The folder cannot be read.", where=folder, received=str(error.strerror)
+        ) from error
+    filled = {name: number for name, number in counts.items() if number}
+    if len(filled) < 2:
+        raise DatasetError(
+            "This folder has fewer than two classes.",
+            where=folder,
+            received=", ".join(filled) or "no folder with pictures",
+            expected="a folder with one folder of pictures per class",
+            fix="Put the pictures of each class into a folder named like the class.",
+        )
+    return FolderCount(str(root.absolute()), filled)
+
+
+def project_for_folder(folder: str) -> Project:
+    """A project that trains on a folder with the settings as they are.
+
+    Raises:
+        DatasetError: the folder is no data set.
+    """
+    found = count_folder(folder)
+    template = find_template(_TEMPLATE).project
+    batch = max(8, min(_MAX_BATCH, found.total // _BATCHES_PER_EPOCH))
+    steps = max(1, found.total // batch)
+    low, high = _EPOCHS
+    epochs = max(low, min(high, _STEPS_WANTED // steps))
+    spec = all_datasets()["folder"]
+    values = {param.key: param.default for param in spec.params}
+    return replace(
+        template,
+        title=Path(found.folder).name,
+        summary=f"{len(found.pictures)} classes, {found.total:,} pictures",
+        graph=with_classes(template.graph, len(found.pictures)),
+        dataset=Choice("folder", {**values, spec.source_param: found.folder}),
+        recipe=template.recipe.with_values(batch_size=batch, epochs=epochs, keep="best"),
+    )
+
+
+def with_classes(graph: Graph, num_classes: int) -> Graph:
+    """The graph with its last Dense layer as wide as there are classes."""
+    dense = [key for key in graph.order if graph.nodes[key].kind == "dense"]
+    return graph.with_params(dense[-1], units=num_classes) if dense else graph
