@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +116,14 @@ def test_listing_can_be_cancelled(tmp_path):
     fill(tmp_path, {"a": 1, "b": 1, "c": 1})
     with pytest.raises(CancelledForTest):
         load(tmp_path, PlainContext(tmp_path, cancel_after=1))
+
+
+def test_names_that_are_no_text_can_be_stored(tmp_path):
+    for name in (b"caf\xe9", b"a\x1b[31m\n", b"\xe2\x80\xaeb"):
+        folder = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
+        Path(folder).mkdir()
+        Path(folder, "1.png").write_bytes(PNG)
+        Path(folder, os.fsdecode(b"\xff.png")).write_bytes(PNG)
+    data = load(tmp_path)
+    assert sorted(data.class_names) == ["?b", "a?[31m?", "caf?"]
+    assert len(data.train) == 6

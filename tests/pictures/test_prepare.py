@@ -217,6 +217,8 @@ def test_the_cache_forgets_the_longest_unused(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "a.json", "a.npy", "c.json", "c.npy",
     ]  # fmt: skip
+    prune(tmp_path, keep_bytes=1)  # the newest is in use
+    assert [path.name for path in tmp_path.glob("*.npy")] == ["a.npy"]
     assert open_rows(tmp_path / "a.npy", 10, (4, 4, 1)) is not None
     assert open_rows(tmp_path / "a.npy", 10, (2, 8, 1)) is None
 
@@ -247,6 +249,22 @@ def test_listing_looks_at_names_and_contents(tmp_path):
     names = ["bare", "IMG1.png", "img2.PNG", "img10.png", "text.jpg"]
     assert [path.name for path in list_pictures(tmp_path)] == names
     deep = [path.name for path in list_pictures(tmp_path, is_deep=True)]
-    assert deep == ["bare", "IMG1.png", "img2.PNG", "img10.png", "deep.png", "text.jpg"]
+    assert deep == ["bare", "IMG1.png", "img2.PNG", "img10.png", "text.jpg", "deep.png"]
     with pytest.raises(DatasetError, match="cannot be listed"):
         list_pictures(tmp_path / "missing")
+
+
+def test_bad_files_are_named_in_plain_text(tmp_path):
+    loaded = make_files(tmp_path / "data", (5, 5))
+    bad = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.png")
+    Path(bad).write_text("no picture")
+    part = FilePart((*loaded.train.paths, bad), np.array([*loaded.train.labels, 1]))
+    data = prepare(
+        LoadedData(loaded.class_names, part),
+        shape=(8, 8, 3),
+        fit="crop",
+        recipe=RECIPE,
+        ctx=PlainContext(tmp_path / "cache"),
+    )
+    assert data.bad_files[0][0].endswith("\\udcff.png")
+    assert data.bad_files[0][0].encode("utf-8")

@@ -58,7 +58,10 @@ def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) ->
 
 
 def plain_name(value: object) -> str:
-    """A class name out of a file: text without control characters, at most 100 long."""
+    """A class name out of a file or of a folder's name, as it can be shown and stored.
+
+    Without control characters and bytes that are no text, at most 100 long.
+    """
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return "".join(c if c.isprintable() else "?" for c in text)[:100].strip() or "(no name)"
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.core.params import ChoiceParam, Params, PathParam
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
+from workbench.datasets._label_values import plain_name
 from workbench.errors import DatasetError
 from workbench.pictures.fit import FITS
 from workbench.pictures.folders import list_folders, list_pictures
@@ -50,7 +51,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
         if name not in names and test[name]
     ]
     return LoadedData(
-        class_names=names,
+        class_names=tuple(plain_name(name) for name in names),
         train=_part(names, train),
         test=_part(names, test) if any(test.get(name) for name in names) else None,
         notes=tuple(notes),

@@ -40,7 +40,7 @@ def list_folders(folder: Path) -> list[Path]:
 
 
 def list_pictures(folder: str | Path, *, is_deep: bool = False) -> list[Path]:
-    """The picture files of a folder, naturally sorted.
+    """The picture files of a folder, naturally sorted; those of folders inside come after.
 
     A file counts by its ending, or else by its content; side files (`._*`, `Thumbs.db`,
     `.DS_Store`) and hidden files never do. With `is_deep`, folders inside count too; links
@@ -49,23 +49,29 @@ def list_pictures(folder: str | Path, *, is_deep: bool = False) -> list[Path]:
     Raises:
         DatasetError: the folder is missing or cannot be listed.
     """
-    folder = Path(folder)
+    pictures: list[Path] = []
+    waiting = [Path(folder)]
+    while waiting:
+        inner: list[Path] = []
+        for entry in _entries(waiting.pop()):
+            if entry.is_dir(follow_symlinks=False):
+                inner.append(Path(entry.path))
+            elif entry.is_file() and _is_picture(Path(entry.path)):
+                pictures.append(Path(entry.path))
+        waiting += reversed(inner) if is_deep else []
+    return pictures
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What a folder holds, visible and sorted."""
     try:
         with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: _order(entry.name))
+            visible = [entry for entry in entries if not is_hidden(entry.name)]
     except OSError as error:
         raise DatasetError(
             f"The folder cannot be listed: {error.strerror}.", where=str(folder)
         ) from None
-    pictures: list[Path] = []
-    for entry in found:
-        if is_hidden(entry.name):
-            continue
-        if is_deep and entry.is_dir(follow_symlinks=False):
-            pictures += list_pictures(entry.path, is_deep=True)
-        elif entry.is_file() and _is_picture(Path(entry.path)):
-            pictures.append(Path(entry.path))
-    return pictures
+    return sorted(visible, key=lambda entry: _order(entry.name))
 
 
 def _order(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:

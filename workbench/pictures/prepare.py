@@ -139,9 +139,14 @@ def _readable(
     """The pictures of a part that can be read, and the others with the reason."""
     rows, bad = fitted_rows(part, shape, fit, ctx, words)
     names = part.paths if isinstance(part, FilePart) else range(len(part))
-    bad_files = [(str(names[index]), reason) for index, reason in sorted(bad.items())]
+    bad_files = [(_shown(names[index]), reason) for index, reason in sorted(bad.items())]
     good = np.setdiff1d(np.arange(len(part)), np.array(sorted(bad), np.int64))
     return _Selection(rows, np.asarray(part.labels, dtype=np.int64), good), bad_files
+
+
+def _shown(name: object) -> str:
+    """A file's name as text: bytes that are no UTF-8 would break the run's event log."""
+    return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _check_enough(

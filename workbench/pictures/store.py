@@ -75,7 +75,10 @@ def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shap
 
 
 def prune(folder: Path, keep_bytes: int = KEEP_BYTES) -> None:
-    """Removes the longest unused files beyond `keep_bytes`; open memory maps stay valid."""
+    """Removes the longest unused files beyond `keep_bytes`, but never the newest.
+
+    Open memory maps of removed files stay valid.
+    """
     files = []
     for path in folder.glob("*.npy"):
         try:
@@ -83,10 +86,11 @@ def prune(folder: Path, keep_bytes: int = KEEP_BYTES) -> None:
         except FileNotFoundError:
             continue  # another process pruned it
         files.append((status.st_mtime, status.st_size, path))
+    files.sort(reverse=True)
     total = 0
-    for _, size, path in sorted(files, reverse=True):
+    for number, (_, size, path) in enumerate(files):
         total += size
-        if total > keep_bytes:
+        if number and total > keep_bytes:
             path.unlink(missing_ok=True)
             _side_file(path).unlink(missing_ok=True)
 
