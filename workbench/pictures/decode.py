@@ -30,6 +30,17 @@ MAX_FILE_BYTES = 512 * 2**20
 
 _CAN_READ = "PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, JPEG 2000, PSD, ICO, PPM, QOI or TGA"
 
+_TURNS: dict[int, Image.Transpose] = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""What makes a picture upright, by its EXIF orientation."""
+
 # Pillow itself only warns between its limit and twice the limit: here that is an error too.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
@@ -94,8 +105,9 @@ def _decode(data: bytes, where: str, *, is_tga: bool) -> Pixels:
             _refuse_large(image.size, where)
             image.load()
             # After load(): TIFF and PNG know their orientation only then.
-            orientation = _orientation(image)
-            pixels = _rgb(image)
+            upright = _TURNS.get(_orientation(image))
+            coloured = _rgb(image)
+            pixels = np.array(coloured if upright is None else coloured.transpose(upright))
     except PictureError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -104,7 +116,7 @@ def _decode(data: bytes, where: str, *, is_tga: bool) -> Pixels:
         raise PictureError("There is not enough memory for this picture.", where=where) from None
     except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
         raise _damaged(kind, error, where) from None
-    return np.ascontiguousarray(_upright(pixels, orientation))
+    return pixels
 
 
 def _kind(data: bytes, where: str, *, is_tga: bool) -> str:
@@ -164,26 +176,16 @@ def _orientation(image: Image.Image) -> int:
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
-def _upright(pixels: Pixels, orientation: int) -> Pixels:
-    if orientation >= 5:  # 5 to 8 have rows and columns exchanged
-        pixels = pixels.transpose(1, 0, 2)
-    if orientation in {3, 4, 7, 8}:
-        pixels = pixels[::-1]
-    if orientation in {2, 3, 6, 7}:
-        pixels = pixels[:, ::-1]
-    return pixels
-
-
-def _rgb(image: Image.Image) -> Pixels:
-    """The loaded frame as 8-bit RGB (height, width, 3)."""
+def _rgb(image: Image.Image) -> Image.Image:
+    """The loaded frame as 8-bit RGB."""
     if image.mode == "F" or image.mode.startswith("I"):
         grey = _eight_bits(np.asarray(image), is_scaled=image.mode.startswith("I;16"))
-        return np.repeat(grey[:, :, None], 3, axis=2)
+        return Image.fromarray(grey).convert("RGB")
     if image.has_transparency_data or image.mode in {"La", "RGBa", "PA"}:
         coloured = image.convert("RGBA")
         white = Image.new("RGBA", image.size, (255, 255, 255, 255))
-        return np.asarray(Image.alpha_composite(white, coloured).convert("RGB"))
-    return np.asarray(image.convert("RGB"))
+        return Image.alpha_composite(white, coloured).convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _eight_bits(values: np.ndarray[Any, Any], *, is_scaled: bool) -> Pixels:
