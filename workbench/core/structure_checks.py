@@ -101,16 +101,27 @@ def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
         found: tuple[Fix, ...] = ()
         if len(inputs) == 1:
             found = (fixes.move_behind_input_fix(node.id, inputs[0].id, node.name),)
-        before = list_text([node_text(graph.nodes[s], layers) for s in graph.sources(node.id)])
-        yield Problem(
-            node.id,
-            "error",
-            "Stands too late",
-            f"{node_text(node, layers)} stands behind {before}. Random picture layers run "
-            "before the model, while pictures are read, so only other picture layers may stand "
-            "between them and Input, and the chain must not branch.",
-            found,
-        )
+        yield Problem(node.id, "error", *_place_words(graph, layers, node), found)
+
+
+def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
+    """Title and message for a random picture layer that cannot run in the input pipeline."""
+    rule = "Random picture layers run before the model, while pictures are read"
+    before = [graph.nodes[source] for source in graph.sources(node.id)]
+    name = node_text(node, layers)
+    for source in before:
+        others = [graph.nodes[key] for key in graph.targets(source.id) if key != node.id]
+        if others and source.kind == "input":
+            names = list_text([node_text(other, layers) for other in others])
+            return "Stands on a branch", (
+                f"{name} and {names} both start at {node_text(source, layers)}. {rule}, so "
+                "every branch must start behind them."
+            )
+    names = list_text([node_text(source, layers) for source in before])
+    return "Stands too late", (
+        f"{name} stands behind {names}. {rule}, so only other picture layers may stand between "
+        "them and Input, and the chain must not branch."
+    )
 
 
 def check_names(graph: Graph, layers: Layers) -> Iterator[Problem]:

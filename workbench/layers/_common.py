@@ -9,8 +9,9 @@ from typing import Any
 from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params, SizeParam
 from workbench.core.specs import ParamCount, Shape, ShapeProblem
 
-# "glu" is missing on purpose: it halves the last axis, but Keras's symbolic shapes do not
-# know that, so every layer behind it would be built with the wrong size.
+# Two are missing on purpose. "glu" halves the last axis, but Keras's symbolic shapes do not
+# know that, so every layer behind it would be built with the wrong size. "threshold" cannot
+# run by its name: it has two arguments without defaults.
 ACTIVATIONS: tuple[str, ...] = (
     "linear",
     "relu",
@@ -40,7 +41,6 @@ ACTIVATIONS: tuple[str, ...] = (
     "sparsemax",
     "squareplus",
     "tanh_shrink",
-    "threshold",
 )
 """Keras's activation functions by name, the common ones first."""
 
@@ -91,12 +91,21 @@ def use_bias_param() -> BoolParam:
 
 
 def initializer_param(key: str, title: str, default: str = "glorot_uniform") -> ChoiceParam:
-    """How a layer's weights start."""
+    """How a layer's kernel starts."""
+    return _initializer(key, title, default, INITIALIZERS)
+
+
+def vector_initializer_param(key: str, title: str, default: str = "zeros") -> ChoiceParam:
+    """How a weight with one axis starts: "orthogonal" needs two."""
+    return _initializer(key, title, default, INITIALIZERS[:-3] + INITIALIZERS[-2:])
+
+
+def _initializer(key: str, title: str, default: str, choices: tuple[str, ...]) -> ChoiceParam:
     return ChoiceParam(
         key=key,
         title=title,
         default=default,
-        choices=INITIALIZERS,
+        choices=choices,
         help="How the numbers are set before training. he_normal suits relu, "
         "glorot_uniform suits most others.",
         is_advanced=True,
@@ -128,7 +137,7 @@ def weight_params(*, kernel: str = "kernel", words: str = "Kernel") -> tuple[Par
     return (
         use_bias_param(),
         initializer_param(f"{kernel}_initializer", f"{words} initializer"),
-        initializer_param("bias_initializer", "Bias initializer", "zeros"),
+        vector_initializer_param("bias_initializer", "Bias initializer"),
         *regularizer_params(kernel, words),
         *regularizer_params("bias", "Bias"),
     )

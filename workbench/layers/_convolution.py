@@ -137,11 +137,13 @@ def check_dilation(title: str, params: Params) -> None:
 def check_square_strides(title: str, params: Params) -> None:
     """Refuses unequal strides, which TensorFlow's depthwise convolution cannot compute.
 
+    With dilation Keras takes the steps itself, and any strides do.
+
     Raises:
-        ShapeProblem: they differ.
+        ShapeProblem: they differ and nothing is dilated.
     """
     rows, columns = params["strides"]
-    if rows != columns:
+    if rows != columns and max(params["dilation_rate"]) == 1:
         low, high = sorted((rows, columns))
         raise ShapeProblem(
             f"{title} needs equal strides",

@@ -9,8 +9,8 @@ from workbench.core.params import BoolParam, FloatParam, Param, Params
 from workbench.core.specs import ParamCount, Shape
 from workbench.layers._common import (
     affine_count,
-    initializer_param,
     regularizer_params,
+    vector_initializer_param,
     with_regularizers,
 )
 
@@ -48,8 +48,8 @@ def affine_params() -> tuple[Param, ...]:
             "Conv2D layer without activation in between.",
             is_advanced=True,
         ),
-        initializer_param("beta_initializer", "Offset initializer", "zeros"),
-        initializer_param("gamma_initializer", "Scale initializer", "ones"),
+        vector_initializer_param("beta_initializer", "Offset initializer"),
+        vector_initializer_param("gamma_initializer", "Scale initializer", "ones"),
         *regularizer_params("beta", "Offset"),
         *regularizer_params("gamma", "Scale"),
     )

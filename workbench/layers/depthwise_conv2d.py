@@ -15,7 +15,6 @@ from workbench.layers._common import (
     with_regularizers,
 )
 from workbench.layers._convolution import (
-    check_dilation,
     check_square_strides,
     depth_multiplier_param,
     describe_convolution,
@@ -28,7 +27,6 @@ from workbench.layers._convolution import (
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     picture = need_picture("DepthwiseConv2D", inputs)
     check_square_strides("DepthwiseConv2D", params)
-    check_dilation("DepthwiseConv2D", params)
     channels = picture[2] * params["depth_multiplier"]
     return output_shape("DepthwiseConv2D", params, picture, channels)
 

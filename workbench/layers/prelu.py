@@ -9,10 +9,10 @@ from typing import Any
 from workbench.core.params import BoolParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
 from workbench.layers._common import (
-    initializer_param,
     join,
     regularizer_params,
     same_shape,
+    vector_initializer_param,
     with_regularizers,
 )
 
@@ -51,7 +51,7 @@ SPEC = LayerSpec(
             default=False,
             help="One slope per channel instead of one per value: far fewer to learn.",
         ),
-        initializer_param("alpha_initializer", "Slope initializer", "zeros"),
+        vector_initializer_param("alpha_initializer", "Slope initializer"),
         *regularizer_params("alpha", "Slope"),
     ),
     infer_shape=_infer_shape,

@@ -15,10 +15,10 @@ from workbench.layers._common import (
     need_picture,
     regularizer_params,
     use_bias_param,
+    vector_initializer_param,
     with_regularizers,
 )
 from workbench.layers._convolution import (
-    check_dilation,
     check_square_strides,
     depth_multiplier_param,
     describe_convolution,
@@ -32,7 +32,6 @@ from workbench.layers._convolution import (
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     picture = need_picture("SeparableConv2D", inputs)
     check_square_strides("SeparableConv2D", params)
-    check_dilation("SeparableConv2D", params)
     return output_shape("SeparableConv2D", params, picture, params["filters"])
 
 
@@ -69,7 +68,7 @@ SPEC = LayerSpec(
         use_bias_param(),
         initializer_param("depthwise_initializer", "Depthwise initializer"),
         initializer_param("pointwise_initializer", "Pointwise initializer"),
-        initializer_param("bias_initializer", "Bias initializer", "zeros"),
+        vector_initializer_param("bias_initializer", "Bias initializer"),
         *regularizer_params("depthwise", "Depthwise"),
         *regularizer_params("pointwise", "Pointwise"),
         *regularizer_params("bias", "Bias"),
