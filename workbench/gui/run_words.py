@@ -60,7 +60,7 @@ def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
     if history.last_batch is not None and _is_training(history):
         return f"Epoch {count(history.progress.epoch)} of {count(history.started.epochs)}"
     if history.phase is not None and history.phase.text:
-        return history.phase.text
+        return history.phase.text[:1].upper() + history.phase.text[1:]
     return "Starting the trainer"
 
 

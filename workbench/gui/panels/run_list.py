@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -100,8 +101,8 @@ class RunDelegate(QStyledItemDelegate):
         run = index.data(SUMMARY_ROLE)
         if not isinstance(run, RunSummary):
             return
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        state = option.state  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        state = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colors = self._theme.colors
@@ -229,7 +230,7 @@ class RunListPanel(QWidget):
         exports = menu.addMenu("Export")
         exports.setEnabled(run.has_model)
         for key, spec in all_exports().items():
-            exports.addAction(f"{spec.title}…", lambda key=key: self.export_wanted.emit(run, key))
+            exports.addAction(f"{spec.title}…", partial(self.export_wanted.emit, run, key))
         menu.addSeparator()
         delete = menu.addAction("Move to trash", lambda: self.delete_wanted.emit(run))
         delete.setEnabled(run.is_over)

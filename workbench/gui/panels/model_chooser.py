@@ -1,0 +1,82 @@
+"""Which run answers: the newest that can, unless the user has chosen another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+
+from workbench.client.run_library import RunLibrary
+from workbench.gui.run_words import when
+from workbench.gui.widgets.labels import plain_label
+from workbench.gui.widgets.numbers import share
+from workbench.runs.index import RunSummary
+
+
+def model_words(run: RunSummary) -> str:
+    """A run as a model: name, time, accuracy."""
+    accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
+    parts = [run.title, when(run.created), share(accuracy) if accuracy is not None else ""]
+    return " · ".join(part for part in parts if part)
+
+
+class ModelChooser(QWidget):
+    """A drop-down of the runs whose weights were kept. `model_changed` when it is another."""
+
+    model_changed = Signal()
+
+    def __init__(self, library: RunLibrary) -> None:
+        super().__init__()
+        self._library = library
+        self._chosen: Path | None = None
+        self._current: Path | None = None
+        self.box = QComboBox()
+        self.box.setAccessibleName("Network")
+        self.box.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.box.setMinimumContentsLength(28)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(plain_label("Network", role="dim"))
+        row.addWidget(self.box)
+        self.box.activated.connect(self._on_activated)
+        library.runs_changed.connect(self._refresh)
+        self._refresh()
+
+    @property
+    def path(self) -> Path | None:
+        """Folder of the chosen run; None while there is none."""
+        return self._current
+
+    @property
+    def title(self) -> str:
+        """Words for the chosen run."""
+        summary = self._library.summary(self._current)
+        return summary.title if summary is not None else ""
+
+    def choose(self, path: Path) -> None:
+        """Chooses a run, as the user does; it may still have to appear in the list."""
+        self._chosen = path
+        self._refresh()
+
+    def _on_activated(self, row: int) -> None:
+        self.choose(Path(self.box.itemData(row)))
+
+    def _refresh(self) -> None:
+        models = [run for run in self._library.runs if run.has_model]
+        wanted = [(str(run.path), model_words(run)) for run in models]
+        shown = [(self.box.itemData(i), self.box.itemText(i)) for i in range(self.box.count())]
+        if wanted != shown:
+            self.box.clear()
+            for path, words in wanted:
+                self.box.addItem(words, path)
+        paths = [run.path for run in models]
+        current = self._chosen if self._chosen in paths else (paths[0] if paths else None)
+        if current is not None:
+            self.box.setCurrentIndex(paths.index(current))
+        if current != self._current:
+            self._current = current
+            self.model_changed.emit()
