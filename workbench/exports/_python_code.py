@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 LINE_WIDTH = 88
+_SIZES = frozenset({"kernel_size", "strides", "pool_size", "dilation_rate", "size"})
 
 
 def literal(value: Any) -> str:
@@ -22,7 +23,16 @@ def literal(value: Any) -> str:
     if isinstance(value, tuple | list):
         inside = ", ".join(literal(item) for item in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, float) and len(repr(value)) > 10 and 0 < abs(value) < 1:
+        divisor = round(1 / value)
+        return f"1 / {divisor}" if 1 / divisor == value else repr(value)
     return repr(value)
+
+
+def square(key: str, value: Any) -> Any:
+    """Equal height and width as one number, for the arguments that Keras takes so."""
+    is_square = key in _SIZES and len(set(value)) == 1 if isinstance(value, tuple | list) else False
+    return value[0] if is_square else value
 
 
 def call(start: str, arguments: Iterable[str], end: str = "", *, indent: int = 0) -> str:

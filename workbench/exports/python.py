@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.core.recipe import OPTIMIZERS, TrainingRecipe
 from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
-from workbench.exports._python_code import call, comment_text, literal, sequence, variable_names
+from workbench.exports._python_code import (
+    call,
+    comment_text,
+    literal,
+    sequence,
+    square,
+    variable_names,
+)
+
+_TAKEN = (*dir(builtins), "inputs", "keras", "layers", "np", "tf")
+"""Names that the script uses otherwise."""
 
 _HEAD = '''"""{title}: written by Workbench.
 
@@ -105,27 +117,28 @@ def script(context: Any, file: str) -> str:
         shape=literal(tuple(card.input_shape)),
         classes=sequence("CLASS_NAMES", card.class_names),
     )
-    has_normalization = any(kind == "Normalization" for _, kind, _, _ in calls)
+    has_normalization = any(call.kind == "Normalization" for call in calls)
     return head + _network(calls) + _training(context, _ADAPT if has_normalization else "")
 
 
-def _network(calls: list[tuple[str, str, dict[str, Any], tuple[str, ...]]]) -> str:
-    names = variable_names((name for name, *_ in calls), taken=("keras", "layers", "np", "tf"))
-    lines = []
-    used = {source for *_, inputs in calls for source in inputs}
-    for name, kind, arguments, inputs in calls:
-        words = [f"{key}={literal(value)}" for key, value in arguments.items()]
-        if kind == "Input":
-            lines.append(f"    {names[name]} = keras.Input(INPUT_SHAPE, name={literal(name)})")
-            continue
-        sources = ", ".join(names[source] for source in inputs)
-        end = f"([{sources}])" if len(inputs) > 1 else f"({sources})"
-        start = f"{names[name]} = layers.{kind}"
-        lines.append(call(start, [*words, f"name={literal(name)}"], end, indent=4))
-    start = next(names[name] for name, kind, *_ in calls if kind == "Input")
-    last = next(names[name] for name, *_ in reversed(calls) if name not in used)
-    lines.append(f"    return keras.Model({start}, {last})\n")
-    return "\n".join(lines)
+def _network(calls: list[Any]) -> str:
+    """The body of build_model: a line a layer, in the order that data flows."""
+    names = variable_names((call.name for call in calls), taken=_TAKEN)
+    names |= {call.name: "inputs" for call in calls if call.kind == "Input"}
+    used = {source for call in calls for source in call.inputs}
+    lines = ["    inputs = keras.Input(INPUT_SHAPE)"]
+    lines += [_layer(call, names) for call in calls if call.kind != "Input"]
+    last = next(names[call.name] for call in reversed(calls) if call.name not in used)
+    return "\n".join([*lines, f"    return keras.Model(inputs, {last})\n"])
+
+
+def _layer(layer: Any, names: Mapping[str, str]) -> str:
+    words = [literal(square(key, value)) for key, value in layer.required.items()]
+    for key, value in layer.arguments.items():
+        words.append(f"{key}={literal(square(key, value))}")
+    sources = ", ".join(names[source] for source in layer.inputs)
+    end = f"([{sources}])" if len(layer.inputs) > 1 else f"({sources})"
+    return call(f"{names[layer.name]} = layers.{layer.kind}", words, end, indent=4)
 
 
 def _training(context: Any, adapt: str) -> str:

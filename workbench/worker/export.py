@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import shutil
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +15,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.graph import Graph
+from workbench.core.names import keras_names
 from workbench.core.params import check_all
 from workbench.core.project_file import graph_from_plain
 from workbench.core.recipe import TrainingRecipe, recipe_from
@@ -32,6 +35,25 @@ NUM_COMPARED = 8
 """Pictures that the model and its export are compared on."""
 
 _TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class KerasCall:
+    """One layer as Keras is told to make it.
+
+    Attributes:
+        name: Unique name of the layer.
+        kind: Keras class, e.g. "Conv2D"; "Input" for the picture.
+        required: The arguments that have no default, in Keras's order.
+        arguments: Other arguments that differ from Keras's own defaults.
+        inputs: Names of the layers it is called on.
+    """
+
+    name: str
+    kind: str
+    required: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    inputs: tuple[str, ...]
 
 
 class ExportContext:
@@ -74,34 +96,18 @@ class ExportContext:
         """The model card, for formats that can carry it along."""
         return msgspec.json.format(msgspec.json.encode(self.card), indent=1)
 
-    def keras_calls(self) -> list[tuple[str, str, dict[str, Any], tuple[str, ...]]]:
-        """The network as Keras calls in order: (name, class, arguments, names of inputs).
-
-        Arguments that Keras would choose itself are left out.
-        """
-        layers = all_layers()
+    def keras_calls(self) -> list[KerasCall]:
+        """The network as Keras calls in order, without arguments that Keras chooses itself."""
+        layers, names = all_layers(), keras_names(self.graph)
         calls = []
         for node_id in self.graph.order:
             node = self.graph.nodes[node_id]
             spec = layers[node.kind]
             params, _ = check_all(spec.params, node.params)
-            inputs = tuple(self.graph.nodes[source].name for source in self.graph.sources(node_id))
-            arguments = self._telling(spec.title, spec.keras_arguments(params))
-            calls.append((node.name, spec.title, arguments, inputs))
+            inputs = tuple(names[source] for source in self.graph.sources(node_id))
+            arguments = _telling(self.keras, spec.title, spec.keras_arguments(params))
+            calls.append(KerasCall(names[node_id], spec.title, *arguments, inputs))
         return calls
-
-    def _telling(self, kind: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        if kind == "Input":
-            return arguments
-        layer_class = getattr(self.keras.layers, kind)
-        chosen = inspect.signature(layer_class.__init__).parameters
-        told = {}
-        for key, value in arguments.items():
-            default = chosen[key].default if key in chosen else inspect.Parameter.empty
-            is_same = value == default or (value == "linear" and default is None)
-            if not is_same or isinstance(value, bool) != isinstance(default, bool):
-                told[key] = value
-        return told
 
     def pictures(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The pictures of the comparison: noise, the same each time; uint8 (8, h, w, c)."""
@@ -144,6 +150,25 @@ class ExportContext:
                 expected=f"at most {_TOLERANCE:g}",
                 fix="Please report this with the project file.",
             )
+
+
+def _telling(
+    keras: Any, kind: str, arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Splits arguments into those Keras requires and those that differ from its defaults."""
+    if kind == "Input":
+        return {}, {}
+    chosen = inspect.signature(getattr(keras.layers, kind).__init__).parameters
+    required = [key for key, p in chosen.items() if p.default is p.empty and key in arguments]
+    told = {}
+    for key, value in arguments.items():
+        default = chosen[key].default if key in chosen else inspect.Parameter.empty
+        is_same = value == default or (value == "linear" and default is None)
+        if key not in required and (
+            not is_same or isinstance(value, bool) != isinstance(default, bool)
+        ):
+            told[key] = value
+    return {key: arguments[key] for key in required}, told
 
 
 def export(job: Job, request: ExportRequest) -> AnyAnswer:
