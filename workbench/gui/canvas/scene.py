@@ -88,6 +88,7 @@ class GraphScene(QGraphicsScene):
                 self._drop_node(node_id)
             for node_id in change.added_nodes:
                 self._add_node(node_id)
+            self.nodes = {key: self.nodes[key] for key in self.document.graph.nodes}
             for edge in change.added_edges:
                 self._add_edge(edge)
             self._refresh_facts()

@@ -126,12 +126,17 @@ class DragConnection(Interaction):
 
     def _words_for(self, item: NodeItem) -> str:
         source, target = self._source or item.node_id, self._target or item.node_id
-        warning = self.document.connection_warning(source, target)
-        if warning:
-            return warning
         names = {key: node.facts.name for key, node in self.scene.nodes.items()}
         text = self.view.tr("Connect {source} to {target}")
-        return text.format(source=names[source], target=names[target])
+        words = text.format(source=names[source], target=names[target])
+        warning = self.document.connection_warning(source, target)
+        return f"{words}\n{warning}" if warning and self._completes(target) else words
+
+    def _completes(self, target: str) -> bool:
+        """True when no input stays open: else what is missing is no news."""
+        graph = self.document.graph
+        spec = self.scene.layers.get(graph.nodes[target].kind)
+        return spec is None or len(graph.edges_into(target)) + 1 >= spec.min_inputs
 
     def _words_for_empty(self) -> str:
         if self._edge is not None:

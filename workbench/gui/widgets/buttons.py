@@ -12,7 +12,6 @@ from workbench.gui.fonts import ui_font
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_tip
 
-
 _SEGMENT_PAD_PX = 36
 
 
