@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pickle
 import struct
 import zipfile
@@ -283,6 +284,23 @@ def test_the_cache_follows_the_file(tmp_path):
     assert (second.train.pictures[..., 0] == 255 - GREY).all()
     assert (first.train.pictures[..., 0] == GREY).all()  # an open map outlives its entry
     assert len(list((tmp_path / "cache" / "arrays").iterdir())) == 1
+
+
+def test_the_longest_unused_sources_are_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.datasets._array_cache.KEEP_ENTRIES", 2)
+    folder = tmp_path / "cache" / "arrays"
+    for number in range(4):
+        np.savez(tmp_path / f"{number}.npz", x=GREY, y=LABELS)
+        load_file(tmp_path / f"{number}.npz", PlainContext(tmp_path / "cache"))
+        if number < 2:  # used long ago, the first longer ago
+            for path in folder.iterdir():
+                os.utime(path, (path.stat().st_mtime - 100_000,) * 2)
+    assert len(list(folder.iterdir())) == 2  # of the last day
+    ctx = PlainContext(tmp_path / "cache")
+    load_file(tmp_path / "3.npz", ctx)
+    assert ctx.told == []
+    load_file(tmp_path / "0.npz", ctx)
+    assert ctx.told
 
 
 def test_a_damaged_entry_is_made_again(tmp_path):

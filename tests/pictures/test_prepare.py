@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -268,3 +269,13 @@ def test_bad_files_are_named_in_plain_text(tmp_path):
     )
     assert data.bad_files[0][0].endswith("\\udcff.png")
     assert data.bad_files[0][0].encode("utf-8")
+
+
+def test_leftovers_of_killed_processes_are_removed_after_a_day(tmp_path):
+    for name, age_s in [(".preparing-old", 100_000), (".preparing-new", 0), ("kept", 100_000)]:
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (time.time() - age_s,) * 2)
+    write_rows(tmp_path / "a.npy", [np.zeros((1, 1, 1), np.uint8)], 1, (1, 1, 1))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".preparing-new", "a.json", "a.npy", "kept",
+    ]  # fmt: skip

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 
 from workbench.core.specs import LoadContext
 from workbench.errors import DatasetError
+from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 
 Array = np.ndarray[Any, Any]
 
@@ -23,6 +25,10 @@ _LAYOUT = 2
 """Raised when what is stored changes, so that older entries are not read."""
 
 _FACTS = "facts.json"
+_TEMPORARY = ".unpacking-"
+
+KEEP_ENTRIES = 12
+"""Unpacked sources kept; the longest unused go first, but none used within a day."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,7 @@ def cached_entry(
     if entry is None:
         _make(path, fill)
         entry = _open(path)
-        for old in folder.glob(f"{name}-{place}-*"):
-            if old != path:
-                shutil.rmtree(old, ignore_errors=True)
+        _forget(folder, path, f"{name}-{place}-")
     if entry is None:
         raise DatasetError("The unpacked pictures have disappeared.", where=str(path))
     return entry
@@ -73,6 +77,21 @@ def save_array(folder: Path, name: str, array: Array) -> None:
     """Writes one array of an entry; raises OSError."""
     with (folder / f"{name}.npy").open("wb") as file:
         np.save(file, array, allow_pickle=False)
+
+
+def _forget(folder: Path, made: Path, prefix: str) -> None:
+    """Removes older entries of the same source, and the longest unused of all others."""
+    others = []
+    for path in folder.iterdir():
+        if path != made and not path.name.startswith("."):
+            try:
+                others.append((path.stat().st_mtime, path))
+            except FileNotFoundError:
+                continue  # another process forgot it first
+    for number, (used, path) in enumerate(sorted(others, reverse=True), 2):
+        is_unused = time.time() - used > LEFTOVER_AGE_S
+        if path.name.startswith(prefix) or (number > KEEP_ENTRIES and is_unused):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _open(path: Path) -> Entry | None:
@@ -86,6 +105,7 @@ def _open(path: Path) -> Entry | None:
     except (OSError, ValueError, EOFError):
         shutil.rmtree(path, ignore_errors=True)
         return None
+    os.utime(path)  # used just now
     return Entry(arrays, facts)
 
 
@@ -93,7 +113,8 @@ def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=path.parent))
+        remove_leftovers(path.parent, _TEMPORARY)
+        temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=path.parent))
         facts = fill(temporary)
         (temporary / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
         for file in temporary.iterdir():

@@ -23,11 +23,13 @@ from typing import Any
 
 from workbench.core.specs import LoadContext
 from workbench.errors import DatasetError
+from workbench.pictures.store import remove_leftovers
 
 TIMEOUT_S = 20.0
 """How long a silent server is waited for."""
 
 _CHUNK_BYTES = 256 * 1024
+_TEMPORARY = ".workbench-downloading-"
 MAX_MEMBER_BYTES = 256 * 2**20
 
 
@@ -74,7 +76,8 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
     path = keras_folder() / (download.keras_name or download.file_name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".downloading-", dir=path.parent)
+        remove_leftovers(path.parent, _TEMPORARY)
+        handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
     except OSError as error:
         raise _not_written(path, error) from error
     temporary = Path(name)

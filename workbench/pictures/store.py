@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,12 @@ BadRows = dict[int, str]
 
 KEEP_BYTES = 20 * 10**9
 """The cache of prepared pictures: the longest unused go when there is more than this."""
+
+
+LEFTOVER_AGE_S = 86_400.0
+"""Temporary files older than this belong to no living process."""
+
+_TEMPORARY = ".preparing-"
 
 
 def open_rows(path: Path, count: int, shape: Shape) -> tuple[Pixels, BadRows] | None:
@@ -52,7 +60,8 @@ def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shap
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".preparing-", suffix=".npy", dir=path.parent)
+        remove_leftovers(path.parent, _TEMPORARY)
+        handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=".npy", dir=path.parent)
         temporary = Path(name)
         with os.fdopen(handle, "wb", buffering=1 << 20) as file:
             _write_header(file, (count, *shape))
@@ -93,6 +102,19 @@ def prune(folder: Path, keep_bytes: int = KEEP_BYTES) -> None:
         if number and total > keep_bytes:
             path.unlink(missing_ok=True)
             _side_file(path).unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path, prefix: str) -> None:
+    """Removes temporary files and folders that a killed process left more than a day ago."""
+    for path in folder.glob(f"{prefix}*"):
+        try:
+            is_old = time.time() - path.stat().st_mtime > LEFTOVER_AGE_S
+        except FileNotFoundError:
+            continue  # its owner lives and has just finished it
+        if is_old and path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif is_old:
+            path.unlink(missing_ok=True)
 
 
 def _side_file(path: Path) -> Path:
