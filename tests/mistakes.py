@@ -65,7 +65,7 @@ WRONG_VALUES: tuple[tuple[str, str, Any], ...] = (
     ("random_translation", "width_factor", 1.5),
     ("random_contrast", "factor", -0.5),
     ("group_normalization", "groups", 0),
-    ("batch_normalization", "gamma_initializer", "one"),
+    ("batch_normalization", "gamma_initializer", "onez"),
     ("input", "shape", (0, 8, 3)),
     ("input", "shape", (8, -8, 3)),
 )

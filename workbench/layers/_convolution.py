@@ -134,25 +134,6 @@ def check_dilation(title: str, params: Params) -> None:
         )
 
 
-def check_square_strides(title: str, params: Params) -> None:
-    """Refuses unequal strides, which TensorFlow's depthwise convolution cannot compute.
-
-    With dilation Keras takes the steps itself, and any strides do.
-
-    Raises:
-        ShapeProblem: they differ and nothing is dilated.
-    """
-    rows, columns = params["strides"]
-    if rows != columns and max(params["dilation_rate"]) == 1:
-        low, high = sorted((rows, columns))
-        raise ShapeProblem(
-            f"{title} needs equal strides",
-            f"TensorFlow computes {title} only with the same stride in both directions, and "
-            f"these are {rows}×{columns}.",
-            (f"set_strides:[{low},{low}]", f"set_strides:[{high},{high}]"),
-        )
-
-
 def describe_convolution(params: Params) -> str:
     """The settings of a convolution in words."""
     filters = params.get("filters")

@@ -15,7 +15,6 @@ from workbench.layers._common import (
     with_regularizers,
 )
 from workbench.layers._convolution import (
-    check_square_strides,
     depth_multiplier_param,
     describe_convolution,
     dilation_param,
@@ -26,7 +25,6 @@ from workbench.layers._convolution import (
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     picture = need_picture("DepthwiseConv2D", inputs)
-    check_square_strides("DepthwiseConv2D", params)
     channels = picture[2] * params["depth_multiplier"]
     return output_shape("DepthwiseConv2D", params, picture, channels)
 

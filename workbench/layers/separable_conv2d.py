@@ -19,7 +19,6 @@ from workbench.layers._common import (
     with_regularizers,
 )
 from workbench.layers._convolution import (
-    check_square_strides,
     depth_multiplier_param,
     describe_convolution,
     dilation_param,
@@ -31,7 +30,6 @@ from workbench.layers._convolution import (
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     picture = need_picture("SeparableConv2D", inputs)
-    check_square_strides("SeparableConv2D", params)
     return output_shape("SeparableConv2D", params, picture, params["filters"])
 
 
