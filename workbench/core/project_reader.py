@@ -254,7 +254,7 @@ def _edge_extras(graph: Plain) -> dict[str, Any]:
 
 
 def _unknown(plain: Plain, known: tuple[str, ...]) -> dict[str, Any]:
-    return {key: value for key, value in plain.items() if key not in known}
+    return {key: frozen(value) for key, value in plain.items() if key not in known}
 
 
 def _is_int(value: Any) -> bool:

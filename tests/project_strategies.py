@@ -1,0 +1,68 @@
+"""Hypothesis strategies for whole projects, known layers and unknown ones alike."""
+
+from hypothesis import strategies as st
+
+from workbench.core.graph import Edge, Graph, Node
+from workbench.core.project import Choice, Project, View
+from workbench.core.recipe import TrainingRecipe
+
+_characters = st.characters(exclude_categories=["Cs"])
+texts = st.text(_characters, max_size=30)
+words = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: (
+        st.lists(inner, max_size=3).map(tuple) | st.dictionaries(texts, inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+params = st.dictionaries(words, json_values, max_size=4)
+# Names that no version of the format uses, so that they count as unknown.
+extras = st.dictionaries(words.map(lambda word: f"x_{word}"), json_values, max_size=2)
+
+
+@st.composite
+def graphs(draw, max_nodes=5):
+    """Acyclic graphs: every edge leads from an earlier node to a later one."""
+    count = draw(st.integers(0, max_nodes))
+    ids = draw(st.lists(words, min_size=count, max_size=count, unique=True))
+    names = draw(st.lists(words, min_size=count, max_size=count))
+    nodes = [Node(i, draw(words), n, draw(params), draw(extras)) for i, n in zip(ids, names)]
+    edges = {}
+    for target in range(1, count):
+        for port in range(draw(st.integers(0, 2))):
+            edges[target, port] = Edge(ids[draw(st.integers(0, target - 1))], ids[target], port)
+    return Graph.of(nodes, edges.values())
+
+
+_places = st.integers(-10_000, 10_000).map(float)
+
+
+@st.composite
+def projects(draw):
+    """Whole projects with unknown fields at the top, in nodes and in sections."""
+    graph = draw(graphs())
+    positions = {key: (draw(_places), draw(_places)) for key in graph.nodes if draw(st.booleans())}
+    extra = dict(draw(extras))
+    for section in ("recipe", "dataset", "target", "view", "graph"):
+        unknown = draw(extras)
+        if unknown:
+            extra[section] = unknown
+    return Project(
+        graph=graph,
+        recipe=TrainingRecipe(epochs=draw(st.integers(1, 99)), seed=draw(st.integers(0, 99))),
+        dataset=Choice(draw(words), draw(params)),
+        target=Choice(draw(words), draw(params)),
+        view=View(
+            positions,
+            draw(st.sampled_from([0.25, 1.0, 1.5])),
+            draw(st.none() | st.tuples(_places, _places)),
+        ),
+        title=draw(texts),
+        summary=draw(texts),
+        extra=extra,
+    )
