@@ -7,6 +7,7 @@ shown: the plots of Train, say, cost nothing to who only draws a network.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
@@ -81,13 +82,18 @@ def _make_train(window: MainWindow) -> QWidget:
 def _make_evaluate(window: MainWindow) -> QWidget:
     from workbench.gui.views.evaluate import EvaluateView
 
-    return EvaluateView(window.context)
+    view = EvaluateView(window.context)
+    view.train_requested.connect(window.runs.start)
+    return view
 
 
 def _make_classify(window: MainWindow) -> QWidget:
     from workbench.gui.views.classify import ClassifyView
 
-    return ClassifyView(window.context)
+    view = ClassifyView(window.context)
+    view.train_requested.connect(window.runs.start)
+    window.runs.model_ready.connect(lambda path: view.chooser.choose(Path(path)))
+    return view
 
 
 _MAKERS: dict[str, Callable[[MainWindow], QWidget]] = {

@@ -20,6 +20,7 @@ TIPS = (
     "The harmonic mean of precision and recall",
     "How many pictures of this class were looked at",
 )
+NUMBER_WIDTHS_PX = (86, 74, 70, 80)
 SORT_ROLE = int(Qt.ItemDataRole.UserRole)
 
 
@@ -53,8 +54,10 @@ class ClassTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(28)
         header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column, width_px in enumerate(NUMBER_WIDTHS_PX, start=1):
+            header.resizeSection(column, width_px)
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._model.horizontalHeaderItem(0).setTextAlignment(

@@ -12,7 +12,7 @@ from workbench.gui.run_words import event_words
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import IconButton
 from workbench.gui.widgets.labels import plain_label
-from workbench.protocol.messages import RunEvent
+from workbench.protocol.messages import PhaseChanged, RunEvent
 
 MAX_LINES = 5_000
 
@@ -30,6 +30,7 @@ class LogPanel(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
+        self._last_phase = ""
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setUndoRedoEnabled(False)
@@ -59,7 +60,9 @@ class LogPanel(QFrame):
         lines = []
         for event in events:
             words = event_words(event, epochs)
-            if words:
+            is_repeated = isinstance(event, PhaseChanged) and words == self._last_phase
+            self._last_phase = words if isinstance(event, PhaseChanged) else ""
+            if words and not is_repeated:
                 stamp = time.strftime("%H:%M:%S", time.localtime(event.time))
                 lines.append(f"{stamp}  " + words.replace("\n", "\n          "))
         if lines:

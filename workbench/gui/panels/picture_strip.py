@@ -25,7 +25,7 @@ from workbench.gui.widgets.labels import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 
-TILE = QSize(104, 78)
+TILE = QSize(92, 69)
 WORDS_PX = 20
 GAP_PX = 8
 IMAGE_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -128,7 +128,14 @@ class PictureStrip(QListView):
         return [self._model.item(row).text() for row in range(self.num_tiles)]
 
     def add(
-        self, key: object, image: QImage, words: str, *, mood: str = "", at_front: bool = False
+        self,
+        key: object,
+        image: QImage,
+        words: str,
+        *,
+        tip: str = "",
+        mood: str = "",
+        at_front: bool = False,
     ) -> None:
         """Adds a tile; beyond 200 the oldest goes.
 
@@ -136,6 +143,7 @@ class PictureStrip(QListView):
             key: Comes back with `chosen`.
             image: What it shows.
             words: The line below.
+            tip: More words for the mouse; the line below where empty.
             mood: "good" or "bad" colours the line; the words say the same.
             at_front: Newest first.
         """
@@ -143,7 +151,7 @@ class PictureStrip(QListView):
         item.setData(image, IMAGE_ROLE)
         item.setData(key, KEY_ROLE)
         item.setData(mood, MOOD_ROLE)
-        item.setToolTip(plain_tip(words))
+        item.setToolTip(plain_tip(tip or words))
         self._model.insertRow(0 if at_front else self.num_tiles, item)
         if self.num_tiles > MAX_TILES:
             self._model.removeRow(self.num_tiles - 1 if at_front else 0)

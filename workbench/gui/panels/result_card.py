@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
@@ -12,7 +13,8 @@ from workbench.gui.widgets.numbers import count, duration, share
 from workbench.gui.widgets.picture_frame import PictureFrame
 from workbench.gui.widgets.score_bars import ScoreBars
 
-PICTURE_PX = 208
+PICTURE_PX = 176
+ROUND_PICTURE_PX = 56
 
 
 class ResultCard(QFrame):
@@ -21,6 +23,7 @@ class ResultCard(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
+        self.setFixedHeight(PICTURE_PX + ROUND_PICTURE_PX)
         self.entry: ClassifiedPicture | None = None
         self.picture = PictureFrame(theme, "The picture", PICTURE_PX)
         self.seen = PictureFrame(
@@ -43,16 +46,18 @@ class ResultCard(QFrame):
         answer.addWidget(self.caption)
         headline = QHBoxLayout()
         headline.setSpacing(10)
-        headline.addWidget(self.label, 1)
-        headline.addWidget(self.figure)
+        headline.addWidget(self.label, 100)
+        headline.addWidget(self.figure, 0, Qt.AlignmentFlag.AlignBottom)
+        headline.addSpacing(12)
+        headline.addWidget(self.truth, 0, Qt.AlignmentFlag.AlignBottom)
+        headline.addStretch(1)
         answer.addLayout(headline)
-        answer.addWidget(self.truth)
-        answer.addSpacing(4)
+        answer.addSpacing(6)
         answer.addWidget(self.bars)
         answer.addWidget(self.message)
         answer.addStretch(1)
         row = QHBoxLayout(self)
-        row.setContentsMargins(18, 16, 18, 14)
+        row.setContentsMargins(16, 14, 16, 12)
         row.setSpacing(16)
         for frame in (self.picture, self.seen):
             column = QVBoxLayout()
@@ -67,8 +72,7 @@ class ResultCard(QFrame):
         self.picture.show_image(QImage(), "your picture")
         self.seen.show_image(QImage(), "as the network sees it")
         self.caption.setText("Answer")
-        self.label.set_full_text("Nothing yet")
-        self.figure.setText("")
+        self._say("Nothing yet", "")
         self.truth.setText("")
         self.bars.set_scores([])
         self.bars.hide()
@@ -93,16 +97,20 @@ class ResultCard(QFrame):
         if answer.error is not None:
             self._show_error(entry)
             return
-        self.label.set_full_text(answer.label)
-        self.figure.setText(share(entry.probability))
+        self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.truth)
         self._show_truth(entry)
 
+    def _say(self, label: str, figure: str) -> None:
+        # As wide as its words, so that the percentage stands beside them.
+        self.label.setMaximumWidth(self.label.fontMetrics().horizontalAdvance(label) + 4)
+        self.label.set_full_text(label)
+        self.figure.setText(figure)
+
     def _show_error(self, entry: ClassifiedPicture) -> None:
         error = entry.answer.error
-        self.label.set_full_text("Not readable")
-        self.figure.setText("")
+        self._say("Not readable", "")
         self.truth.setText("")
         if error is not None:
             rest = f"Found: {error.received}." if error.received else ""

@@ -77,7 +77,9 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self._line.setPen(pg.mkPen(text, style=Qt.PenStyle.DashLine))
         self._ring.setPen(pg.mkPen(QColor(colors.text), width=1.5))
         self._best.setColor(QColor(colors.text))
-        self._best.fill = pg.mkBrush(colors.panel)
+        ground = QColor(colors.panel)
+        ground.setAlpha(190)
+        self._best.fill = pg.mkBrush(ground)
         self._best.setFont(self._theme.font(11, weight=600))
 
     def _x_label(self) -> str:

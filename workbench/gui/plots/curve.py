@@ -30,6 +30,7 @@ class LiveCurve:
     def __init__(self, plot: Any, *, color: QColor, width: float = 1.0, z: float = 0.0) -> None:
         self.item = pg.PlotCurveItem(antialias=True, connect="finite")
         self._width = width
+        self._color: QColor | None = None
         if width > 1.0:
             self.item.setSegmentedLineMode("on")
         self.item.setZValue(z)
@@ -41,6 +42,9 @@ class LiveCurve:
 
     def set_color(self, color: QColor) -> None:
         """Changes the colour of the line."""
+        if color == self._color:
+            return
+        self._color = color
         self.item.setPen(pg.mkPen(color, width=self._width))
 
     def set_data(self, x: Steps, y: Values) -> None:

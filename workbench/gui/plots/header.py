@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSlider, QToolButton, QWidget
@@ -13,6 +15,11 @@ from workbench.gui.widgets.labels import plain_label
 SLIDER_STEPS = 60
 DEFAULT_SLIDER = 26
 WORDS_FROM_PX = 440
+
+
+def position_of(span: float) -> int:
+    """Number of steps -> nearest slider position."""
+    return round(SLIDER_STEPS * math.log10(max(1.0, span)) / 3.0)
 
 
 def span_of(position: int) -> float:
@@ -41,12 +48,16 @@ class Swatch(QWidget):
 
 
 class SmoothingSlider(QSlider):
-    """Chooses how many steps the smooth curve averages over; a double click resets it."""
+    """Chooses how many steps the smooth curve averages over; a double click resets it.
+
+    Until it is moved it follows the proposal, which depends on the length of the run.
+    """
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self.setRange(0, SLIDER_STEPS)
         self.setValue(DEFAULT_SLIDER)
+        self._proposed = DEFAULT_SLIDER
         self.setFixedWidth(72)
         self.setAccessibleName("Smoothing")
         self.valueChanged.connect(self._tell)
@@ -57,8 +68,15 @@ class SmoothingSlider(QSlider):
         words = "off" if span <= 1 else f"over about {span:,} steps"
         self.setToolTip(f"Smoothing {words}. Double-click for the default.")
 
+    def propose(self, span: float) -> None:
+        """Moves to a number of steps, unless the user has moved it."""
+        is_untouched = self.value() == self._proposed
+        self._proposed = position_of(span)
+        if is_untouched:
+            self.setValue(self._proposed)
+
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.setValue(DEFAULT_SLIDER)
+        self.setValue(self._proposed)
         event.accept()
 
 

@@ -90,6 +90,10 @@ class LivePlot(QFrame):
         """Whether one point an epoch is shown instead of every batch."""
         return self.header.by_epoch.isChecked()
 
+    @property
+    def _is_smooth(self) -> bool:
+        return self.header.smoothing_span > 1.5
+
     def set_series(self, series: Series) -> None:
         """Takes the metric as it is now; arrays begin with the values given before."""
         if len(series.values) < self._averaged:
@@ -121,6 +125,7 @@ class LivePlot(QFrame):
         if span is not None:
             self.axes.set_x_range(span)
         shown_span = self.axes.x_range()
+        self.raw.set_color(self._color("train", RAW_ALPHA if self._is_smooth else 255))
         bounds: list[Span] = []
         for curve, is_shown in self._shown():
             curve.item.setVisible(is_shown)
@@ -149,10 +154,9 @@ class LivePlot(QFrame):
 
     def _shown(self) -> tuple[tuple[LiveCurve, bool], ...]:
         by_epoch = self.is_by_epoch
-        is_smooth = self.header.smoothing_span > 1.5
         return (
             (self.raw, not by_epoch),
-            (self.smooth, not by_epoch and is_smooth),
+            (self.smooth, not by_epoch and self._is_smooth),
             (self.epoch_train, by_epoch),
             (self.epoch_validation, True),
         )
@@ -210,7 +214,6 @@ class LivePlot(QFrame):
         colors = self._theme.colors
         self.header.set_colors(colors.train, colors.validation)
         self.card.set_colors(colors.train, colors.validation)
-        self.raw.set_color(self._color("train", RAW_ALPHA))
         for curve in (self.smooth, self.epoch_train):
             curve.set_color(self._color("train"))
         self.epoch_validation.set_color(self._color("validation"))

@@ -20,6 +20,10 @@ from workbench.runs.history import MetricHistory
 
 REDRAW_INTERVAL_MS = 40
 STACK_BELOW_PX = 780
+MAX_SPAN = 30.0
+SPANS_IN_RUN = 60
+"""Proposed smoothing: a sixtieth of the run, at most 30 steps; a short run stays as it is."""
+
 END_MARGIN = 1.02
 """Room behind the last step, so that its dot and ring are seen whole."""
 
@@ -111,10 +115,13 @@ class PlotPair(QWidget):
         self._epochs.extend(history.epochs)
         steps_per_epoch = history.data.steps_per_epoch if history.data else 0
         best = history.best
+        total = history.progress.total_steps
         for plot, values, train, validation in (
             (self.loss, history.losses, 1, 2),
             (self.accuracy, history.accuracies, 3, 4),
         ):
+            if total:
+                plot.header.smoothing.propose(min(MAX_SPAN, total / SPANS_IN_RUN))
             plot.set_series(
                 Series(
                     steps=history.steps,

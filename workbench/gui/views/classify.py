@@ -98,7 +98,7 @@ class ClassifyView(QWidget):
     def _build(self) -> None:
         self._middle.addWidget(self.drop)
         self._middle.addWidget(self.picker)
-        self._middle.setMinimumHeight(150)
+        self._middle.setMinimumHeight(132)
         top = QHBoxLayout()
         top.setSpacing(12)
         top.addWidget(self.chooser)
@@ -113,7 +113,7 @@ class ClassifyView(QWidget):
         strip.addWidget(self.strip)
         page = QWidget()
         column = QVBoxLayout(page)
-        column.setContentsMargins(18, 14, 18, 14)
+        column.setContentsMargins(18, 12, 18, 12)
         column.setSpacing(12)
         column.addLayout(top)
         column.addWidget(self.result)
@@ -281,7 +281,9 @@ class ClassifyView(QWidget):
         self._entries.pop(key - MAX_KEPT, None)
         moods: Mapping[bool | None, str] = {True: "good", False: "bad", None: ""}
         mood = "bad" if entry.answer.error is not None else moods[entry.is_right]
-        self.strip.add(key, entry.picture, entry.words(), mood=mood, at_front=True)
+        words = entry.words()
+        tip = f"{entry.name}: {words}"
+        self.strip.add(key, entry.picture, words, tip=tip, mood=mood, at_front=True)
         if self._show_next:
             self._show_next = False
             self.result.show_entry(entry)

@@ -11,7 +11,8 @@ from workbench.gui.widgets.numbers import plural, share
 
 NUMBERS_FROM_PX = 24
 NAMES_FROM_PX = 11
-MAX_CELL_PX = 44
+MAX_CELL_PX = 56
+WHITE_BELOW = 140.0
 NAME_GAP_PX = 6
 MAX_NAME_PX = 110
 
@@ -23,6 +24,12 @@ def mix(low: QColor, high: QColor, part: float) -> QColor:
     highs = (high.red(), high.green(), high.blue())
     red, green, blue = (round(a + (b - a) * part) for a, b in zip(lows, highs, strict=True))
     return QColor(red, green, blue)
+
+
+def _is_dark(color: QColor) -> bool:
+    """Whether white is easier to read on a colour than black."""
+    light = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
+    return light < WHITE_BELOW
 
 
 class ConfusionMap(QWidget):
@@ -77,7 +84,8 @@ class ConfusionMap(QWidget):
         line = float(self.fontMetrics().lineSpacing() + 4)
         room = min(self.width() - names - line, self.height() - names - line)
         side = min(max(room, 40.0), float(MAX_CELL_PX * count))
-        return QRectF(names + line, names + line, side, side)
+        spare = max(0.0, self.width() - names - line - side)
+        return QRectF(names + line + spare / 2, names + line, side, side)
 
     def cell_at(self, point: QPointF) -> tuple[int, int] | None:
         """(true, answered) under a point of the widget; None outside."""
@@ -117,8 +125,7 @@ class ConfusionMap(QWidget):
                 color = mix(empty, right if true == answered else wrong, shade**0.6)
                 painter.fillRect(rect, color)
                 if size >= NUMBERS_FROM_PX and number:
-                    is_dark = color.lightnessF() < 0.55
-                    painter.setPen(QColor("#ffffff" if is_dark else "#1c2330"))
+                    painter.setPen(QColor("#ffffff" if _is_dark(color) else "#1c2330"))
                     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, f"{number}")
         if self.cell is not None:
             painter.setPen(QPen(QColor(colors.text), 2))
@@ -154,7 +161,7 @@ class ConfusionMap(QWidget):
             QRectF(place.left(), 0, place.width(), line), Qt.AlignmentFlag.AlignCenter, "answered"
         )
         painter.save()
-        painter.translate(0, place.bottom())
+        painter.translate(place.left() - self._name_px() - line - 4, place.bottom())
         painter.rotate(-90)
         painter.drawText(
             QRectF(0, 0, place.height(), line), Qt.AlignmentFlag.AlignCenter, "true class"

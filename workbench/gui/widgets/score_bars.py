@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.numbers import share
 
-ROW_PX = 26
+ROW_PX = 25
 BAR_PX = 14
 NAME_PX = 132
 FIGURE_PX = 64
