@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from workbench.core import fixes
 from workbench.core.graph import Graph, Node
+from workbench.core.output_node import find_outputs
 from workbench.core.params import check_all
 from workbench.core.problems import Fix, Problem
 from workbench.core.registry import Registry
@@ -96,14 +98,16 @@ class _Work:
         )
         return False
 
+    @cached_property
+    def _outputs(self) -> tuple[str, ...]:
+        return find_outputs(self.graph)
+
     def _arity_fixes(self, node: Node, *, too_many: bool) -> tuple[Fix, ...]:
         if too_many:
             extra = self.graph.edges_into(node.id)[-1]
             return (fixes.disconnect_fix(extra, self.graph.nodes[extra.source].name),)
         remove = fixes.remove_fix(node.id, node.name)
-        ends = [
-            other for other in self.shapes if other != node.id and not self.graph.edges_from(other)
-        ]
+        ends = [other for other in self._outputs if other != node.id]
         if len(ends) != 1:
             return (remove,)
         return (fixes.connect_fix(ends[0], node.id, self.graph.nodes[ends[0]].name), remove)
