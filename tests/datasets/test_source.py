@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,12 @@ def test_an_unknown_choice_is_named_by_its_key():
     assert (
         source_text(Choice("from_the_future", {"path": "x"}), all_datasets()) == "from_the_future"
     )
+
+
+def test_the_specs_come_without_pillow_and_tensorflow():
+    code = (
+        "import sys; from workbench.datasets import all_datasets; all_datasets();"
+        "print([m for m in ('PIL', 'tensorflow', 'keras', 'tarfile', 'http.client') if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"

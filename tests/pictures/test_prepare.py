@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from tests.contexts import CancelledForTest, PlainContext
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.specs import ArrayPart, FilePart, LoadedData
 from workbench.errors import DatasetError, PictureError
-from workbench.pictures import decode_picture, list_pictures, prepare, write_png, write_thumbnails
+from workbench.pictures import decode_picture, list_pictures, write_png, write_thumbnails
 from workbench.pictures import fitted as fitted_module
-from workbench.pictures import prepare as prepare_function
+from workbench.pictures import prepare as prepare_module
+from workbench.pictures.prepare import prepare
 from workbench.pictures.store import open_rows, prune, write_rows
 
 RECIPE = TrainingRecipe(validation_share=0.2, test_share=0.2, seed=3)
@@ -179,8 +179,7 @@ def test_large_parts_stay_on_disk(tmp_path, monkeypatch):
     loaded = make_files(tmp_path / "data", (40, 20))
     arguments = {"shape": (8, 8, 3), "fit": "crop", "recipe": RECIPE}
     small = prepare(loaded, **arguments, ctx=PlainContext(tmp_path / "cache"))
-    module = sys.modules[prepare_function.__module__]
-    monkeypatch.setattr(module, "IN_MEMORY_BYTES", 1000)
+    monkeypatch.setattr(prepare_module, "IN_MEMORY_BYTES", 1000)
     large = prepare(loaded, **arguments, ctx=PlainContext(tmp_path / "cache"))
     assert isinstance(large.train.x, np.memmap)
     for part in ("train", "validation", "test"):

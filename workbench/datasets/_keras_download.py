@@ -8,13 +8,10 @@ cancelled, and unpacks nothing onto the disk: members are read in memory, by nam
 from __future__ import annotations
 
 import hashlib
-import http.client
 import os
-import tarfile
 import tempfile
 import urllib.error
 import urllib.parse
-import urllib.request
 import zlib
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -93,6 +90,8 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
 
 
 def _download(ctx: LoadContext, download: Download, handle: int) -> None:
+    import http.client  # noqa: PLC0415 - the window reads SPECs and never downloads
+
     ctx.progress(f"connecting to {_host(download)}")
     try:
         with os.fdopen(handle, "wb") as file, _open(download.address) as answer:
@@ -114,10 +113,12 @@ def _download(ctx: LoadContext, download: Download, handle: int) -> None:
 
 
 def _open(address: str) -> Any:
+    from urllib.request import Request, urlopen  # noqa: PLC0415 - as above
+
     if urllib.parse.urlsplit(address).scheme not in {"http", "https"}:
         raise ValueError("not an address of the web")
-    request = urllib.request.Request(address, headers={"User-Agent": "model-workbench"})  # noqa: S310 - checked above
-    return urllib.request.urlopen(request, timeout=TIMEOUT_S)  # noqa: S310 - checked above
+    request = Request(address, headers={"User-Agent": "model-workbench"})  # noqa: S310 - checked above
+    return urlopen(request, timeout=TIMEOUT_S)  # noqa: S310 - checked above
 
 
 def _write(file: Any, piece: bytes) -> None:
@@ -177,6 +178,8 @@ def read_tar_members(path: Path, names: Collection[str]) -> dict[str, bytes]:
     Raises:
         DatasetError: damaged, a member is missing, or larger than MAX_MEMBER_BYTES.
     """
+    import tarfile  # noqa: PLC0415 - as above
+
     found: dict[str, bytes] = {}
     try:
         with tarfile.open(path, "r:*") as archive:

@@ -12,7 +12,7 @@ from workbench.core.params import ChoiceParam, Params, PathParam
 from workbench.core.specs import DatasetSpec, FilePart, LoadContext, LoadedData
 from workbench.datasets._label_values import plain_name
 from workbench.errors import DatasetError
-from workbench.pictures.fit import FITS
+from workbench.pictures.fits import FITS
 from workbench.pictures.folders import list_folders, list_pictures
 
 _TRAIN_NAMES = frozenset({"train", "training"})

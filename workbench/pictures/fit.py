@@ -9,15 +9,9 @@ from PIL import Image
 
 from workbench.core.specs import Shape
 from workbench.errors import PictureError
+from workbench.pictures.fits import FITS
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
-
-FITS: dict[str, str] = {
-    "crop": "the largest centred part of the right proportions",
-    "stretch": "the whole picture, its proportions changed",
-    "pad": "the whole picture, with black beside or above it",
-}
-"""Ways to fit a picture into other proportions: key -> words."""
 
 _MODES = {1: "L", 3: "RGB"}
 
@@ -28,7 +22,7 @@ def fit_picture(pixels: Pixels, shape: Shape, *, fit: str = "crop") -> Pixels:
     Args:
         pixels: uint8 (height, width), (height, width, 1) or (height, width, 3).
         shape: (height, width, 1 or 3) to reach.
-        fit: A key of FITS.
+        fit: A key of fits.FITS.
 
     Returns:
         uint8 pixels of `shape`; unchanged values where nothing has to change.

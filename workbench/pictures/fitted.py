@@ -36,7 +36,7 @@ def fitted_rows(
     Args:
         part: Files, or pictures in memory.
         shape: (height, width, 1 or 3).
-        fit: A key of fit.FITS.
+        fit: A key of fits.FITS.
         ctx: Cache folder, progress and cancelling.
         words: What is being prepared, for the progress, e.g. "training pictures".
     """
