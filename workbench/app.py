@@ -27,6 +27,7 @@ from workbench.document.project_document import ProjectDocument
 from workbench.gui.context import WindowContext
 from workbench.gui.faults import Faults
 from workbench.gui.main_window import MainWindow
+from workbench.gui.recovery_flow import RecoveryFlow
 from workbench.gui.theme import Theme
 from workbench.gui.window_state import WindowState
 from workbench.layers import all_layers
@@ -55,9 +56,13 @@ def run_window(project_path: str | None = None) -> int:
     context.theme.apply(app)
     window = make_window(context, data_home())
     faults.window = window
+    recovery = RecoveryFlow(context.document, data_home() / "recovery", window)
+    recovery.recovered.connect(lambda: window.show_view("design"))
+    recovery.said.connect(window.say)
     window.show()
-    QTimer.singleShot(0, window, lambda: _after_first_paint(window, project_path))
+    QTimer.singleShot(0, window, lambda: _after_first_paint(window, recovery, project_path))
     code = app.exec()
+    recovery.close()
     close_context(context)
     faults.uninstall()
     return code
@@ -99,9 +104,13 @@ def close_context(context: WindowContext) -> None:
     context.settings.close()
 
 
-def _after_first_paint(window: MainWindow, project_path: str | None) -> None:
+def _after_first_paint(
+    window: MainWindow, recovery: RecoveryFlow, project_path: str | None
+) -> None:
     window.context.library.open()
     if window.context.settings.note:
         window.say(window.context.settings.note)
     if project_path:
         window.open_project(project_path)
+    if window.context.settings.settings.offers_recovery:
+        recovery.offer()

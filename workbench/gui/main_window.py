@@ -151,7 +151,7 @@ class MainWindow(QMainWindow):
             key: partial(self._on_view_action, key) for key in VIEW_KEYS
         }
         return views | {
-            "new": lambda _=False: self.files.new(),
+            "new": self._on_new,
             "open": self.files.ask_open,
             "save": self.files.save,
             "save_as": self.files.save_as,
@@ -228,6 +228,9 @@ class MainWindow(QMainWindow):
 
     def _on_view_action(self, key: str, _is_checked: bool = False) -> None:  # noqa: FBT001, FBT002
         self.show_view(key)
+
+    def _on_new(self) -> None:
+        self.files.new()
 
     def _on_search(self) -> None:
         self.design().palette_panel.start_search()

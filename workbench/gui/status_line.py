@@ -63,7 +63,8 @@ class StatusLine(QStatusBar):
         errors = sum(problem.severity == "error" for problem in analysis.problems)
         rest = len(analysis.problems) - errors
         if errors:
-            words, level, icon = plural(errors, "problem"), "error", "error"
+            remarks = f", {plural(rest, 'remark')}" if rest else ""
+            words, level, icon = plural(errors, "problem") + remarks, "error", "error"
         elif rest:
             words, level, icon = plural(rest, "remark"), "warning", "hint"
         else:

@@ -116,7 +116,7 @@ class TopBar(QToolBar):
         if spec is None:
             self.target.setText(f"Target {choice.key} (unknown)")
             return
-        self.target.setText(spec.title.replace("&", "&&"))
+        self.target.setText(" " + spec.title.replace("&", "&&"))
         what = spec.describe({**defaults(spec.params), **choice.params})
         self.target.setToolTip(plain_tip(f"Trains on: {spec.title}. {what}"))
         self.target.setAccessibleName(f"Target: {spec.title}, {what}")

@@ -33,6 +33,7 @@ class ViewStack(QStackedWidget):
             widget = self._makers[key]()
             self._views[key] = widget
             self.addWidget(widget)
+            widget.resize(self.size())  # its panels are sized in the room they will have
             self.built.emit(key, widget)
         return self._views[key]
 

@@ -17,6 +17,7 @@ from workbench.gui.widgets.numbers import count, plural, shape_text
 from workbench.protocol.messages import DataDescription, ErrorParts
 
 _MAX_BAD_SHOWN = 200
+_FACTS_PX = 460
 _EMPTY = "Nothing has been looked at yet. The classes and some of their pictures will stand here."
 
 
@@ -62,7 +63,9 @@ class DataContentsPanel(QScrollArea):
         self._column = self._new_page()
         summary = Box("card", 16, 10)
         summary.column.addWidget(plain_label(description.title, role="title", wrap=True))
-        summary.column.addWidget(FactRows(_facts(description)))
+        facts = FactRows(_facts(description))
+        facts.setMaximumWidth(_FACTS_PX)
+        summary.column.addWidget(facts)
         self._column.addWidget(summary)
         for note in description.notes:
             self._column.addWidget(TextBox("notice", "", note))

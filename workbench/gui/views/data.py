@@ -54,6 +54,7 @@ class DataView(QWidget):
         self.progress.setTextVisible(False)
         self.describe_button = button("Look at the pictures", icon="eye", theme=context.theme)
         self.cancel_button = button("Cancel")
+        self.status.hide()
         self._build()
         self.describe_button.clicked.connect(self.describe)
         self.cancel_button.clicked.connect(self._on_cancel)
@@ -105,7 +106,7 @@ class DataView(QWidget):
             self._service.cancel(self._request)
         self._asked = choice
         self._set_busy(is_busy=True)
-        self.status.setText("Starting to look…")
+        self._say("Starting to look…")
         recipe = self._document.recipe
         self._request = self._service.send(
             DescribeData(
@@ -130,12 +131,12 @@ class DataView(QWidget):
     def _ask_soon(self) -> None:
         spec = self._datasets.get(self._document.project.dataset.key)
         if spec is None or self._is_incomplete(spec):
-            self.status.setText("Choose where the pictures are.")
+            self._say("Choose where the pictures are.")
             self.contents.say_empty(
                 "Choose a folder with one folder of pictures per class, or drop one here."
             )
         elif spec.needs_download:
-            self.status.setText("These pictures are fetched from the internet on first use.")
+            self._say("These pictures are fetched from the internet on first use.")
         else:
             self._timer.start()
 
@@ -147,7 +148,7 @@ class DataView(QWidget):
         if choice != self._asked:
             return
         if isinstance(answer, Progress):
-            self.status.setText(answer.text)
+            self._say(answer.text)
             self._show_fraction(answer.fraction)
             return
         self._request = 0
@@ -156,12 +157,12 @@ class DataView(QWidget):
             self._show(choice, answer)
         elif isinstance(answer, Failed):
             self._described = None
-            self.status.setText("")
+            self._say("")
             self.contents.show_error(answer.error)
 
     def _show(self, choice: Choice, description: DataDescription) -> None:
         self._described = choice
-        self.status.setText("")
+        self._say("")
         self.contents.show_description(description)
         self.split.set_given(_given(description))
         if choice == self._document.project.dataset:
@@ -182,6 +183,10 @@ class DataView(QWidget):
         self.cancel_button.setVisible(is_busy)
         self.describe_button.setVisible(not is_busy)
         self._show_fraction(None)
+
+    def _say(self, words: str) -> None:
+        self.status.setText(words)
+        self.status.setVisible(bool(words))
 
     def _show_fraction(self, fraction: float | None) -> None:
         self.progress.setRange(0, 0 if fraction is None else 1000)

@@ -13,7 +13,7 @@ from workbench.protocol.messages import ClassDescription
 _HEIGHT_PX = 64
 _NAME_PX = 132
 _BAR_PX = 150
-_COUNT_PX = 104
+_COUNT_PX = 140
 _THUMB_PX = 48
 _GAP_PX = 6
 

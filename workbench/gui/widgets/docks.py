@@ -30,10 +30,10 @@ def make_dock(theme: Theme, key: str, title: str, panel: QWidget) -> QDockWidget
 
 def on_panel(widget: QWidget) -> None:
     """Gives a widget, and the page of a scroll area, the ground of a panel."""
-    grounds = [widget]
-    if isinstance(widget, QScrollArea) and widget.widget() is not None:
-        grounds.append(widget.widget())
-    for ground in grounds:
+    page = widget.widget() if isinstance(widget, QScrollArea) else None
+    for ground in (widget, page):
+        if ground is None:
+            continue
         ground.setProperty("role", "panel")
         ground.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 

@@ -53,7 +53,12 @@ class EmptyPage(QWidget):
         column.addStretch(2)
         column.addWidget(self._icon)
         column.addWidget(self.title)
-        column.addWidget(self.text, 0, Qt.AlignmentFlag.AlignHCenter)
+        # Stretches, not an alignment: an aligned label is measured at the whole width.
+        middle = QHBoxLayout()
+        middle.addStretch(1)
+        middle.addWidget(self.text)
+        middle.addStretch(1)
+        column.addLayout(middle)
         column.addSpacing(6)
         row = QHBoxLayout()
         row.setSpacing(8)

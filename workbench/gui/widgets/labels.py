@@ -39,7 +39,10 @@ def plain_label(
         label.setFont(ui_font(weight=_WEIGHTS[role], tabular=role == "value"))
     if wrap:
         label.setWordWrap(True)
-        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
+        # Changed, not replaced: the policy also says that the height follows from the width.
+        policy = label.sizePolicy()
+        policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
+        label.setSizePolicy(policy)
     return label
 
 

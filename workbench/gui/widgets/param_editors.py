@@ -30,6 +30,9 @@ from workbench.core.params import (
     SizeParam,
 )
 
+# A style sheet's padding does not reach the line inside a spin box.
+_TEXT_MARGINS = (6, 0, 0, 0)
+
 
 class Editor(QObject):
     """Shows one value and tells when the user has set another.
@@ -66,6 +69,7 @@ class CalmSpinBox(QSpinBox):
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setKeyboardTracking(False)
+        self.lineEdit().setTextMargins(*_TEXT_MARGINS)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
@@ -82,6 +86,7 @@ class NumberBox(QDoubleSpinBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setKeyboardTracking(False)
         self.setDecimals(12)
+        self.lineEdit().setTextMargins(*_TEXT_MARGINS)
 
     def textFromValue(self, val: float) -> str:
         return f"{val:.8g}"

@@ -13,6 +13,8 @@ from workbench.errors import ParamError
 from workbench.gui.widgets.labels import plain_label, plain_tip
 from workbench.gui.widgets.param_editors import Editor, make_editor
 
+_LABEL_PX = 112
+
 
 class ParamForm(QWidget):
     """Shows and edits the values of some parameters.
@@ -85,7 +87,7 @@ class ParamForm(QWidget):
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for param in params:
             self._add_row(form, param)
@@ -100,10 +102,10 @@ class ParamForm(QWidget):
         widget.setAccessibleDescription(param.help)
         widget.setObjectName(f"param_{param.key}")
         widget.setSizePolicy(QSizePolicy.Policy.Expanding, widget.sizePolicy().verticalPolicy())
-        label = plain_label(param.title, role="dim")
+        label = plain_label(param.title, role="dim", wrap=True)
         label.setToolTip(tip)
         label.setBuddy(widget)
-        label.setMinimumWidth(112)
+        label.setFixedWidth(_LABEL_PX)
         form.addRow(label, widget)
         error = plain_label(role="bad", wrap=True)
         error.hide()
