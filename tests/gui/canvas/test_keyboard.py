@@ -65,6 +65,8 @@ def test_delete_closes_the_chain_and_selects_the_neighbour(small, document, hand
     hand.key(Qt.Key.Key_Delete)
     assert kinds(document) == ["input", "flatten", "dense"]
     assert small.selected_ids() == ["n1"]
+    small.select([])
+    assert not small.action("delete").isEnabled()
     small.scene.select([], [Edge("n3", "n4")])
     hand.key(Qt.Key.Key_Backspace)
     assert Edge("n3", "n4") not in document.graph.edges

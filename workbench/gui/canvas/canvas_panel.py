@@ -357,7 +357,7 @@ class CanvasPanel(QWidget):
         refresh_canvas_icons(self._actions, self._theme)
         self._style_overlays()
         self.view.viewport().update()
-        self.minimap.update()
+        self.minimap.refresh()
 
     def _style_overlays(self) -> None:
         colors = self._theme.colors

@@ -45,6 +45,7 @@ class Look:
     def refresh(self) -> None:
         """Takes colours and fonts from the theme again."""
         colors = self.theme.colors
+        self._categories: dict[str, QColor] = {}
         self.canvas = QColor(colors.canvas)
         self.panel = QColor(colors.panel)
         self.text = QColor(colors.text)
@@ -86,7 +87,9 @@ class Look:
 
     def category_color(self, category: str) -> QColor:
         """The strip's colour of a layer category."""
-        return QColor(self.theme.category_color(category))
+        if category not in self._categories:
+            self._categories[category] = QColor(self.theme.category_color(category))
+        return self._categories[category]
 
     def card_paths(self, height: float) -> tuple[QPainterPath, QPainterPath]:
         """Outline of a card of this height, and of the strip at its left."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QTransform
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.canvas.zoom_view import ZoomView
@@ -25,11 +25,17 @@ class Minimap(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._scene.contents_changed.connect(self._on_changed)
         view.view_changed.connect(self.update)
+        self._blocks: QPixmap | None = None
         self._on_changed()
+
+    def refresh(self) -> None:
+        """Draws the blocks anew: cards, or colours, are others."""
+        self._blocks = None
+        self.update()
 
     def _on_changed(self) -> None:
         self.setVisible(len(self._scene.nodes) > 0)
-        self.update()
+        self.refresh()
 
     def _to_map(self) -> QTransform:
         """From the scene to the widget; the network fills it, the middle in the middle."""
@@ -44,8 +50,28 @@ class Minimap(QWidget):
         return transform
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - small: painted whole
+        if self._blocks is None:
+            self._blocks = self._draw_blocks()
         look = self._scene.look
         painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawPixmap(0, 0, self._blocks)
+        frame = self._to_map().mapRect(self._view.visible_rect())
+        frame = frame.intersected(QRectF(self.rect()).adjusted(3, 3, -3, -3))
+        shade = QColor(look.accent)
+        shade.setAlphaF(0.10)
+        painter.setPen(QPen(look.accent, 1))
+        painter.setBrush(shade)
+        painter.drawRoundedRect(frame, 3, 3)
+        painter.end()
+
+    def _draw_blocks(self) -> QPixmap:
+        """The box and the cards: kept while only the frame moves."""
+        look, ratio = self._scene.look, self.devicePixelRatioF()
+        pixmap = QPixmap(self.size() * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(look.border_pen)
         painter.setBrush(look.panel)
@@ -56,14 +82,8 @@ class Minimap(QWidget):
             color = look.bad if is_bad else look.category_color(item.facts.category)
             block = transform.mapRect(item.card_rect())
             painter.fillRect(block.adjusted(0, 0, 0, max(0.0, 1.5 - block.height())), color)
-        frame = transform.mapRect(self._view.visible_rect())
-        frame = frame.intersected(QRectF(self.rect()).adjusted(3, 3, -3, -3))
-        shade = QColor(look.accent)
-        shade.setAlphaF(0.10)
-        painter.setPen(QPen(look.accent, 1))
-        painter.setBrush(shade)
-        painter.drawRoundedRect(frame, 3, 3)
         painter.end()
+        return pixmap
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._go(event.position())

@@ -93,6 +93,8 @@ def node_facts(
     graph: Graph,
     layers: Registry[LayerSpec],
     analysis: Analysis,
+    *,
+    words: str,
     problems: tuple[Problem, ...] = (),
 ) -> NodeFacts:
     """Collects what one card shows.
@@ -102,6 +104,7 @@ def node_facts(
         graph: Where it stands.
         layers: Known layer types.
         analysis: Newest shapes and costs.
+        words: Its settings, see `settings_words`.
         problems: What was found about this node, worst first.
     """
     spec = layers.get(node.kind)
@@ -112,7 +115,7 @@ def node_facts(
     return NodeFacts(
         title=spec.title if spec else node.kind,
         name=node.name,
-        words=settings_words(node, spec),
+        words=words,
         category=spec.category if spec else "",
         count=count,
         shape=shape,

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks import Analysis
 from workbench.core.diff import GraphDiff
-from workbench.core.graph import Edge
+from workbench.core.graph import Edge, Node
 from workbench.core.problems import Problem
 from workbench.core.project import Position
 from workbench.core.registry import Registry
@@ -22,7 +22,13 @@ from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.canvas.edge_item import EdgeItem
 from workbench.gui.canvas.look import Look
-from workbench.gui.canvas.node_facts import NodeFacts, inputs_words, node_facts, problems_by_node
+from workbench.gui.canvas.node_facts import (
+    NodeFacts,
+    inputs_words,
+    node_facts,
+    problems_by_node,
+    settings_words,
+)
 from workbench.gui.canvas.node_item import NodeItem
 from workbench.gui.canvas.problem_card import ProblemCard
 from workbench.gui.canvas.routing import Box, Router, end_points
@@ -51,6 +57,10 @@ class GraphScene(QGraphicsScene):
         self.card: ProblemCard | None = None
         self._shown_analysis: Analysis | None = None
         self._problems: dict[str, tuple[Problem, ...]] = {}
+        self._words: dict[str, tuple[Node, str]] = {}
+        self._placed: Mapping[str, Position] = {}
+        self._content: QRectF | None = None
+        self._told_selection: tuple[list[str], list[Edge]] = ([], [])
         self._is_detailed = True
         self._is_batch = False
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
@@ -71,6 +81,8 @@ class GraphScene(QGraphicsScene):
                 self.removeItem(item)
             self.nodes.clear()
             self.edges.clear()
+            self._words.clear()
+            self._placed = self.document.positions
             for node_id in self.document.graph.nodes:
                 self._add_node(node_id)
             for edge in self.document.graph.edges:
@@ -91,29 +103,37 @@ class GraphScene(QGraphicsScene):
             self.nodes = {key: self.nodes[key] for key in self.document.graph.nodes}
             for edge in change.added_edges:
                 self._add_edge(edge)
+            heights = {key: item.height for key, item in self.nodes.items()}
             self._refresh_facts()
-            self._place(self.document.positions)
-        self.reroute()
+            has_moved = self._place(self.document.positions)
+        is_taller = any(item.height != heights[key] for key, item in self.nodes.items())
+        has_other_edges = change.added_edges or change.removed_edges
+        has_other_nodes = change.added_nodes or change.removed_nodes
+        if has_moved or is_taller or has_other_edges or has_other_nodes:
+            self.reroute()
+        else:
+            self._tell_contents()
         self._on_selection_changed()
 
-    def _on_positions_changed(self, positions: Mapping[str, Position]) -> None:
-        if self._place(positions):
+    def _on_positions_changed(self) -> None:
+        if self._place(self.document.positions):
             self.reroute()
 
     def _place(self, positions: Mapping[str, Position]) -> bool:
-        """Puts cards where the document has them; True when one moved."""
-        has_moved = False
+        """Puts cards where the document has them; True when it has others than last time."""
+        if positions == self._placed:
+            return False
+        self._placed = positions
         for node_id, place in positions.items():
             item = self.nodes.get(node_id)
             if item is not None and item.pos().toTuple() != place:
                 item.setPos(*place)
-                has_moved = True
-        return has_moved
+        return True
 
     def _on_analysis_changed(self, analysis: Analysis) -> None:
         if analysis is not self._shown_analysis:
             self._refresh_facts()
-            self._refresh_card()
+            self._tell_contents()
 
     def _add_node(self, node_id: str) -> None:
         if node_id in self.nodes:
@@ -125,6 +145,7 @@ class GraphScene(QGraphicsScene):
         self.addItem(item)
 
     def _drop_node(self, node_id: str) -> None:
+        self._words.pop(node_id, None)
         item = self.nodes.pop(node_id, None)
         if item is not None:
             self.removeItem(item)
@@ -144,8 +165,12 @@ class GraphScene(QGraphicsScene):
         if analysis is not self._shown_analysis:
             self._shown_analysis = analysis
             self._problems = problems_by_node(analysis)
+        node = graph.nodes[node_id]
+        known = self._words.get(node_id)
+        if known is None or known[0] is not node:
+            known = self._words[node_id] = node, settings_words(node, self.layers.get(node.kind))
         problems = self._problems.get(node_id, ())
-        return node_facts(graph.nodes[node_id], graph, self.layers, analysis, problems)
+        return node_facts(node, graph, self.layers, analysis, words=known[1], problems=problems)
 
     def _refresh_facts(self) -> None:
         for node_id, item in self.nodes.items():
@@ -178,7 +203,12 @@ class GraphScene(QGraphicsScene):
         for edge, route in routes.items():
             self.edges[edge].set_route(route)
         self._place_shapes()
+        self._tell_contents()
+
+    def _tell_contents(self) -> None:
+        self._content = None
         self._refresh_card()
+        self._content = None
         self.contents_changed.emit()
 
     def _place_shapes(self) -> None:
@@ -207,8 +237,7 @@ class GraphScene(QGraphicsScene):
         ends = end_points(edges, boxes)
         for edge in edges:
             self.edges[edge].set_route(router.route(edge, ends[edge]))
-        self._refresh_card()
-        self.contents_changed.emit()
+        self._tell_contents()
 
     # finding ---------------------------------------------------------------------------
 
@@ -251,12 +280,14 @@ class GraphScene(QGraphicsScene):
 
     def content_rect(self) -> QRectF:
         """What all cards and their problem card cover."""
-        rect = QRectF()
-        for item in self.nodes.values():
-            rect = rect.united(item.card_rect())
-        if self.card is not None:
-            rect = rect.united(self.card.mapRectToScene(self.card.size))
-        return rect
+        if self._content is None:
+            rect = QRectF()
+            for item in self.nodes.values():
+                rect = rect.united(item.card_rect())
+            if self.card is not None:
+                rect = rect.united(self.card.mapRectToScene(self.card.size))
+            self._content = rect
+        return self._content
 
     # selection -------------------------------------------------------------------------
 
@@ -288,9 +319,14 @@ class GraphScene(QGraphicsScene):
             self._is_batch = False
 
     def _on_selection_changed(self) -> None:
-        if not self._is_batch:
-            self._refresh_card()
-            self.selection_changed.emit(self.selected_ids())
+        if self._is_batch:
+            return
+        self._refresh_card()
+        self._content = None
+        selected = self.selected_ids(), self.selected_edges()
+        if selected != self._told_selection:
+            self._told_selection = selected
+            self.selection_changed.emit(selected[0])
 
     # the problem card ------------------------------------------------------------------
 
