@@ -31,7 +31,9 @@ def graphs(draw, max_nodes=5):
     count = draw(st.integers(0, max_nodes))
     ids = draw(st.lists(words, min_size=count, max_size=count, unique=True))
     names = draw(st.lists(words, min_size=count, max_size=count))
-    nodes = [Node(i, draw(words), n, draw(params), draw(extras)) for i, n in zip(ids, names)]
+    nodes = [
+        Node(i, draw(words), n, draw(params), draw(extras)) for i, n in zip(ids, names, strict=True)
+    ]
     edges = {}
     for target in range(1, count):
         for port in range(draw(st.integers(0, 2))):

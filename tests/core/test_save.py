@@ -13,12 +13,16 @@ from workbench.core.save import save_bytes, sweep_leftovers
 from workbench.errors import SaveError, UnconfirmedSaveError
 
 
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 def test_writes_and_replaces(tmp_path):
     path = tmp_path / "a.workbench"
     save_bytes(path, b"one")
     save_bytes(path, b"two" * 500_000)
     assert path.read_bytes() == b"two" * 500_000
-    assert os.listdir(tmp_path) == ["a.workbench"]
+    assert names_in(tmp_path) == ["a.workbench"]
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
@@ -58,7 +62,7 @@ def test_refuses_what_is_no_file(tmp_path):
             save_bytes(path, b"x")
         assert not isinstance(caught.value, UnconfirmedSaveError)
         assert caught.value.fix
-    assert sorted(os.listdir(tmp_path)) == ["folder", "pipe"]
+    assert names_in(tmp_path) == ["folder", "pipe"]
 
 
 @pytest.mark.parametrize("call", ["write", "fsync", "replace"])
@@ -75,7 +79,7 @@ def test_a_failing_step_leaves_the_old_file(tmp_path, monkeypatch, call, number)
         save_bytes(path, b"new")
     assert not isinstance(caught.value, UnconfirmedSaveError)
     assert path.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["a"]
+    assert names_in(tmp_path) == ["a"]
 
 
 def test_a_failing_last_step_says_saved_but_not_confirmed(tmp_path, monkeypatch):

@@ -1,0 +1,129 @@
+"""Settings: tolerant to read, never lost, never in the window's way."""
+
+import json
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.core.params import defaults
+from workbench.errors import ParamError
+from workbench.settings.schema import MAX_RECENT_FILES, SETTINGS_PARAMS, Settings
+from workbench.settings.settings_file import parse_settings, settings_text
+from workbench.settings.store import SettingsStore
+
+
+def stored(folder, text):
+    (folder / "settings.json").write_text(text)
+    return SettingsStore(folder)
+
+
+def test_defaults_of_form_and_schema_agree():
+    assert defaults(SETTINGS_PARAMS) == {
+        param.key: getattr(Settings(), param.key) for param in SETTINGS_PARAMS
+    }
+    assert all(param.title and param.help for param in SETTINGS_PARAMS)
+
+
+def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):
+    store, heard = SettingsStore(tmp_path / "new folder"), []
+    stop = store.listen(heard.append)
+    store.change(theme="dark", window_geometry="QUJD")
+    store.change(theme="dark")
+    stop()
+    store.change(reduced_motion=True)
+    store.close()
+    assert [s.theme for s in heard] == ["dark"]
+    again = SettingsStore(tmp_path / "new folder")
+    assert again.settings == store.settings
+    assert again.settings.window_geometry == "QUJD"
+    assert again.note == ""
+    assert not [t for t in threading.enumerate() if t.name == "settings-writer"]
+
+
+@pytest.mark.parametrize(
+    "values", [{"theme": "pink"}, {"theme": 1}, {"no_such": 1}, {"last_folders": {"a": 1}}]
+)
+def test_wrong_changes_change_nothing(tmp_path, values):
+    store = SettingsStore(tmp_path)
+    with pytest.raises(ParamError):
+        store.change(reduced_motion=True, **values)
+    store.close()
+    assert store.settings == Settings()
+    assert not store.path.exists()
+
+
+def test_recent_files_latest_first_and_at_most_twelve(tmp_path):
+    store = SettingsStore(tmp_path)
+    for number in range(20):
+        store.add_recent(tmp_path / f"{number}.workbench")
+    store.add_recent(tmp_path / "15.workbench")
+    assert len(store.recent_files) == MAX_RECENT_FILES == 12
+    assert store.recent_files[:2] == [str(tmp_path / f"{n}.workbench") for n in (15, 19)]
+    store.remove_recent(tmp_path / "15.workbench")
+    assert store.recent_files[0].endswith("19.workbench")
+    store.clear_recent()
+    store.close()
+    assert SettingsStore(tmp_path).recent_files == []
+
+
+def test_last_folders_that_are_gone_are_forgotten(tmp_path):
+    store, folder = SettingsStore(tmp_path), tmp_path / "pictures"
+    folder.mkdir()
+    store.remember_folder("pictures", folder)
+    assert store.last_folder("pictures") == str(folder)
+    folder.rmdir()
+    assert store.last_folder("pictures") == store.last_folder("export") == ""
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1]", "NaN", '{"version": 99}', '{"version": 1, "version": 1}']
+)
+def test_a_damaged_file_is_kept_aside(tmp_path, text):
+    store = stored(tmp_path, text)
+    assert store.settings == Settings()
+    assert "settings.damaged-1.json" in store.note
+    store.change(theme="light")
+    store.close()
+    assert (tmp_path / "settings.damaged-1.json").read_text() == text
+    assert SettingsStore(tmp_path).settings.theme == "light"
+
+
+def test_one_wrong_field_does_not_take_the_others_along(tmp_path):
+    plain = {"version": 1, "theme": 7, "recent_files": ["/a"], "view": "train", "unknown": 1}
+    store = stored(tmp_path, json.dumps(plain))
+    assert store.settings == Settings(recent_files=("/a",), view="train")
+    assert "theme" in store.note
+
+
+def test_version_0_is_migrated(tmp_path):
+    store = stored(tmp_path, '{"version": 0, "dark": true, "recent": ["/a", "/b"]}')
+    assert store.settings == Settings(theme="dark", recent_files=("/a", "/b"))
+    assert store.note == ""
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    store = SettingsStore(tmp_path / "file")
+    store.change(theme="dark")
+    store.close()
+    assert store.settings.theme == "dark"
+    assert "could not be" in store.note
+
+
+@given(
+    st.builds(
+        Settings,
+        theme=st.sampled_from(["system", "light", "dark"]),
+        reduced_motion=st.booleans(),
+        recent_files=st.lists(
+            st.text(st.characters(exclude_categories=["Cs"])), max_size=12, unique=True
+        ).map(tuple),
+        last_folders=st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3),
+    )
+)
+def test_settings_survive_their_file(settings):
+    text = settings_text(settings)
+    assert parse_settings(text) == (settings, "")
