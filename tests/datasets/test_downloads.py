@@ -95,8 +95,8 @@ def test_a_file_is_fetched_once_with_progress(server, keras_home, ctx):
     fractions = [fraction for _, fraction in ctx.told if fraction is not None]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-    assert ctx.told[0][0].startswith("connecting to 127.0.0.1")
-    assert "downloading Letters: 1.0 of 1.0 MB" in ctx.told[-1][0]
+    assert ctx.told[0][0].startswith("Connecting to 127.0.0.1")
+    assert "Downloading Letters: 1.0 of 1.0 MB" in ctx.told[-1][0]
     assert fetch(ctx, download) == path
     assert server.asked == ["/a.bin"]
 

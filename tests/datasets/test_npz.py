@@ -316,7 +316,7 @@ def test_unpacking_can_be_cancelled(tmp_path):
     ctx = PlainContext(tmp_path / "cache", cancel_after=2)
     with pytest.raises(CancelledForTest):
         load_file(tmp_path / "a.npz", ctx)
-    assert ctx.told[-1][0].startswith("unpacking a.npz: ")
+    assert ctx.told[-1][0].startswith("Unpacking a.npz: ")
     assert list((tmp_path / "cache" / "arrays").iterdir()) == []
 
 

@@ -37,7 +37,7 @@ def load_cifar(
     archive = fetch(ctx, download)
 
     def fill(folder: Path) -> Mapping[str, Any]:
-        ctx.progress(f"unpacking {download.title}")
+        ctx.progress(f"Unpacking {download.title}")
         members = read_tar_members(archive, [*train, test])
         for part, names in (("train", list(train)), ("test", [test])):
             batches = [_arrays(members[name], labels_key, name) for name in names]

@@ -67,7 +67,7 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
     for name in (download.keras_name, download.file_name):
         path = keras_folder() / name
         if name and path.is_file():
-            ctx.progress(f"checking {download.title}")
+            ctx.progress(f"Checking {download.title}")
             if _checksum(path, download, ctx) == download.checksum:
                 return path
     path = keras_folder() / (download.keras_name or download.file_name)
@@ -92,7 +92,7 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
 def _download(ctx: LoadContext, download: Download, handle: int) -> None:
     import http.client  # noqa: PLC0415 - the window reads SPECs and never downloads
 
-    ctx.progress(f"connecting to {_host(download)}")
+    ctx.progress(f"Connecting to {_host(download)}")
     try:
         with os.fdopen(handle, "wb") as file, _open(download.address) as answer:
             total = int(answer.headers.get("Content-Length") or 0)
@@ -129,7 +129,7 @@ def _write(file: Any, piece: bytes) -> None:
 
 
 def _told(download: Download, done: int, total: int) -> tuple[str, float | None]:
-    words = f"downloading {download.title}: {done / 1e6:,.1f}"
+    words = f"Downloading {download.title}: {done / 1e6:,.1f}"
     if not total:
         return f"{words} MB", None
     return f"{words} of {total / 1e6:,.1f} MB", min(1.0, done / total)

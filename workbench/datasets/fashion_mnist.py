@@ -55,7 +55,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     path = data_path("fashion_mnist.zip")
 
     def fill(folder: Path) -> dict[str, Any]:
-        ctx.progress("unpacking Fashion-MNIST")
+        ctx.progress("Unpacking Fashion-MNIST")
         for name, array in _unpack(path).items():
             save_array(folder, name, array)
         return {}

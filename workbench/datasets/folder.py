@@ -34,7 +34,7 @@ class _Layout:
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     root = _root(str(params.get("path", "")))
     layout = _layout(root)
-    ctx.progress("listing the pictures")
+    ctx.progress("Listing the pictures")
     train = {name: _list(folder, ctx) for name, folder in layout.train.items()}
     test = {name: _list(folder, ctx) for name, folder in layout.test.items()}
     notes = [*layout.notes]

@@ -136,7 +136,7 @@ def _unpack(
         nonlocal done
         ctx.check_cancelled()
         done += count
-        words = f"unpacking {path.name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+        words = f"Unpacking {path.name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
         ctx.progress(words, done / total)
 
     return [
@@ -166,7 +166,7 @@ def _convert(
     path: Path,
     ctx: LoadContext,
 ) -> dict[str, Any]:
-    ctx.progress("reading the values")
+    ctx.progress("Reading the values")
     pictures = arrays[::2]
     axes = [find_axes(array.shape, str(path)) for array in pictures]
     _check_same_shape([axis.arrange(a[:1]) for axis, a in zip(axes, pictures, strict=True)], path)

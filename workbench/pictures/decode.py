@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import warnings
 from pathlib import Path
@@ -110,8 +111,9 @@ def _decode(data: bytes, where: str, *, is_tga: bool) -> Pixels:
             pixels = np.array(coloured if upright is None else coloured.transpose(upright))
     except PictureError:
         raise
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _too_large("", where) from None
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        counted = re.search(r"\((\d+) pixels\)", str(error))
+        raise _too_large(f"{int(counted[1]):,} pixels" if counted else "", where) from None
     except MemoryError:
         raise PictureError("There is not enough memory for this picture.", where=where) from None
     except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes

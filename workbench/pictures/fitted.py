@@ -105,14 +105,14 @@ def _in_order(
         waiting.extend(pool.submit(step, s) for s in islice(starts, workers * 2))
         while waiting:
             ctx.check_cancelled()
-            ctx.progress(f"preparing {words}: {done:,} of {count:,}", done / count)
+            ctx.progress(f"Preparing {words}: {done:,} of {count:,}", done / count)
             rows = waiting.popleft().result()
             waiting.extend(pool.submit(step, s) for s in islice(starts, 1))
             done += len(rows)
             yield from rows
     finally:
         pool.shutdown(cancel_futures=True)
-    ctx.progress(f"preparing {words}: {count:,} of {count:,}", 1.0)
+    ctx.progress(f"Preparing {words}: {count:,} of {count:,}", 1.0)
 
 
 def _reason(error: PictureError) -> str:

@@ -99,7 +99,7 @@ def prepare(
     _check_enough(train, loaded.class_names, bad_files)
     train, validation, test = _split(train, test, recipe)
     notes = (*loaded.notes, *_notes(loaded.class_names, train, test))
-    ctx.progress("gathering the pictures")
+    ctx.progress("Gathering the pictures")
     test_part = _gather(test, shape, ctx) if test is not None else None
     validation_part = test_part
     if validation is not test:
@@ -226,5 +226,5 @@ def _copied(rows: Pixels, indices: Labels, ctx: LoadContext) -> Iterator[Pixels]
     for number, index in enumerate(indices):
         if number % 256 == 0:
             ctx.check_cancelled()
-            ctx.progress("gathering the pictures", number / len(indices))
+            ctx.progress("Gathering the pictures", number / len(indices))
         yield rows[index]
