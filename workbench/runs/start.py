@@ -107,8 +107,12 @@ def target_environment(target: Choice) -> dict[str, str]:
     return dict(spec.environment(params))
 
 
-def reap() -> None:
-    """Lets the kernel forget trainers of this process that have ended (no zombies)."""
+def reap() -> int:
+    """Lets the kernel forget trainers of this process that have ended (no zombies).
+
+    Returns:
+        How many are still there.
+    """
     for pid in list(_started):
         try:
             ended, _ = os.waitpid(pid, os.WNOHANG)
@@ -116,3 +120,4 @@ def reap() -> None:
             ended = pid
         if ended:
             _started.discard(pid)
+    return len(_started)

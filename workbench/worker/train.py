@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.core.params import check_all
 from workbench.core.project import Project
@@ -26,8 +27,10 @@ from workbench.worker.precision import choose_precision
 from workbench.worker.progress import Teller
 from workbench.worker.stop import StoppedError, StopSwitch
 from workbench.worker.surroundings import surroundings
-from workbench.worker.training import Training
 from workbench.worker.versions import versions
+
+if TYPE_CHECKING:
+    from workbench.worker.training import Training
 
 
 def run_training(folder: str | Path) -> int:
@@ -58,6 +61,8 @@ def _train(run: RunFolder, writer: EventWriter) -> int:
             project = run.request().to_project()
             _tell_start(run, project, teller)
             os.environ.update(target_environment(project.target))
+            from workbench.worker.training import Training  # after the first events
+
             training = Training(run, project, teller, stop)
             training.run()
         except StoppedError:

@@ -9,9 +9,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.checks import analyse
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
-from workbench.core.specs import DatasetSpec
+from workbench.core.specs import DatasetSpec, Shape
+from workbench.errors import GraphError
+from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.messages import BestEpoch, DataReady, EpochFinished, TestResult
 from workbench.runs.folder import RunFolder
@@ -54,6 +57,7 @@ class Training:
         self._stop = stop
         self._epochs: list[EpochFinished] = []
         self._best_weights: Weights | None = None
+        self._scores_by_epoch: dict[int, Scores] = {}
         self._step = 0
         self.batch_size = project.recipe.batch_size
         self.test: TestResult | None = None
@@ -91,23 +95,34 @@ class Training:
         self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
     ) -> PreparedData:
         """Loads, decodes and splits while TensorFlow is being imported in another thread."""
+        shape = self._shape()
         self._teller.phase("loading", f"Loading {spec.title}")
         ctx = TrainerLoadContext(self._teller, self._stop, engine)
         loaded = spec.load(ctx, params)
-        data = prepare(loaded, shape=self._shape(), fit=fit, recipe=self._recipe, ctx=ctx)
+        data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
             self._teller.log(note, level="warning")
         self._stop.check()
         return data
 
-    def _shape(self) -> tuple[int, ...]:
-        """The shape that the network's Input asks for."""
-        from workbench.core.shapes import propagate
-        from workbench.layers import all_layers
+    def _shape(self) -> Shape:
+        """The shape that the network's Input asks for.
 
+        Raises:
+            GraphError: the network cannot be trained; every reason is named.
+        """
         graph = self._project.graph
-        shapes = propagate(graph, all_layers()).shapes
-        return next(shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
+        analysis = analyse(graph, all_layers(), recipe=self._recipe)
+        errors = [problem for problem in analysis.problems if problem.severity == "error"]
+        if errors:
+            raise GraphError(
+                " ".join(f"{problem.title}: {problem.message}" for problem in errors),
+                where="the network",
+                fix="The design view and `workbench check` show each problem with its fixes.",
+            )
+        return next(
+            analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input"
+        )
 
     def _compile(self, engine: Engine, data: PreparedData) -> tuple[Compiled, Sizes]:
         if not engine.is_loaded:
@@ -207,6 +222,8 @@ class Training:
         if left:
             return False
         scores = self._scores(compiled.validation, "validating", f"Validating e{words}")
+        if scores is not None:
+            self._scores_by_epoch[number] = scores
         images = sizes.steps_per_epoch * sizes.batch_size
         self._epochs.append(
             self._teller.tell(
@@ -298,9 +315,16 @@ class Training:
             raise self._diverged("a weight is not a number", self._step)
         # Before the test, which may take a while: a kill then loses nothing.
         keeper.keep_now(weights, self._stamped(card, kept_epoch))
-        scores = self._scores(compiled.test, "testing", "Testing", to_the_end=True)
+        scores = self._test_scores(compiled, kept_epoch)
         if scores is not None:
             self.test = TestResult(
                 loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
             )
             keeper.keep_now(weights, self._stamped(card, kept_epoch))
+
+    def _test_scores(self, compiled: Compiled, kept_epoch: int) -> Scores | None:
+        """Scores on the test pictures; those of the validation where it was on the same ones."""
+        is_known = compiled.test is compiled.validation and kept_epoch in self._scores_by_epoch
+        if is_known and (self.is_completed or self._best_weights is not None):
+            return self._scores_by_epoch[kept_epoch]
+        return self._scores(compiled.test, "testing", "Testing", to_the_end=True)

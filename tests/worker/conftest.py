@@ -1,0 +1,135 @@
+"""Small real trainings: pictures of three stripes, tiny networks, real processes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from workbench.core.graph import Edge, Graph, Node
+from workbench.core.project import Choice, Project
+from workbench.core.recipe import TrainingRecipe
+from workbench.protocol.messages import RunFinished
+from workbench.runs.event_log import EventReader
+from workbench.runs.folder import create_run
+from workbench.runs.start import reap, start_trainer
+
+_PATIENCE_S = 120.0
+
+
+def stripes(count, seed):
+    """uint8 (count, 8, 8, 1) with a bright row that tells the class, int64 (count,)."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(count) % 3
+    pictures = random.integers(0, 90, (count, 8, 8, 1), dtype=np.uint8)
+    pictures[np.arange(count), 1 + 2 * labels] += 120
+    return pictures, labels.astype(np.int64)
+
+
+@pytest.fixture(scope="session")
+def stripes_npz(tmp_path_factory):
+    """An npz file: 600 pictures to train on, 100 to test on, three classes."""
+    path = tmp_path_factory.mktemp("data") / "stripes.npz"
+    (x_train, y_train), (x_test, y_test) = stripes(600, 1), stripes(100, 2)
+    np.savez(path, x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test)
+    return path
+
+
+def chain(*kinds):
+    """A graph of (kind, params) nodes one after the other."""
+    nodes = [Node(f"n{i}", kind, f"{kind}_{i}", params) for i, (kind, params) in enumerate(kinds)]
+    edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
+    return Graph.of(nodes, edges)
+
+
+@pytest.fixture
+def small_project(stripes_npz):
+    """Makes a project with a tiny network; keywords change its recipe."""
+
+    def make(*middle, data=stripes_npz, classes=3, **recipe):
+        graph = chain(
+            ("input", {"shape": (8, 8, 1)}),
+            *(middle or [("rescaling", {})]),
+            ("flatten", {}),
+            ("dense", {"units": classes, "activation": "softmax"}),
+        )
+        values = {"epochs": 3, "batch_size": 50, "learning_rate": 0.05, **recipe}
+        return Project(
+            title="Stripes",
+            graph=graph,
+            recipe=TrainingRecipe().with_values(**values),
+            dataset=Choice("npz", {"path": str(data)}),
+        )
+
+    return make
+
+
+class Trainer:
+    """A trainer in a process of its own, and what it has said so far."""
+
+    def __init__(self, project):
+        self.run = create_run(project)
+        self.reader = EventReader(self.run.events_path)
+        self.events = []
+        self.pid = start_trainer(self.run)
+
+    def wait_for(self, kind, count=1):
+        """Reads on until so many events of a kind were said; returns them."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while len(found := self.all(kind)) < count:
+            is_alive = self.run.is_alive()
+            new = self.reader.read_new()
+            self.events += new
+            if not is_alive and not new:
+                log = "\n".join(self.run.log_tail(max_lines=60))
+                pytest.fail(f"no {kind.__name__}; the trainer is gone:\n{self.events[-3:]}\n{log}")
+            if time.monotonic() > deadline:
+                pytest.fail(f"no {kind.__name__} within {_PATIENCE_S:.0f} s: {self.events[-3:]}")
+            time.sleep(0.02)
+        return found
+
+    def all(self, kind):
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def finish(self):
+        """Reads on to the end; returns RunFinished, which is the last event."""
+        (finished,) = self.wait_for(RunFinished)
+        self.wait_for_end()
+        assert self.events[-1] == finished
+        assert [event.seq for event in self.events] == list(range(1, len(self.events) + 1))
+        assert self.reader.num_bad_lines == 0
+        return finished
+
+    def wait_for_end(self):
+        """Waits until the process is gone, and reads what it said last."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while self.run.is_alive():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        self.events += self.reader.read_new()
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def trainer():
+    """Starts trainers; none is left at the end of the test."""
+    started = []
+
+    def start(project):
+        started.append(Trainer(project))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.run.is_alive():
+            one.kill()
+            one.wait_for_end()
+    deadline = time.monotonic() + 10
+    while started and time.monotonic() < deadline and reap():
+        time.sleep(0.02)

@@ -1,0 +1,184 @@
+"""The parts of the trainer that need no process of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.core.recipe import TrainingRecipe
+from workbench.errors import DatasetError
+from workbench.runs.event_log import EventWriter, read_all
+from workbench.runs.folder import create_run
+from workbench.runs.model_card import ModelCard
+from workbench.runs.weights_file import read_arrays
+from workbench.worker.compiled import sizes_of
+from workbench.worker.failure import error_parts
+from workbench.worker.keeper import WeightsKeeper
+from workbench.worker.loop import CallLength, StepResults
+from workbench.worker.optimizers import learning_rate_at, make_optimizer
+from workbench.worker.order import endless_passes, padded_batches, whole_epochs
+from workbench.worker.precision import choose_precision
+from workbench.worker.progress import Teller
+
+pytestmark = pytest.mark.worker
+
+_COUNTS = st.integers(1, 60)
+
+
+@given(count=_COUNTS, batch=st.integers(1, 20), seed=st.integers(0, 2**31 - 1))
+def test_an_epoch_has_each_picture_at_most_once(count, batch, seed):
+    batch = min(batch, count)
+    epochs = whole_epochs(count, batch, seed=seed)
+    again = whole_epochs(count, batch, seed=seed)
+    for _ in range(3):
+        block = next(epochs)
+        assert block.shape == (count // batch, batch)
+        assert len(np.unique(block)) == block.size
+        assert np.array_equal(block, next(again))
+
+
+@given(count=_COUNTS, batch=st.integers(1, 20))
+def test_endless_passes_show_each_picture_once_before_any_twice(count, batch):
+    blocks = endless_passes(count, min(batch, count), seed=3)
+    shown = np.concatenate([next(blocks).ravel() for _ in range(5)])
+    for start in range(0, len(shown) - count, count):
+        assert sorted(shown[start : start + count]) == list(range(count))
+
+
+@given(count=_COUNTS, batch=st.integers(1, 20))
+def test_padded_batches_hold_each_picture_once(count, batch):
+    indices, weights = padded_batches(count, batch)
+    assert indices.shape == weights.shape
+    assert indices[weights > 0].tolist() == list(range(count))
+
+
+def test_precision_follows_the_processor_unless_the_recipe_says_otherwise():
+    auto = TrainingRecipe()
+    assert choose_precision(auto, frozenset({"amx_bf16"})).precision == "bfloat16"
+    assert choose_precision(auto, frozenset({"avx512_bf16"})).precision == "bfloat16"
+    assert choose_precision(auto, frozenset({"avx2"})).precision == "float32"
+    wanted = TrainingRecipe(precision="bfloat16")
+    assert choose_precision(wanted, frozenset()).precision == "bfloat16"
+    assert "slow" in choose_precision(wanted, frozenset()).words
+    assert choose_precision(TrainingRecipe(precision="float32")).precision == "float32"
+
+
+def test_the_cosine_schedule_climbs_and_falls_to_a_hundredth():
+    recipe = TrainingRecipe(schedule="cosine", learning_rate=1.0)
+    rates = [learning_rate_at(recipe, step, 1000) for step in range(1001)]
+    assert rates[0] < 0.05
+    assert max(rates) == rates[30] == 1.0
+    assert rates[1000] == pytest.approx(0.01)
+    assert rates[30:] == sorted(rates[30:], reverse=True)
+
+
+@pytest.mark.parametrize("total", [1, 10, 500])
+def test_keras_uses_the_schedule_that_is_told(total):
+    import keras
+
+    recipe = TrainingRecipe(schedule="cosine", learning_rate=0.3, optimizer="sgd")
+    optimizer = make_optimizer(keras, recipe, total)
+    for step in range(0, total, max(1, total // 20)):
+        told = learning_rate_at(recipe, step, total)
+        assert float(optimizer._learning_rate(step)) == pytest.approx(told, rel=1e-4)
+
+
+def test_sizes_follow_recipe_data_and_replicas():
+    from workbench.core.project import Project
+
+    project = Project(recipe=TrainingRecipe(batch_size=64, epochs=2))
+    assert sizes_of(project, 1000).steps_per_epoch == 15
+    assert sizes_of(project, 30).batch_size == 30
+    assert sizes_of(project, 30, replicas=8).batch_size == 24
+    chosen = Project(recipe=TrainingRecipe(batch_size=10, steps_per_epoch=7, epochs=3))
+    assert sizes_of(chosen, 20).total_steps == 21
+
+
+def test_calls_grow_gently_and_shrink_at_once():
+    call = CallLength()
+    fast, slow = 0.001, 3.0
+    for wanted in (4, 16, 64):
+        call.learn(results(call.steps, fast))
+        assert call.steps == wanted
+    for _ in range(3):
+        call.learn(results(call.steps, slow))
+    assert call.steps == 1
+
+
+def results(steps, step_s):
+    return StepResults(np.zeros(steps, np.float32), np.zeros(steps, np.float32), steps * step_s)
+
+
+def test_failures_are_told_in_words():
+    told = error_parts(DatasetError("No pictures.", fix="Add some."))
+    assert (told.what, told.fix) == ("No pictures.", "Add some.")
+    memory = error_parts(MemoryError("Unable to allocate 9 GiB"), batch_size=1024)
+    assert "memory" in memory.what
+    assert "512" in memory.fix
+    disk = error_parts(OSError(28, "No space left on device", "/data/x"))
+    assert disk.what == "The disk is full."
+    unknown = error_parts(ZeroDivisionError("division by zero"))
+    assert "ZeroDivisionError" in unknown.what
+    assert unknown.received == "division by zero"
+
+
+def test_the_keeper_writes_the_newest_copy_and_survives_a_full_disk():
+    from workbench.core.project import Project
+
+    run = create_run(Project())
+    card = ModelCard(class_names=["a"], input_shape=[1, 1, 1], fit="crop", graph={})
+    warnings = []
+    keeper = WeightsKeeper(run, warnings.append)
+    for number in range(50):
+        keeper.keep_soon({"w": np.full(3, number, np.float32)}, card)
+    keeper.close()
+    assert read_arrays(run.weights_path)["w"].tolist() == [49.0] * 3
+    assert run.model_card().checksum == ""
+    keeper.keep_now({"w": np.zeros(3, np.float32)}, card)
+    assert read_arrays(run.weights_path, checksum=run.model_card().checksum)["w"].sum() == 0
+    assert not warnings
+
+    run.weights_path.unlink()
+    run.weights_path.mkdir()
+    failing = WeightsKeeper(run, warnings.append)
+    failing.keep_soon({"w": np.zeros(3, np.float32)}, card)
+    failing.close()
+    assert "not kept" in warnings[0]
+
+
+def test_progress_is_throttled_but_first_and_last_are_told(tmp_path):
+    with EventWriter(tmp_path / "events.jsonl") as writer:
+        teller = Teller(writer)
+        for number in range(10_001):
+            teller.phase("loading", "Loading", number / 10_000)
+        teller.phase("building", "Building")
+    events = read_all(tmp_path / "events.jsonl")
+    assert events[0].fraction == 0.0
+    assert events[-2].fraction == 1.0
+    assert events[-1].phase == "building"
+    assert len(events) < 500
+
+
+def test_two_replicas_train_as_one_device_does():
+    """The seam that a TPU target uses: same code, eight cores instead of one."""
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": str(here.parents[1]), "CUDA_VISIBLE_DEVICES": "-1"}
+    answer = subprocess.run(
+        [sys.executable, str(here / "replicas_script.py")],
+        env=environment, capture_output=True, text=True, check=False, timeout=200,
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr[-3000:]
+    one, two = json.loads(answer.stdout)
+    assert (one["replicas"], two["replicas"]) == (1, 2)
+    assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
+    assert two["accuracies"] == pytest.approx(one["accuracies"])
+    assert two["scores"] == pytest.approx(one["scores"], rel=1e-4)
+    assert one["scores"][2] == 150
