@@ -16,7 +16,7 @@ import traceback
 from collections import OrderedDict
 from typing import Any
 
-from workbench.errors import RunError, WorkbenchError
+from workbench.errors import RunError, WireError, WorkbenchError
 from workbench.protocol.messages import (
     PROTOCOL_VERSION,
     AnyAnswer,
@@ -82,9 +82,13 @@ class Service:
         threading.Thread(target=self._read, name="requests", daemon=True).start()
         while (item := self._queue.get()) is not None:
             job, request = item
-            self._channel.send(self._do(job, request))
+            answer = self._do(job, request)
             with self._jobs_lock:
                 self._jobs.pop(job.id, None)
+            try:
+                self._channel.send(answer)
+            except WireError as error:  # too long, or with a text that is no Unicode
+                self._channel.send(Failed(id=job.id, error=error_parts(error)))
 
     def _read(self) -> None:
         while (request := self._channel.receive()) is not None:
