@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from workbench.core.graph import Graph
 
@@ -36,13 +37,14 @@ def keras_names(graph: Graph) -> dict[str, str]:
     for node in graph.nodes.values():
         name = valid_name(node.name, node.kind)
         if name != node.name or name in used:
-            name = _free(name, taken | used)
+            name = free_name(name, taken | used)
         used.add(name)
         names[node.id] = name
     return names
 
 
-def _free(stem: str, taken: set[str]) -> str:
+def free_name(stem: str, taken: Container[str]) -> str:
+    """The stem, or the stem with the lowest number from 2 that is not taken."""
     if stem not in taken:
         return stem
     number = 2

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from workbench.core import fixes
 from workbench.core.graph import Edge, Graph, Node
-from workbench.core.names import is_valid_name, valid_name
+from workbench.core.names import free_name, is_valid_name, valid_name
 from workbench.core.output_node import find_outputs
 from workbench.core.pipeline_split import pipeline_nodes
 from workbench.core.problems import Fix, Problem
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
-from workbench.core.words import list_text, node_text
+from workbench.core.words import node_text, nodes_text
 
 Layers = Registry[LayerSpec]
 
@@ -71,7 +71,7 @@ def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
     outputs = find_outputs(graph)
     if len(outputs) < 2:
         return
-    names = list_text([node_text(graph.nodes[key], layers) for key in outputs])
+    names = nodes_text(outputs, graph, layers)
     for key in outputs[:-1]:
         node = graph.nodes[key]
         yield Problem(
@@ -107,17 +107,16 @@ def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
 def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
     """Title and message for a random picture layer that cannot run in the input pipeline."""
     rule = "Random picture layers run before the model, while pictures are read"
-    before = [graph.nodes[source] for source in graph.sources(node.id)]
     name = node_text(node, layers)
-    for source in before:
-        others = [graph.nodes[key] for key in graph.targets(source.id) if key != node.id]
-        if others and source.kind == "input":
-            names = list_text([node_text(other, layers) for other in others])
+    for source in graph.sources(node.id):
+        others = [key for key in graph.targets(source) if key != node.id]
+        if others and graph.nodes[source].kind == "input":
+            start = node_text(graph.nodes[source], layers)
             return "Stands on a branch", (
-                f"{name} and {names} both start at {node_text(source, layers)}. {rule}, so "
-                "every branch must start behind them."
+                f"{name} starts at {start} beside {nodes_text(others, graph, layers)}. {rule}, "
+                "so every branch must start behind them."
             )
-    names = list_text([node_text(source, layers) for source in before])
+    names = nodes_text(graph.sources(node.id), graph, layers)
     return "Stands too late", (
         f"{name} stands behind {names}. {rule}, so only other picture layers may stand between "
         "them and Input, and the chain must not branch."
@@ -127,6 +126,7 @@ def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
 def check_names(graph: Graph, layers: Layers) -> Iterator[Problem]:
     """Names that Keras can take, each once."""
     seen: dict[str, Node] = {}
+    taken = {node.name for node in graph.nodes.values()}
     for node in graph.nodes.values():
         name = valid_name(node.name, node.kind)
         if node.name in seen:
@@ -136,7 +136,7 @@ def check_names(graph: Graph, layers: Layers) -> Iterator[Problem]:
                 "Name used twice",
                 f"{node_text(node, layers)} has the name of "
                 f"{node_text(seen[node.name], layers)}. Each layer needs a name of its own.",
-                (fixes.rename_fix(node.id, graph.new_name(name)),),
+                (fixes.rename_fix(node.id, free_name(name, taken)),),
             )
         elif not is_valid_name(node.name):
             yield Problem(
@@ -145,6 +145,6 @@ def check_names(graph: Graph, layers: Layers) -> Iterator[Problem]:
                 "Name not for Keras",
                 f"Keras cannot take the name “{node.name}”: it is trained and exported as "
                 f"“{name}”. Letters, digits, _ . and - are allowed, a letter or digit first.",
-                (fixes.rename_fix(node.id, graph.new_name(name)),),
+                (fixes.rename_fix(node.id, free_name(name, taken)),),
             )
         seen.setdefault(node.name, node)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from workbench.core.graph import Node
+from collections.abc import Iterable
+
+from workbench.core.graph import Graph, Node
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
+
+MOST_NAMED = 4
 
 
 def shape_text(shape: Shape) -> str:
@@ -30,3 +34,13 @@ def bytes_text(count: float) -> str:
 def list_text(items: list[str]) -> str:
     """Items of a list in a sentence: a, b and c."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Registry[LayerSpec]) -> str:
+    """Nodes in a sentence; only the first few by name where there are many."""
+    ids = tuple(node_ids)
+    named = ids if len(ids) <= MOST_NAMED else ids[: MOST_NAMED - 1]
+    items = [node_text(graph.nodes[node_id], layers) for node_id in named]
+    if len(named) < len(ids):
+        items.append(f"{len(ids) - len(named)} more")
+    return list_text(items)
