@@ -269,9 +269,10 @@ class ProjectDocument(EditedProject):
     # how edits are made ------------------------------------------------------------------
 
     def _push_graph(self, text: str, graph: Graph, merge_key: Hashable = None) -> None:
-        sizes = node_sizes(graph, self._layers)
-        places = placement.complete(graph, self.positions, sizes)
-        after = with_places(replace(self._state, graph=graph), places)
+        after = replace(self._state, graph=graph)
+        if graph.nodes.keys() != self.positions.keys():  # sizes take time: only when needed
+            sizes = node_sizes(graph, self._layers)
+            after = with_places(after, placement.complete(graph, self.positions, sizes))
         self._push(text, after, merge_key=merge_key)
 
     def _push_new_nodes(self, text: str, graph: Graph, given: Mapping[str, Position]) -> None:
