@@ -351,3 +351,17 @@ def test_double_click_on_a_node_asks_for_its_settings(small, hand, qtbot) -> Non
     with qtbot.waitSignal(small.node_activated) as told:
         hand.double_click(center(small, "n3"))
     assert told.args == ["n3"]
+
+
+def test_the_canvas_scrolls_while_dragging_at_its_edge(small, document, hand, qtbot) -> None:
+    start = center(small, "n4")
+    hand.press(start)
+    edge = small.view.mapToScene(small.view.viewport().rect().bottomRight())
+    top = small.view.visible_rect().top()
+    hand.move(edge - QPointF(300, 4))
+    qtbot.waitUntil(lambda: small.view.visible_rect().top() > top + 40)
+    moved = small.scene.nodes["n4"].pos().y()
+    assert moved > document.positions["n4"][1]
+    hand.key(Qt.Key.Key_Escape)
+    assert not small.view._scroller._timer.isActive()
+    assert small.scene.nodes["n4"].pos().y() == document.positions["n4"][1]

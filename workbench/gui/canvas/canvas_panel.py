@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from workbench.core.problems import Problem
 from workbench.errors import WorkbenchError
+from workbench.gui.canvas import accessible
 from workbench.gui.canvas.canvas_actions import (
     CANVAS_ACTIONS,
     make_canvas_actions,
@@ -64,6 +65,7 @@ class CanvasPanel(QWidget):
         self.scene = GraphScene(context.document, context.layers, Look(context.theme))
         self.view = GraphView(self.scene, choose_interaction)
         self._has_looked = False
+        accessible.install()
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self.view)
@@ -123,6 +125,7 @@ class CanvasPanel(QWidget):
     def _connect(self) -> None:
         scene, view = self.scene, self.view
         scene.selection_changed.connect(self.selection_changed)
+        scene.selection_changed.connect(self._tell_readers)
         scene.selection_changed.connect(self._refresh_actions)
         scene.contents_changed.connect(self._on_contents_changed)
         view.zoom_changed.connect(self._on_zoom_changed)
@@ -308,6 +311,10 @@ class CanvasPanel(QWidget):
         except WorkbenchError as error:
             middle = QPointF(self.view.viewport().rect().center())
             self.view.show_hint(f"{error.what} {error.fix}".strip(), middle, is_refusal=True)
+
+    def _tell_readers(self, ids: list[str]) -> None:
+        if len(ids) == 1:
+            accessible.tell_selection(self.view, ids[0])
 
     # following -------------------------------------------------------------------------
 

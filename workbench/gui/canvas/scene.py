@@ -283,7 +283,8 @@ class GraphScene(QGraphicsScene):
         if self._content is None:
             rect = QRectF()
             for item in self.nodes.values():
-                rect = rect.united(item.card_rect())
+                below = 28.0 if item.facts.shape else 0.0
+                rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
             if self.card is not None:
                 rect = rect.united(self.card.mapRectToScene(self.card.size))
             self._content = rect

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip
 
 from workbench.errors import WorkbenchError
+from workbench.gui.canvas.edge_scroller import EdgeScroller
 from workbench.gui.canvas.node_item import NodeItem
 from workbench.gui.canvas.scene import GraphScene
 from workbench.gui.canvas.zoom_view import ZoomView
@@ -65,6 +66,7 @@ class GraphView(ZoomView):
         self._hovered: NodeItem | None = None
         self._is_space_held = False
         self._current: str | None = None
+        self._scroller = EdgeScroller(self)
         self._hint = plain_label(parent=self)
         self._hint.setObjectName("canvasHint")
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -90,6 +92,13 @@ class GraphView(ZoomView):
             self.viewport().setCursor(interaction.cursor)
         self.gesture_changed.emit(True)
         interaction.start(pointer)
+        self._scroller.follow(pointer)
+
+    def move_gesture(self, pointer: Pointer) -> None:
+        """The pointer of the gesture that is going on is somewhere else."""
+        if self._interaction is not None:
+            self._interaction.move(pointer)
+            self._scroller.follow(pointer)
 
     def finish(self, pointer: Pointer) -> None:
         """Ends the gesture: it makes its edit."""
@@ -112,6 +121,7 @@ class GraphView(ZoomView):
     def _let_go(self) -> Interaction | None:
         interaction, self._interaction = self._interaction, None
         self._button = Qt.MouseButton.NoButton
+        self._scroller.stop()
         self._show_cursor()
         self.hide_hint()
         return interaction
@@ -179,7 +189,7 @@ class GraphView(ZoomView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         pointer = self.pointer(event.position(), event.modifiers())
         if self._interaction is not None:
-            self._interaction.move(pointer)
+            self.move_gesture(pointer)
         else:
             self._hover(pointer)
         event.accept()
@@ -319,7 +329,7 @@ class GraphView(ZoomView):
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         if isinstance(self._interaction, DropLayer):
-            self._interaction.move(self._drop_pointer(event))
+            self.move_gesture(self._drop_pointer(event))
             event.acceptProposedAction()
         else:
             event.ignore()

@@ -20,7 +20,9 @@ from workbench.gui.canvas.scene import GraphScene
 MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
 ZOOM_STEP = 1.2
 _READABLE = 0.75
-_MARGIN = 32.0
+_MARGIN = 24.0
+_BOTTOM_BAR = 36
+"""Height at the lower edge that the zoom buttons need, beyond the margin."""
 _DOTS = 24.0
 """Distance of the background's dots in scene pixels."""
 
@@ -110,6 +112,7 @@ class ZoomView(QGraphicsView):
             return
         self.set_zoom(self._fitting_zoom(content))
         self.center_on(content.center())
+        self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
         self._clear_corner(content)
 
     def show_start(self) -> None:
@@ -135,7 +138,7 @@ class ZoomView(QGraphicsView):
                 self.pan_by(QPointF(min(needed, slack), 0))
 
     def _fitting_zoom(self, content: QRectF) -> float:
-        room = self.viewport().rect()
+        room = self.viewport().rect().adjusted(0, 0, 0, -_BOTTOM_BAR)
         grown = content.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
         return min(1.0, room.width() / grown.width(), room.height() / grown.height())
 

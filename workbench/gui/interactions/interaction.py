@@ -39,6 +39,8 @@ class Interaction:
     """
 
     cursor: Qt.CursorShape | None = None
+    scrolls_at_edge = True
+    """Whether the canvas scrolls while the pointer stays near its edge."""
 
     def __init__(self, view: GraphView) -> None:
         self.view = view

@@ -71,6 +71,8 @@ def _center(item: NodeItem) -> QPointF:
 class ConnectByKeys(Interaction):
     """Arrows choose the end of a new edge, Enter connects, Escape gives up."""
 
+    scrolls_at_edge = False
+
     def __init__(self, view: GraphView, source: str) -> None:
         super().__init__(view)
         self._source = source

@@ -11,6 +11,7 @@ class Pan(Interaction):
     """The canvas follows the pointer; cancelling brings it back."""
 
     cursor = Qt.CursorShape.ClosedHandCursor
+    scrolls_at_edge = False
 
     def start(self, pointer: Pointer) -> None:
         self._last = pointer.view

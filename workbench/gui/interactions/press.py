@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class PressEdge(Interaction):
     """A click on a line selects it; Shift or Ctrl keeps the rest."""
 
+    scrolls_at_edge = False
+
     def __init__(self, view: GraphView, item: EdgeItem) -> None:
         super().__init__(view)
         self._item = item
@@ -36,6 +38,7 @@ class PressFix(Interaction):
     """A click on a fix button; it counts when the pointer is still on it at the end."""
 
     cursor = Qt.CursorShape.PointingHandCursor
+    scrolls_at_edge = False
 
     def start(self, pointer: Pointer) -> None:
         self._fix = self._fix_at(pointer)
