@@ -140,3 +140,20 @@ def _wild(rng, spec):
         if param.kind == "size" and rng.random() < 0.5:
             value = tuple(n + 5 for n in value)
         yield value
+
+
+@pytest.mark.parametrize(
+    ("filters", "words"),
+    [
+        (128, ""),
+        (256, ""),
+        (32, "32 filters fill 25 % of a TPU's 128-wide matrix unit. 64 or 128 would cost"),
+        (1, "1 filter fills 1 % of"),
+        (200, "200 filters take 2 passes through a TPU's 128-wide matrix unit and fill 78 %"),
+    ],
+)
+def test_tpu_hint_says_how_full_the_matrix_unit_is(filters, words):
+    spec = all_layers()["conv2d"]
+    hint = spec.tpu_hint({**spec.defaults(), "filters": filters}, (8, 8, filters))
+    assert hint.startswith(words)
+    assert bool(hint) == bool(words)

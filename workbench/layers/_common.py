@@ -262,8 +262,17 @@ def affine_count(params: Mapping[str, Any], channels: int) -> ParamCount:
 
 def lanes_hint(count: int, words: str) -> str:
     """What a channel count costs on a TPU, or "" when it fills the matrix unit."""
-    padded = -(-count // TPU_LANES) * TPU_LANES
+    passes = -(-count // TPU_LANES)
+    padded = passes * TPU_LANES
     if padded == count:
         return ""
-    share = f"{count} {words} fill {100 * count / padded:.0f} % of the {padded} lanes they occupy"
-    return f"{share} in a TPU's 128-wide matrix unit. {padded} would cost about the same time."
+    name = words if count > 1 else words.removesuffix("s")
+    share = f"{100 * count / padded:.0f} %"
+    if passes == 1:
+        fills = f"{count} {name} {'fill' if count > 1 else 'fills'} {share} of a TPU's 128-wide"
+        wider = f"{2 * count} or {padded}" if 4 <= 2 * count < padded else str(padded)
+        return f"{fills} matrix unit. {wider} would cost about the same time."
+    return (
+        f"{count} {name} take {passes} passes through a TPU's 128-wide matrix unit and fill "
+        f"{share} of them. {padded} would cost about the same time."
+    )

@@ -36,6 +36,12 @@ def _describe(params: Params) -> str:
     return join([words, unless(params, "activation", "linear"), *extras(params)])
 
 
+def _tpu_hint(params: Params, output: Shape) -> str:
+    # units of the last layer are the classes: there is no choice to give advice on
+    is_last = params["activation"] == "softmax"
+    return "" if is_last else lanes_hint(params["units"], "units")
+
+
 SPEC = LayerSpec(
     key="dense",
     title="Dense",
@@ -59,5 +65,5 @@ SPEC = LayerSpec(
     describe=_describe,
     keras_arguments=kernel_arguments,
     keywords=("fully connected", "linear", "classifier", "units"),
-    tpu_hint=lambda params, output: lanes_hint(params["units"], "units"),
+    tpu_hint=_tpu_hint,
 )
