@@ -208,3 +208,12 @@ def test_the_recovery_folder_is_private(folder):
     slot = RecoverySlot(folder)
     assert folder.stat().st_mode & 0o077 == 0
     slot.close()
+
+
+def test_a_window_lives_without_a_recovery_folder(document, tmp_path, qtbot):
+    (tmp_path / "file").write_text("")
+    autosave = Autosave(document, tmp_path / "file" / "recovery", delay_ms=1)
+    with qtbot.waitSignal(autosave.failed) as told:
+        document.add_node("input")
+    assert "recovery folder cannot be used" in told.args[0]
+    autosave.close()

@@ -20,7 +20,7 @@ from pathlib import Path
 from workbench.core.project import Project
 from workbench.core.project_file import parse_project, project_text
 from workbench.core.save import save_bytes, sweep_leftovers
-from workbench.errors import InputError, ProjectFileError
+from workbench.errors import InputError, ProjectFileError, SaveError
 
 _SNAPSHOT = re.compile(r"[0-9a-f]{16}\.workbench")
 _DISCARDED = "discarded"
@@ -72,17 +72,30 @@ class RecoverySlot:
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
+        self.snapshot = self._folder / f"{secrets.token_hex(8)}.workbench"
+        self._lock_path = _lock_path(self.snapshot)
+        self._lock = -1
+        self._problem = ""
+        try:
+            self._open()
+        except OSError as error:  # the window lives without a slot; `save` says why
+            self._problem = error.strerror or str(error)
+
+    def _open(self) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         sweep_leftovers(self._folder)
-        name = secrets.token_hex(8)
-        self.snapshot = self._folder / f"{name}.workbench"
-        self._lock_path = _lock_path(self.snapshot)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._lock = os.open(self._lock_path, flags, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def save(self, project: Project, original: Path | None, num_edits: int) -> None:
         """Writes the snapshot; raises SaveError."""
+        if self._problem:
+            raise SaveError(
+                f"the recovery folder cannot be used ({self._problem}).",
+                where=str(self._folder),
+                fix="Save your work yourself from time to time.",
+            )
         words = {
             "original": str(original) if original else "",
             "saved_at": time.time(),
