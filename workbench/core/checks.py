@@ -18,7 +18,7 @@ from workbench.core.specs import LayerSpec, Shape
 from workbench.core.structure_checks import check_inputs, check_names, check_outputs, check_places
 from workbench.core.words import bytes_text, node_text, shape_text
 
-MANY_PARAMETERS = 50_000_000
+MANY_PARAMETERS = 100_000_000
 MUCH_MEMORY_BYTES = 12_000_000_000
 
 _SEVERITIES = ("error", "warning", "hint")
