@@ -66,6 +66,11 @@ class EdgeItem(QGraphicsItem):
         """Scene point halfway along the line."""
         return self._path.pointAtPercent(0.5) if self.route else QPointF()
 
+    @property
+    def is_straight(self) -> bool:
+        """True for a line straight down."""
+        return len(self.route) == 2 and self.route[0][0] == self.route[1][0]
+
     def crosses(self, scene_rect: QRectF) -> bool:
         """True when the line runs through a rectangle."""
         return self._bounds.intersects(scene_rect) and self._grab.intersects(scene_rect)
@@ -82,8 +87,7 @@ class EdgeItem(QGraphicsItem):
         option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
         widget: QWidget | None = None,  # noqa: ARG002
     ) -> None:
-        is_straight = len(self.route) == 2 and self.route[0][0] == self.route[1][0]
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, not is_straight)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, not self.is_straight)
         is_marked = self._is_hot or self.isSelected()
         painter.setPen(self._look.hot_edge_pen if is_marked else self._look.edge_pen)
         painter.setOpacity(0.35 if self._is_faded else 1.0)

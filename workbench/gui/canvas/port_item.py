@@ -7,7 +7,9 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.layout import NODE_WIDTH
-from workbench.gui.canvas.look import PADDING, PORT_RADIUS, Look
+from workbench.gui.canvas.look import PADDING, PORT_RADIUS, RADIUS, Look
+
+_TAG_HEIGHT = 26.0
 
 
 class PortItem(QGraphicsItem):
@@ -52,13 +54,23 @@ class GhostItem(QGraphicsItem):
         self._height = height
         self._look = look
         self._link_from: QPointF | None = None
+        self._card = QRectF(0, 0, NODE_WIDTH, height)
         self.setZValue(5)
-        self.setOpacity(0.85)
 
-    @property
-    def height(self) -> float:
-        """Height of the card to come, in scene pixels."""
-        return self._height
+    def stand_at(self, x: float, y: float) -> None:
+        """Stands as a card, its top-left corner at a scene point."""
+        self._resize(NODE_WIDTH, self._height)
+        self.setPos(x, y)
+
+    def stand_on_line(self, middle: QPointF) -> None:
+        """Sits on a line as a small tag, which hides neither of its cards."""
+        width = self._look.title_ink.metrics.horizontalAdvance(self._title) + 2 * PADDING
+        self._resize(width, _TAG_HEIGHT)
+        self.setPos(middle - self._card.center())
+
+    def _resize(self, width: float, height: float) -> None:
+        self.prepareGeometryChange()
+        self._card = QRectF(0, 0, width, height)
 
     def link_from(self, scene_point: QPointF | None) -> None:
         """Draws the edge that would come with the layer."""
@@ -67,7 +79,7 @@ class GhostItem(QGraphicsItem):
         self.update()
 
     def boundingRect(self) -> QRectF:
-        bounds = QRectF(0, 0, NODE_WIDTH, self._height)
+        bounds = self._card
         if self._link_from is not None:
             bounds = bounds.united(QRectF(self._link_from, bounds.topLeft()).normalized())
         return bounds.adjusted(-4, -4, 4, 4)
@@ -84,11 +96,10 @@ class GhostItem(QGraphicsItem):
         if self._link_from is not None:
             painter.drawLine(self._link_from, QPointF(NODE_WIDTH / 2, 0))
         painter.setBrush(look.accent_soft)
-        card, _ = look.card_paths(self._height)
-        painter.drawPath(card)
+        painter.drawRoundedRect(self._card, RADIUS, RADIUS)
         painter.setFont(look.title_ink.font)
         painter.setPen(look.title_ink.color)
-        place = QRectF(PADDING, 0, NODE_WIDTH - 2 * PADDING, self._height)
+        place = self._card.adjusted(PADDING, 0, 0, 0)
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(place, left | Qt.TextFlag.TextSingleLine, self._title)
 

@@ -217,10 +217,10 @@ class GraphScene(QGraphicsScene):
         for node_id, item in self.nodes.items():
             leaving = graph.edges_from(node_id)
             near = {e for out in leaving for e in graph.edges_into(out.target)} | {*leaving}
-            if len(near) < 2:
+            lines = [self.edges[edge] for edge in near if edge in self.edges]
+            if len(lines) < 2 and all(line.is_straight for line in lines):
                 item.set_shape_left(False)
                 continue
-            lines = [self.edges[edge] for edge in near if edge in self.edges]
             sides = [
                 item.shape_place(is_left=side).translated(item.pos()) for side in (False, True)
             ]
@@ -237,6 +237,7 @@ class GraphScene(QGraphicsScene):
         ends = end_points(edges, boxes)
         for edge in edges:
             self.edges[edge].set_route(router.route(edge, ends[edge]))
+        self._place_shapes()
         self._tell_contents()
 
     # finding ---------------------------------------------------------------------------

@@ -147,6 +147,7 @@ class GraphView(ZoomView):
         top = min(place.y(), self.height() - self._hint.height() - 8)
         self._hint.move(round(max(8, left)), round(max(8, top)))
         self._hint.show()
+        self._hint.raise_()
 
     def hide_hint(self) -> None:
         """Takes the words away."""

@@ -34,8 +34,11 @@ class DropLayer(Interaction):
 
     def move(self, pointer: Pointer) -> None:
         self._place = place_at(self.scene, self._spec, pointer.scene)
-        self._ghost.setPos(*self._place.position)
         self._mark_edge(self._place.edge)
+        if self._place.edge is not None:
+            self._ghost.stand_on_line(self.scene.edges[self._place.edge].middle_point())
+        else:
+            self._ghost.stand_at(*self._place.position)
         is_next = self._place.after is not None
         source = self.scene.nodes[self._place.after] if self._place.after is not None else None
         self._ghost.link_from(source.output_point() if is_next and source else None)

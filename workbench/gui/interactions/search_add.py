@@ -27,7 +27,7 @@ def find_layers(layers: Registry[LayerSpec], text: str) -> list[LayerSpec]:
         if all(rank is not None for rank in ranks):
             cost = sum(rank for rank in ranks if rank is not None)
             place = order.index(spec.category) if spec.category in order else len(order)
-            ranked.append(((cost, place, spec.title), spec))
+            ranked.append(((cost, place, len(spec.title) if words else 0, spec.title), spec))
     return [spec for _, spec in sorted(ranked, key=lambda entry: entry[0])]
 
 
