@@ -1,0 +1,36 @@
+"""The real window with all its parts; no worker is started unless a test asks for one."""
+
+import pytest
+
+from workbench.app import close_context, make_context, make_window
+from workbench.templates import find_template
+
+
+@pytest.fixture
+def context(qapp, tmp_path):
+    context = make_context(tmp_path)
+    context.theme.set_mode("light")
+    context.theme.apply(qapp)
+    yield context
+    close_context(context)
+
+
+@pytest.fixture
+def window(qtbot, context, tmp_path):
+    window = make_window(context, tmp_path)
+    qtbot.addWidget(window, before_close_func=_forget_changes)
+    window.show()
+    qtbot.waitExposed(window)
+    return window
+
+
+def _forget_changes(window):
+    """Closing must not ask: nobody answers in a test."""
+    window.context.document.new()
+
+
+@pytest.fixture
+def cifar(window):
+    """The window with a known network: two blocks of convolutions."""
+    window.files.new(find_template("cifar10_convnet").project)
+    return window
