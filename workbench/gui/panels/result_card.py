@@ -88,7 +88,7 @@ class ResultCard(QFrame):
         size = f" · {count(answer.width)} × {count(answer.height)}" if answer.width else ""
         self.picture.show_image(entry.picture, f"{entry.name}{size}")
         shape = " × ".join(str(n) for n in answer.input_shape[:2])
-        self.seen.show_image(entry.seen, f"as the network sees it · {shape}" if shape else "")
+        self.seen.show_image(entry.seen, f"the network sees {shape}" if shape else "")
         is_read = answer.error is None
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""
         self.caption.setText(f"{entry.model}{took}")

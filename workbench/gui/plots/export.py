@@ -17,6 +17,7 @@ from workbench.errors import SaveError
 from workbench.gui.plots.series import Series
 
 PNG_SCALE = 2.0
+CSS_DPI = 96
 
 
 def png_bytes(widget: QWidget, scale: float = PNG_SCALE) -> bytes:
@@ -40,6 +41,7 @@ def svg_bytes(widget: QWidget, title: str) -> bytes:
     writer.setOutputDevice(buffer)
     writer.setSize(QSize(widget.size()))
     writer.setViewBox(QRect(0, 0, widget.width(), widget.height()))
+    writer.setResolution(CSS_DPI)
     writer.setTitle(title)
     painter = QPainter(writer)
     widget.render(painter, QPoint())

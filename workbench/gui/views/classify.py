@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTemporaryDir, QTimer, Signal
+from PySide6.QtCore import QMimeData, Qt, QTemporaryDir, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -89,7 +89,7 @@ class ClassifyView(QWidget):
             action="Train",
             second="Load weights…",
         )
-        self._middle = QStackedWidget()
+        self._middle = _Swap()
         self._pages = QStackedWidget()
         self._build()
         self._connect()
@@ -309,12 +309,14 @@ class ClassifyView(QWidget):
 
     def paste(self) -> None:
         """Classifies what is on the clipboard: files, or a picture."""
-        data = QGuiApplication.clipboard().mimeData()
-        files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+        clipboard = QGuiApplication.clipboard()
+        data: QMimeData | None = clipboard.mimeData()  # None where nobody owns it
+        urls = data.urls() if data is not None else []
+        files = [url.toLocalFile() for url in urls if url.isLocalFile()]
         if files:
             self.classify(files)
             return
-        image = QGuiApplication.clipboard().image() if data.hasImage() else QImage()
+        image = clipboard.image() if data is not None and data.hasImage() else QImage()
         if image.isNull():
             self.wait.say("There is no picture on the clipboard. Copy one first.", is_bad=True)
             return
@@ -378,6 +380,13 @@ class ClassifyView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._warm_up()
+
+
+class _Swap(QStackedWidget):
+    """Takes what room is left: a wrapped line in a page must not push the others away."""
+
+    def hasHeightForWidth(self) -> bool:
+        return False
 
 
 def _save_image(image: QImage, path: str) -> str:

@@ -1,0 +1,299 @@
+"""The classify view with a scripted worker: what it asks, shows, and says when it fails."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QImage
+
+from workbench.gui.views.classify import ClassifyView
+from workbench.protocol.messages import (
+    Classified,
+    Classify,
+    Done,
+    ErrorParts,
+    Failed,
+    LoadWeights,
+    PickTestPictures,
+    Score,
+    TestPicture,
+    TestPictures,
+    WarmUp,
+)
+
+
+class ScriptedService(QObject):
+    """Keeps what was asked; the test answers."""
+
+    died = Signal(str)
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    def send(self, request, on_answer):
+        self.asked.append((request, on_answer))
+        return len(self.asked)
+
+    def end(self):
+        pass
+
+    def take(self, kind):
+        """The oldest request of a kind that has not been taken."""
+        for index, (request, _) in enumerate(self.asked):
+            if isinstance(request, kind):
+                return self.asked.pop(index)
+        raise AssertionError(
+            f"no {kind.__name__} among {[type(r).__name__ for r, _ in self.asked]}"
+        )
+
+    def answer_pictures(self):
+        """Calls every picture of the next request a cat."""
+        request, answer = self.take(Classify)
+        for path in request.pictures:
+            answer(cat(path))
+        answer(Done(id=1))
+        return request
+
+
+def cat(path, **keywords):
+    scores = [Score(name="cat", probability=0.9), Score(name="dog", probability=0.1)]
+    values = {"label": "cat", "scores": scores, "milliseconds": 6.0, "width": 4032, "height": 3024}
+    return Classified(file=str(path), input_shape=[32, 32, 3], **{**values, **keywords})
+
+
+@pytest.fixture
+def service():
+    return ScriptedService()
+
+
+@pytest.fixture
+def model(written):
+    """A finished run with (the names of) weights."""
+
+    def make(title):
+        run = written(title).begin().train(1)
+        run.folder.weights_path.write_bytes(b"weights")
+        run.folder.card_path.write_bytes(b"{}")
+        return run.finish()
+
+    return make
+
+
+@pytest.fixture
+def view(qtbot, context, service):
+    context.service.end()
+    view = ClassifyView(replace(context, service=service))
+    view.resize(1200, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    yield view
+    view.close_background()
+
+
+@pytest.fixture
+def ready(view, model, open_library):
+    """A view with one network."""
+    model("cifar")
+    open_library()
+    return view
+
+
+def test_without_a_network_it_says_what_can_be_done(qtbot, view):
+    assert view.empty.isVisible()
+    with qtbot.waitSignal(view.train_requested):
+        view.empty.action.click()
+
+
+def test_the_network_is_got_ready_when_it_appears(ready, service):
+    request, answer = service.take(WarmUp)
+    assert request.model == str(ready.chooser.path)
+    assert ready.wait.is_waiting
+    answer(Done(id=1))
+    assert ready.wait.text() == "Ready"
+
+
+def test_pictures_dropped_before_there_is_a_network_wait_for_it(
+    qtbot, view, service, model, open_library
+):
+    view.classify(["/x/a.png"])
+    assert not any(isinstance(request, Classify) for request, _ in service.asked)
+    model("cifar")
+    open_library()
+    with qtbot.waitSignal(view.classified):
+        service.answer_pictures()
+
+
+def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, service, tmp_path):
+    Image.new("RGB", (60, 40), "red").save(tmp_path / "picture.png")
+    Image.new("RGB", (32, 32), "blue").save(tmp_path / "input.png")
+    ready.classify(["/x/photo.jpg"])
+    request, answer = service.take(Classify)
+    assert request.previews
+    pictures = {
+        "picture_png": str(tmp_path / "picture.png"),
+        "input_png": str(tmp_path / "input.png"),
+    }
+    with qtbot.waitSignal(ready.classified):
+        answer(cat("/x/photo.jpg", **pictures))
+        answer(Done(id=1))
+    result = ready.result
+    assert result.label.text() == "cat"
+    assert result.figure.text() == "90.0 %"
+    assert result.bars.scores == [("cat", 0.9), ("dog", 0.1)]
+    assert result.picture.image.pixelColor(5, 5) == QColor("red")
+    assert result.seen.image.pixelColor(5, 5) == QColor("blue")
+    assert result.caption.text() == "cifar · 6 ms"
+    assert ready.strip.words() == ["cat 90 %"]
+    assert not ready.wait.is_waiting
+
+
+def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, ready, service):
+    paths = [f"/x/{number}.png" for number in range(40)]
+    ready.classify(paths)
+    asked = service.answer_pictures().pictures
+    qtbot.waitUntil(lambda: ready.strip.num_tiles == len(asked))
+    asked = asked + service.answer_pictures().pictures
+    qtbot.waitUntil(lambda: ready.strip.num_tiles == 40)
+    assert asked == paths
+    assert ready.result.entry.name == "0.png"
+    ready.strip.chosen.emit(7)
+    assert ready.result.entry.name == "7.png"
+
+
+def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, service):
+    ready.classify(["/x/bad.png", "/x/good.png"])
+    _, answer = service.take(Classify)
+    error = ErrorParts(what="This file is not a picture.", received="text", fix="Open another.")
+    answer(Classified(file="/x/bad.png", error=error))
+    answer(cat("/x/good.png"))
+    answer(Done(id=1))
+    qtbot.waitUntil(lambda: ready.strip.num_tiles == 2)
+    assert ready.result.label.text() == "Not readable"
+    assert ready.result.message.text() == "This file is not a picture. Found: text. Open another."
+    assert ready.strip.words() == ["cat 90 %", "not readable"]
+
+
+def test_a_worker_that_fails_is_told_and_asked_again_next_time(qtbot, ready, service):
+    ready.classify(["/x/a.png"])
+    _, answer = service.take(Classify)
+    answer(Failed(id=1, error=ErrorParts(what="The worker was killed.")))
+    assert ready.wait.text() == "The worker was killed."
+    ready.classify(["/x/b.png"])
+    with qtbot.waitSignal(ready.classified):
+        service.answer_pictures()
+
+
+def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
+    qtbot, ready, service, tmp_path
+):
+    Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
+    ready.drop.test.click()
+    _, answer = service.take(PickTestPictures)
+    picture = TestPicture(index=111, path=str(tmp_path / "t.png"), label="dog")
+    answer(TestPictures(id=1, pictures=[picture]))
+    qtbot.waitUntil(lambda: ready.picker.strip.num_tiles == 1)
+    ready.picker.strip.chosen.emit(0)
+    with qtbot.waitSignal(ready.classified):
+        service.answer_pictures()
+    assert ready.result.truth.text() == "true class: dog · wrong"
+    assert ready.result.picture.caption.toolTip().startswith("test picture 111")
+
+
+def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
+    ready.drop.test.click()
+    service.take(PickTestPictures)
+    ready.picker.number.setValue(111)
+    ready.picker.show_number.click()
+    assert service.take(PickTestPictures)[0].indices == [111]
+
+
+def test_files_are_pasted_by_their_paths(ready, service):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/x/one.png"), QUrl("https://example.org/two.png")])
+    QGuiApplication.clipboard().setMimeData(data)
+    ready.paste_action.trigger()
+    assert service.take(Classify)[0].pictures == ["/x/one.png"]
+
+
+def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, service):
+    image = QImage(5, 4, QImage.Format.Format_RGB32)
+    image.fill(QColor(1, 2, 3))
+    QGuiApplication.clipboard().setImage(image)
+    ready.paste()
+    qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
+    (path,) = service.take(Classify)[0].pictures
+    assert QImage(path).pixelColor(2, 2) == QColor(1, 2, 3)
+
+
+def test_an_empty_clipboard_is_told(ready):
+    QGuiApplication.clipboard().clear()
+    ready.paste()
+    assert "no picture on the clipboard" in ready.wait.text()
+
+
+def test_the_newest_network_answers_unless_another_was_chosen(
+    qtbot, ready, context, service, model
+):
+    first = ready.chooser.path
+    second = model("newer")
+    context.library.refresh()
+    qtbot.waitUntil(lambda: ready.chooser.path == second.path)
+    ready.chooser.choose(first)
+    third = model("newest")
+    context.library.refresh()
+    qtbot.waitUntil(lambda: ready.chooser.box.count() == 3)
+    assert ready.chooser.path == first
+    assert third.path != first
+
+
+def test_loading_weights_makes_the_new_run_the_network(qtbot, ready, service, model):
+    ready.load_weights("/x/x.weights.h5")
+    request, answer = service.take(LoadWeights)
+    assert request.weights.endswith("x.weights.h5")
+    assert '"format"' in request.project
+    loaded = model("from weights")
+    answer(Done(id=1, text="Loaded.", path=str(loaded.path)))
+    qtbot.waitUntil(lambda: ready.chooser.path == loaded.path)
+
+
+def test_a_folder_becomes_a_table(qtbot, ready, service, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for name in ("b.png", "a.png"):
+        Image.new("RGB", (4, 4)).save(folder / name)
+    (folder / "notes.txt").write_text("no picture")
+    table = tmp_path / "table.csv"
+    ready.classify_folder(folder, table)
+    qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
+    assert ready.drop.cancel.isVisible()
+    request = service.answer_pictures()
+    assert not request.previews
+    qtbot.waitUntil(lambda: "classified into table.csv" in ready.wait.text())
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [row["file"] for row in rows] == [str(folder / "a.png"), str(folder / "b.png")]
+    assert [row["cat"] for row in rows] == ["0.900000", "0.900000"]
+    assert ready.drop.folder.isVisible()
+
+
+def test_a_cancelled_table_is_not_written(qtbot, ready, service, tmp_path):
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+    table = tmp_path / "table.csv"
+    ready.classify_folder(tmp_path, table)
+    qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
+    ready.drop.cancel.click()
+    service.answer_pictures()
+    assert "cancelled" in ready.wait.text()
+    assert not table.exists()
+
+
+def test_a_folder_without_pictures_is_told(qtbot, ready, tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    ready.classify_folder(folder, tmp_path / "table.csv")
+    qtbot.waitUntil(lambda: "holds no pictures" in ready.wait.text())

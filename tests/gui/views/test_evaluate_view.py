@@ -1,0 +1,125 @@
+"""The evaluate view: what it asks, and that every figure shown is the one it was told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+
+from tests.gui.views.test_classify_view import ScriptedService, model  # noqa: F401 - a fixture
+from workbench.core.project import Choice
+from workbench.gui.views.evaluate import EvaluateView
+from workbench.protocol.messages import (
+    ClassScore,
+    ErrorParts,
+    Evaluate,
+    Evaluation,
+    Failed,
+    Progress,
+)
+
+RESULT = Evaluation(
+    id=1,
+    loss=0.51239,
+    accuracy=0.75,
+    classes=["cat", "dog"],
+    per_class=[
+        ClassScore(name="cat", precision=0.9, recall=0.6, f1=0.72, count=5),
+        ClassScore(name="dog", precision=0.4, recall=0.8, f1=0.53, count=15),
+    ],
+    confusion=[[3, 2], [3, 12]],
+)
+
+
+@pytest.fixture
+def service():
+    return ScriptedService()
+
+
+@pytest.fixture
+def view(qtbot, context, service, model, open_library):  # noqa: F811
+    context.service.end()
+    model("cifar")
+    view = EvaluateView(replace(context, service=service))
+    view.resize(1200, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    open_library()
+    return view
+
+
+@pytest.fixture
+def shown(view, service):
+    """The view with a result."""
+    view.start.click()
+    service.take(Evaluate)[1](RESULT)
+    return view
+
+
+def test_it_asks_for_the_test_pictures_and_says_what_is_done(view, service):
+    view.start.click()
+    request, answer = service.take(Evaluate)
+    assert (request.model, request.source) == (str(view.chooser.path), "")
+    assert not view.start.isEnabled()
+    answer(Progress(id=1, text="Classifying the test pictures", fraction=0.5))
+    assert view.wait.text().startswith("Classifying the test pictures, 50 %")
+
+
+def test_all_figures_are_shown(shown):
+    assert shown.accuracy.value.text() == "75.0 %"
+    assert shown.loss.value.text() == "0.5124"
+    assert shown.pictures.value.text() == "20"
+    assert shown.source.text() == "cifar on its test pictures"
+    assert shown.table.texts() == [
+        ["cat", "90.0 %", "60.0 %", "72.0 %", "5"],
+        ["dog", "40.0 %", "80.0 %", "53.0 %", "15"],
+    ]
+    assert shown.start.isEnabled()
+
+
+def test_the_table_sorts_by_numbers_not_by_letters(shown):
+    shown.table.sortByColumn(4, Qt.SortOrder.AscendingOrder)
+    assert [row[0] for row in shown.table.texts()] == ["cat", "dog"]
+    shown.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert [row[0] for row in shown.table.texts()] == ["dog", "cat"]
+
+
+def test_the_map_tells_the_square_under_the_mouse(qtbot, shown):
+    middle = shown.map.cell_rect(0, 1).center()
+    assert shown.map.cell_at(middle) == (0, 1)
+    qtbot.mouseMove(shown.map, middle.toPoint())
+    qtbot.waitUntil(
+        lambda: shown.hover.text() == "true cat, answered dog: 2 pictures (40.0 % of them)"
+    )
+
+
+def test_outside_the_map_there_is_no_square(shown):
+    assert shown.map.cell_at(QPointF(1, 1)) is None
+
+
+def test_a_hundred_classes_fit(qtbot, shown):
+    names = [f"class {number}" for number in range(100)]
+    shown.map.set_matrix(names, [[int(i == j) for j in names] for i in names])
+    last = shown.map.cell_rect(99, 99)
+    assert last.right() <= shown.map.width() + 1
+    assert last.bottom() <= shown.map.height() + 1
+    assert not shown.map.grab().isNull()
+
+
+def test_other_pictures_are_named(view, service):
+    view.evaluate_on(Choice("folder", {"path": "/x/flowers"}), "flowers")
+    request, answer = service.take(Evaluate)
+    assert (request.source, request.params) == ("folder", {"path": "/x/flowers"})
+    answer(RESULT)
+    assert view.source.text() == "cifar on flowers"
+
+
+def test_a_failure_is_told_and_the_result_before_stays(shown, service):
+    shown.start.click()
+    error = ErrorParts(what="There are no test pictures.", fix="Choose a data set.")
+    service.take(Evaluate)[1](Failed(id=1, error=error))
+    assert shown.wait.text() == "There are no test pictures. Choose a data set."
+    assert shown.accuracy.value.text() == "75.0 %"
+    assert shown.start.isEnabled()

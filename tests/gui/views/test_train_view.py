@@ -1,0 +1,174 @@
+"""The train view shows what a run says, while it says it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from workbench.core.recipe import TrainingRecipe
+from workbench.gui.panels.run_header import clock
+from workbench.gui.run_words import state_words
+from workbench.gui.views.train import TrainView
+from workbench.protocol.messages import ErrorParts
+from workbench.runs.control import is_stop_asked
+
+
+@pytest.fixture
+def view(qtbot, context):
+    view = TrainView(context)
+    view.resize(1300, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    yield view
+    view.close_background()
+
+
+def test_without_runs_it_says_what_can_be_done(qtbot, view):
+    assert view.empty.isVisible()
+    with qtbot.waitSignal(view.train_requested):
+        view.empty.action.click()
+
+
+def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
+    run = written("cifar", epochs=5).begin().train(2)
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 2 of 5")
+    assert view.header.best.value.text() == "52.0 %"
+    assert view.header.best_epoch.value.text() == "2"
+    assert view.header.speed.value.text() == "1,234"
+    assert view.header.stop.isVisible()
+    assert view.header.bar.value() == 400
+    assert "left" in view.header.left.text()
+    run.batches([0.25] * 10)
+    run.epoch(3)
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 3 of 5")
+    view.plots.redraw()
+    assert view.plots.loss.series.values.tolist() == run.losses
+    assert any("epoch 3 of 5" in line for line in view.log.lines())
+
+
+def test_what_the_trainer_does_before_the_first_step_is_said(qtbot, view, written, open_library):
+    run = written("cifar")
+    open_library()
+    assert "Starting" in view.header.headline.text() or "Reading" in view.header.headline.text()
+    run.begin()
+    run.phase("compiling", "compiling the first step")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Compiling the first step")
+
+
+def test_stop_asks_the_trainer(qtbot, view, written, open_library):
+    run = written("cifar").begin().train(1)
+    open_library()
+    qtbot.waitUntil(view.header.stop.isVisible)
+    view.header.stop.click()
+    qtbot.waitUntil(lambda: is_stop_asked(run.folder))
+    assert not view.header.stop.isEnabled()
+    run.finish("stopped")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
+    assert not view.header.stop.isVisible()
+
+
+def test_a_trainer_that_does_not_stop_can_be_ended(qtbot, view, context, written, open_library):
+    run = written("cifar").begin().train(1)
+    open_library()
+    qtbot.waitUntil(view.header.stop.isVisible)
+    context.library.stop_offered.emit(str(run.path))
+    assert view.trouble.end.isVisible()
+    with qtbot.waitSignal(view.trouble.terminate_wanted):
+        # The run's lock is this test's own: without it nobody is ended.
+        run.end()
+        view.trouble.end.click()
+    assert view.trouble.kill.isVisible() or view.trouble.isHidden()
+
+
+def test_a_trainer_that_dies_is_told_and_its_curves_stay(qtbot, view, written, open_library):
+    run = written("cifar").begin().train(2)
+    open_library()
+    qtbot.waitUntil(lambda: len(view.log.lines()) > 3)
+    lines = view.log.lines()
+    run.folder.log_path.write_text("ignored\nout of memory <b>\n")
+    run.end()
+    qtbot.waitUntil(view.trouble.isVisible)
+    assert view.header.headline.text() == "The trainer ended early"
+    assert "killed" in view.trouble.words.text()
+    assert view.trouble.tail.toPlainText().endswith("out of memory <b>")
+    assert view.log.lines()[: len(lines)] == lines
+    view.plots.redraw()
+    assert view.plots.loss.series.values.tolist() == run.losses
+    view.trouble.copy.click()
+    assert "out of memory <b>" in QGuiApplication.clipboard().text()
+
+
+def test_a_failed_run_says_why(qtbot, view, written, open_library):
+    error = ErrorParts(what="The loss is not finite at step 3.", fix="Lower the learning rate.")
+    written("cifar").begin().train(1).finish("failed", error)
+    open_library()
+    qtbot.waitUntil(view.trouble.isVisible)
+    assert "not finite at step 3" in view.trouble.words.text()
+    assert "Lower the learning rate." in view.trouble.words.text()
+
+
+def test_selecting_another_run_shows_only_that_run(qtbot, view, context, written, open_library):
+    old = written("old", epochs=3).begin().train(3).finish()
+    new = written("new", epochs=2).begin().train(1)
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 1 of 2")
+    context.library.select(old.path)
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Completed 3 epochs")
+    lines = view.log.lines()
+    new.train(1)
+    qtbot.waitUntil(lambda: len(context.library.follower(new.path).history.epochs) == 2)
+    assert view.log.lines() == lines
+    view.plots.redraw()
+    assert view.plots.loss.series.values.tolist() == old.losses
+
+
+def test_the_recipe_form_edits_the_document_and_is_undone_with_it(view, context):
+    view.recipe.form.value_changed.emit("epochs", 33)
+    assert context.document.recipe.epochs == 33
+    context.document.undo_stack.undo()
+    assert context.document.recipe.epochs == TrainingRecipe().epochs
+
+
+def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, open_library):
+    written("x", recipe=TrainingRecipe(epochs=77, optimizer="sgd")).begin().train(1).finish()
+    open_library()
+    qtbot.waitUntil(view.recipe.other.isVisible)
+    assert view.recipe.facts.facts() == {"Optimizer": "SGD", "Epochs": "77"}
+    view.recipe.take.click()
+    assert context.document.recipe.epochs == 77
+    assert context.document.recipe.optimizer == "sgd"
+    assert view.recipe.other.isHidden()
+
+
+def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, written, open_library):
+    written("flowers").begin().train(1).finish("stopped")
+    written("fashion", epochs=4).begin().train(2)
+    open_library()
+    words = {run.title: state_words(run) for run in context.library.runs}
+    assert words["fashion"] == "running · epoch 3 of 4"
+    assert words["flowers"].startswith("stopped at epoch 1 · today")
+    view.runs.filter.setText("FLOW")
+    assert view.runs.list.model().rowCount() == 1
+
+
+def test_the_menu_of_a_living_run_does_not_delete(qtbot, view, context, written, open_library):
+    written("fashion").begin()
+    open_library()
+    menu = view.runs.make_menu(context.library.runs[0])
+    enabled = {action.text(): action.isEnabled() for action in menu.actions()}
+    assert enabled["Rename…"]
+    assert not enabled["Move to trash"]
+    assert not enabled["Export"]
+
+
+def test_a_title_with_markup_is_shown_as_it_is(qtbot, view, written, open_library):
+    written("<b>bold</b>").begin().train(1).finish()
+    open_library()
+    qtbot.waitUntil(lambda: view.header.caption.text() == "<b>bold</b>")
+
+
+def test_times_that_count_are_whole_seconds():
+    assert clock(7.4) == "7 s"
+    assert clock(59.6) == "1 min 00 s"

@@ -1,0 +1,133 @@
+"""Runs as a trainer writes them, for tests that need no training."""
+
+from __future__ import annotations
+
+import os
+
+from workbench.core.project import Project
+from workbench.core.recipe import TrainingRecipe
+from workbench.protocol.messages import (
+    Batch,
+    DataReady,
+    EpochFinished,
+    ErrorParts,
+    PhaseChanged,
+    Plan,
+    RunFinished,
+    RunStarted,
+    TestResult,
+)
+from workbench.runs.event_log import EventWriter
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.lock import take_lock
+
+STEPS_PER_EPOCH = 10
+
+
+class WrittenRun:
+    """A run folder whose events the test writes; `live` while its lock is held."""
+
+    def __init__(self, title="A run", *, epochs=5, recipe=None, home=None):
+        recipe = recipe or TrainingRecipe(epochs=epochs)
+        self.folder: RunFolder = create_run(Project(recipe=recipe), title=title, home=home)
+        self.epochs = epochs
+        self.step = 0
+        self.losses: list[float | None] = []
+        self.accuracies: list[float | None] = []
+        self._writer = EventWriter(self.folder.events_path)
+        self._lock = take_lock(self.folder.lock_path)
+
+    @property
+    def path(self):
+        return self.folder.path
+
+    def begin(self):
+        self._writer.write(
+            RunStarted(
+                run=self.folder.name,
+                target="this_computer",
+                replicas=1,
+                precision="float32",
+                seed=7,
+                versions={},
+                plan=Plan(precision="float32", words="8 steps a call"),
+                epochs=self.epochs,
+                batch_size=100,
+                pid=os.getpid(),
+            )
+        )
+        self._writer.write(
+            DataReady(
+                class_names=["cat", "dog"],
+                num_train=1000,
+                num_validation=100,
+                num_test=200,
+                steps_per_epoch=STEPS_PER_EPOCH,
+            )
+        )
+        self.phase("training", "Training")
+        return self
+
+    def phase(self, phase, text):
+        self._writer.write(PhaseChanged(phase=phase, text=text))
+
+    def batches(self, losses, accuracies=None):
+        accuracies = accuracies if accuracies is not None else [0.5] * len(losses)
+        first, self.step = self.step + 1, self.step + len(losses)
+        self._writer.write(
+            Batch(
+                epoch=(self.step - 1) // STEPS_PER_EPOCH + 1,
+                step=self.step,
+                first_step=first,
+                loss=losses[-1],
+                accuracy=accuracies[-1],
+                losses=losses,
+                accuracies=accuracies,
+                images_per_second=1234.0,
+            )
+        )
+        self.losses += losses
+        self.accuracies += accuracies
+
+    def epoch(self, number, *, val_accuracy=0.6, val_loss=0.9):
+        self._writer.write(
+            EpochFinished(
+                epoch=number,
+                step=self.step,
+                loss=0.8,
+                accuracy=0.55,
+                val_loss=val_loss,
+                val_accuracy=val_accuracy,
+                seconds=2.0,
+                images_per_second=1234.0,
+            )
+        )
+
+    def train(self, epochs):
+        """Whole epochs with losses that tell their step: 1/1, 1/2, 1/3, ..."""
+        for number in range(1, epochs + 1):
+            steps = range(self.step + 1, self.step + STEPS_PER_EPOCH + 1)
+            self.batches([1.0 / step for step in steps], [1 - 1.0 / step for step in steps])
+            self.epoch(number, val_accuracy=0.5 + 0.01 * number, val_loss=1.0 / number)
+        return self
+
+    def finish(self, outcome="completed", error: ErrorParts | None = None):
+        self._writer.write(
+            RunFinished(
+                outcome=outcome,
+                run=self.folder.name,
+                seconds=12.0,
+                epochs_done=self.step // STEPS_PER_EPOCH,
+                test=TestResult(loss=0.5, accuracy=0.75, count=200) if error is None else None,
+                error=error,
+            )
+        )
+        return self.end()
+
+    def end(self):
+        """The trainer's process is gone."""
+        self._writer.close()
+        if self._lock is not None:
+            os.close(self._lock)
+        self._lock = None
+        return self
