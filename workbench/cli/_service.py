@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.cli._output import tell
-from workbench.errors import InputError
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.wire import error_from_parts
 
 
 def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
     """Yields the answers to one request of a worker started for it.
 
     Raises:
-        InputError: the request could not be done; says why.
+        WorkbenchError: the request could not be done; of the worker's own class, so that
+            the exit code tells bad input from a worker that failed.
     """
     last_text = ""
     with ServiceCall() as service:
         for answer in service.ask(request):
             if isinstance(answer, Failed):
-                error = answer.error
-                raise InputError(
-                    error.what,
-                    where=error.where,
-                    received=error.received,
-                    expected=error.expected,
-                    fix=error.fix,
-                )
+                raise error_from_parts(answer.error)
             if isinstance(answer, Progress):
                 if not is_quiet and answer.text != last_text:
                     tell(answer.text)

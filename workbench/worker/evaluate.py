@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from workbench.protocol.messages import AnyAnswer, Evaluate, Evaluation
-from workbench.worker.model_runner import Runner
-from workbench.worker.scores import class_scores, confusion_matrix, mean_loss
+from workbench.worker.model_runner import Labels, Pixels, Runner
+from workbench.worker.scores import class_scores, confusion_matrix
 from workbench.worker.session import Job
 from workbench.worker.sources import match_classes, other_part, run_test_part
 
@@ -28,9 +28,8 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     else:
         part, names = run_test_part(job, card)
     truth = match_classes(part.y, names, card.class_names)
-    probabilities = _predict(job, runner, part.x)
-    confusion = confusion_matrix(truth, probabilities.argmax(axis=1), len(card.class_names))
-    loss = mean_loss(probabilities, truth)
+    predicted, loss = _score(job, runner, part.x, truth)
+    confusion = confusion_matrix(truth, predicted, len(card.class_names))
     return Evaluation(
         id=job.id,
         loss=loss if math.isfinite(loss) else None,
@@ -41,13 +40,13 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     )
 
 
-def _predict(
-    job: Job, runner: Runner, x: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """Probabilities (n, classes), heard of and cancelled between steps."""
-    rows = []
+def _score(job: Job, runner: Runner, x: Pixels, truth: Labels) -> tuple[Labels, float]:
+    """Predicted labels (n,) and the mean loss; heard of and cancelled between steps."""
+    predicted, total = [], 0.0
     for start in range(0, len(x), _STEP):
         job.check_cancelled()
         job.progress("Classifying the test pictures", start / len(x))
-        rows.append(runner.predict(x[start : start + _STEP]))
-    return np.concatenate(rows)
+        rows, losses = runner.score(x[start : start + _STEP], truth[start : start + _STEP])
+        predicted.append(rows.argmax(axis=1))
+        total += float(losses.sum(dtype=np.float64))
+    return np.concatenate(predicted), total / len(x)

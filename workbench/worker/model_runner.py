@@ -7,7 +7,7 @@ graph, from the model card; the weights are plain arrays under names the graph d
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,9 @@ from workbench.worker.model_card_file import read_any_card
 from workbench.worker.weights_layout import weights_layout
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Labels = np.ndarray[Any, np.dtype[np.int64]]
 Probabilities = np.ndarray[Any, np.dtype[np.float32]]
+Losses = np.ndarray[Any, np.dtype[np.float32]]
 
 BATCH_SIZES = (1, 8, 32, 256)
 """Pictures are padded to one of these, so that few programs are compiled."""
@@ -54,7 +56,7 @@ class Runner:
             for size in BATCH_SIZES
             if size <= 32 or size * int(np.prod(self._shape)) < _LARGE_BATCH_NUMBERS
         ]
-        self._step = _compiled_step(built, keras)
+        self._predict, self._score = _compiled(built, keras)
 
     def predict(self, x: Pixels) -> Probabilities:
         """Class probabilities of pictures.
@@ -68,15 +70,44 @@ class Runner:
         Raises:
             RunError: the network's answer is not finite: its training has diverged.
         """
+        rows = [self._predict(padded).numpy()[:count] for padded, count, _ in self._batches(x)]
+        return self._finite(rows)
+
+    def score(self, x: Pixels, labels: Labels) -> tuple[Probabilities, Losses]:
+        """Class probabilities, and each picture's loss as training computes it.
+
+        Args:
+            x: As for `predict`.
+            labels: int64 (n,).
+
+        Returns:
+            float32 (n, classes) and float32 (n,); a loss may be infinite.
+        """
+        rows, losses = [], []
+        for padded, count, start in self._batches(x):
+            truth = np.zeros(len(padded), np.int64)
+            truth[:count] = labels[start : start + count]
+            answer, loss = self._score(padded, truth)
+            rows.append(answer.numpy()[:count])
+            losses.append(loss.numpy()[:count])
+        return self._finite(rows), np.concatenate(losses)
+
+    def _batches(self, x: Pixels) -> Iterator[tuple[Pixels, int, int]]:
+        """Pieces of one of the batch sizes: (pictures, how many of them count, where)."""
         if x.shape[1:] != self._shape:
             raise ValueError(f"pictures of shape {x.shape[1:]}, not {self._shape}")
-        rows = []
         start = 0
         while start < len(x):
-            size = self._batch_size(len(x) - start)
+            waiting = len(x) - start
+            size = next((size for size in self._sizes if size >= waiting), self._sizes[-1])
             chunk = np.ascontiguousarray(x[start : start + size])
-            rows.append(self._run(chunk, size))
-            start += size
+            count = len(chunk)
+            if count < size:
+                chunk = np.concatenate([chunk, np.zeros((size - count, *self._shape), np.uint8)])
+            yield chunk, count, start
+            start += count
+
+    def _finite(self, rows: list[Probabilities]) -> Probabilities:
         num_classes = len(self.card.class_names)
         answer = np.concatenate(rows) if rows else np.zeros((0, num_classes), np.float32)
         if not np.isfinite(answer).all():
@@ -87,29 +118,29 @@ class Runner:
             )
         return answer
 
-    def _batch_size(self, waiting: int) -> int:
-        return next((size for size in self._sizes if size >= waiting), self._sizes[-1])
 
-    def _run(self, chunk: Pixels, size: int) -> Probabilities:
-        count = len(chunk)
-        if count < size:
-            chunk = np.concatenate([chunk, np.zeros((size - count, *self._shape), np.uint8)])
-        answer: Probabilities = self._step(chunk).numpy()[:count]
-        return answer
+def _compiled(built: BuiltModel, keras: Any) -> tuple[Any, Any]:
+    """Two functions of uint8 pictures, compiled once for each batch size.
 
-
-def _compiled_step(built: BuiltModel, keras: Any) -> Any:
-    """uint8 pictures -> probabilities, as one compiled function a batch size."""
+    The first gives probabilities; the second takes labels too, and gives the losses beside.
+    """
     import tensorflow as tf
 
-    model = built.model
+    def outputs_of(pictures: Any) -> Any:
+        return tf.cast(built.model(tf.cast(pictures, tf.float32), training=False), tf.float32)
 
-    def step(pictures: Any) -> Any:
-        outputs = model(tf.cast(pictures, tf.float32), training=False)
-        outputs = tf.cast(outputs, tf.float32)
+    def predict(pictures: Any) -> Any:
+        outputs = outputs_of(pictures)
         return keras.ops.softmax(outputs) if built.is_logits else outputs
 
-    return tf.function(step, autograph=False)
+    def score(pictures: Any, labels: Any) -> Any:
+        outputs = outputs_of(pictures)
+        losses = keras.losses.sparse_categorical_crossentropy(
+            labels, outputs, from_logits=built.is_logits
+        )
+        return keras.ops.softmax(outputs) if built.is_logits else outputs, losses
+
+    return tf.function(predict, autograph=False), tf.function(score, autograph=False)
 
 
 def load_runner(path: str | Path, keras: Any = None) -> Runner:

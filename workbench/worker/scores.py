@@ -9,11 +9,7 @@ import numpy as np
 
 from workbench.protocol.messages import ClassScore
 
-Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
-
-_LEAST_PROBABILITY = 1e-7
-"""Keras's epsilon: a class given up entirely costs 16.1, not infinity."""
 
 
 def confusion_matrix(truth: Counts, predicted: Counts, num_classes: int) -> Counts:
@@ -40,9 +36,3 @@ def class_scores(confusion: Counts, class_names: Sequence[str]) -> list[ClassSco
         )
         for label, name in enumerate(class_names)
     ]
-
-
-def mean_loss(probabilities: Floats, truth: Counts) -> float:
-    """Mean cross-entropy in nats of probabilities (pictures, classes)."""
-    of_truth = probabilities[np.arange(len(truth)), truth].astype(np.float64)
-    return float(-np.log(np.clip(of_truth, _LEAST_PROBABILITY, 1.0)).mean())
