@@ -64,6 +64,7 @@ def theme(qapp):
 
 def test_every_icon_is_drawn(theme):
     names = sorted(path.stem for path in resource_path("icons").glob("*.svg"))
+    names.remove("app")  # the application's own: a filled square
     assert set(CATEGORIES) <= set(names)
     for name in names:
         image = theme.icon(name).pixmap(24, 24).toImage()

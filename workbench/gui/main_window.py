@@ -28,6 +28,7 @@ from workbench.gui.help_flow import HelpFlow
 from workbench.gui.layouts import Layouts, focus_next_panel
 from workbench.gui.menus import fill_recent, fill_themes
 from workbench.gui.problems_popup import ProblemsPopup
+from workbench.gui.qt_names import name_own_buttons
 from workbench.gui.run_flow import RunFlow
 from workbench.gui.status_line import StatusLine
 from workbench.gui.top_bar import TopBar
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
         self.overlay = DropOverlay(context.theme, self)
         self._edit_menu = self._make_menus()
         self._connect()
+        name_own_buttons(self)
         self._bring_back()
         self.show_view("welcome")
 
@@ -191,6 +193,7 @@ class MainWindow(QMainWindow):
         self.runs.said.connect(self.say)
         self.runs.model_ready.connect(lambda _path: self.show_view("classify"))
         self.views.built.connect(self.layouts.add)
+        self.views.built.connect(lambda _key, view: name_own_buttons(view))
         document.dirty_changed.connect(lambda _dirty: self._refresh_title())
         document.path_changed.connect(self._refresh_title)
         document.project_replaced.connect(self._refresh_title)
