@@ -56,21 +56,21 @@ def _train(run: RunFolder, writer: EventWriter) -> int:
     started = time.monotonic()
     training: Training | None = None
     error: BaseException | None = None
-    with Pulse(writer):
-        try:
-            project = run.request().to_project()
-            _tell_start(run, project, teller)
-            os.environ.update(target_environment(project.target))
+    try:
+        project = run.request().to_project()
+        _tell_start(run, project, teller)
+        os.environ.update(target_environment(project.target))
+        with Pulse(writer):
             from workbench.worker.training import Training  # after the first events
 
             training = Training(run, project, teller, stop)
             training.run()
-        except StoppedError:
-            pass
-        except Exception as caught:  # noqa: BLE001 - the last event tells any of them
-            error = caught
-            if not isinstance(caught, WorkbenchError):
-                traceback.print_exception(caught)
+    except StoppedError:
+        pass
+    except Exception as caught:  # noqa: BLE001 - the last event tells any of them
+        error = caught
+        if not isinstance(caught, WorkbenchError):
+            traceback.print_exception(caught)
     finished = _finish(run, training, error, time.monotonic() - started)
     teller.tell(finished)
     if error is None:
