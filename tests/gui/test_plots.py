@@ -381,6 +381,20 @@ def test_nothing_is_drawn_while_nothing_can_be_seen(qtbot, pair, monkeypatch):
     qtbot.waitUntil(lambda: not pair._timer.isActive())
 
 
+def test_dear_drawings_of_new_values_wait_but_the_user_never_does(qtbot, pair):
+    history = history_of(20)
+    pair.set_history(history)
+    pair.redraw()
+    pair._next_live_s = float("inf")  # as after a drawing that took very long
+    extend(history, 5)
+    pair.grow()
+    pair._on_timeout()
+    assert len(pair.loss.series.values) == 20
+    pair.show_all()
+    pair._on_timeout()
+    assert len(pair.loss.series.values) == 25
+
+
 def test_the_curves_follow_the_theme(pair, theme):
     pair.set_history(history_of(10))
     theme.set_mode("dark")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ from workbench.protocol.messages import EpochFinished
 from workbench.runs.history import MetricHistory
 
 REDRAW_INTERVAL_MS = 40
+LIVE_SHARE = 0.05
+"""New values may take this share of one processor: the trainer needs it more. What the
+user asks for (zoom, smoothing, another run) is drawn at once."""
+
 STACK_BELOW_PX = 780
 MAX_SPAN = 30.0
 SPANS_IN_RUN = 60
@@ -31,8 +36,9 @@ END_MARGIN = 1.02
 class PlotPair(QWidget):
     """Both plots of one run.
 
-    Call `refresh` whenever the history has grown: it costs nothing until the timer draws,
-    at most 25 times a second and only while the plots can be seen.
+    Call `grow` whenever the history has grown: it costs nothing until the timer draws, at
+    most 25 times a second, less often where drawing is dear, and only while the plots can
+    be seen.
 
     Signals:
         failed: An export failed, in words.
@@ -51,6 +57,8 @@ class PlotPair(QWidget):
         self._epochs = _EpochColumns()
         self._is_following = True
         self._is_dirty = True
+        self._is_urgent = True
+        self._next_live_s = 0.0
         self._timer = QTimer(self)
         self._timer.setInterval(REDRAW_INTERVAL_MS)
         self._timer.timeout.connect(self._on_timeout)
@@ -92,7 +100,12 @@ class PlotPair(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Draws again soon; many calls make one drawing."""
+        """Draws again at the next tick; many calls make one drawing."""
+        self._is_urgent = True
+        self.grow()
+
+    def grow(self) -> None:
+        """There are new values: draws them soon, within the share of time they may take."""
         self._is_dirty = True
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
@@ -104,12 +117,16 @@ class PlotPair(QWidget):
 
     def redraw(self) -> None:
         """Draws now."""
-        self._is_dirty = False
+        started = perf_counter()
+        self._is_dirty = self._is_urgent = False
         if self._history is not None:
             self._feed(self._history)
         span = self._whole_span() if self._is_following else None
         for plot in self.plots:
             plot.redraw(span)
+            plot.axes.viewport().repaint()
+        now = perf_counter()
+        self._next_live_s = now + (now - started) / LIVE_SHARE
 
     def _feed(self, history: MetricHistory) -> None:
         self._epochs.extend(history.epochs)
@@ -143,10 +160,10 @@ class PlotPair(QWidget):
         return 0.0, END_MARGIN * max(last, float(series.steps_per_epoch), 1.0)
 
     def _on_timeout(self) -> None:
-        if self._is_dirty and self.isVisible():
-            self.redraw()
-        else:
+        if not self._is_dirty or not self.isVisible():
             self._timer.stop()
+        elif self._is_urgent or perf_counter() >= self._next_live_s:
+            self.redraw()
 
     def _on_zoomed(self) -> None:
         self._is_following = False

@@ -32,7 +32,15 @@ from workbench.gui.panels.run_trouble import RunTrouble
 from workbench.gui.plots.plot_pair import PlotPair
 from workbench.gui.widgets.docks import make_dock
 from workbench.gui.widgets.empty import EmptyPage
-from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, RunEvent
+from workbench.protocol.messages import (
+    AnyAnswer,
+    Done,
+    Export,
+    Failed,
+    Heartbeat,
+    LogLine,
+    RunEvent,
+)
 from workbench.runs.index import RunSummary
 from workbench.runs.outcome import RunOutcome
 
@@ -174,7 +182,8 @@ class TrainView(QMainWindow):
     def _on_events(self, events: list[RunEvent]) -> None:
         self.log.add_events(events, self._epochs())
         self.header.events_arrived()
-        self.plots.refresh()
+        if any(not isinstance(event, Heartbeat | LogLine) for event in events):
+            self.plots.grow()
 
     def _on_outcome(self, outcome: RunOutcome) -> None:
         self.header.refresh()
