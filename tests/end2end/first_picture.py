@@ -1,0 +1,200 @@
+"""A first user's hour in a minute: empty canvas, four layers dragged from the palette and
+connected, a real training on the bundled pictures, a picture file dropped on the window.
+
+Run by test_first_picture.py in a process of its own on a screen of its own; prints what was
+seen as one JSON line. `python -m tests.end2end.first_picture PICTURE [SCREENSHOT_FOLDER]`
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QPointF, QProcess, Qt
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QWidget
+
+from tests.end2end.robot import Robot, center
+from workbench.app import close_context, make_context, make_window
+from workbench.gui.main_window import MainWindow
+from workbench.runs.home import data_home
+
+
+class FirstUser:
+    """What a person does, step by step."""
+
+    def __init__(self, window: MainWindow, shots: Path | None) -> None:
+        self.window = window
+        self.document = window.context.document
+        self.robot = Robot()
+        self._shots = shots
+
+    def shot(self, name: str) -> None:
+        """Keeps a picture of the window, when asked to."""
+        if self._shots is not None:
+            self.robot.pause(300)
+            self.window.grab().save(str(self._shots / f"{name}.png"))
+
+    # design ----------------------------------------------------------------------------
+
+    def open_empty_canvas(self) -> None:
+        """Clicks the card of the welcome page."""
+        welcome = self.window.views.currentWidget()
+        card = next(c for c in welcome.cards() if "mpty" in c.accessibleName())
+        self.robot.click(center(card))
+        self.robot.wait(lambda: hasattr(self.window.views.currentWidget(), "canvas"), "design view")
+        self.design = self.window.views.currentWidget()
+        self.canvas = self.design.canvas
+
+    def drag_layer(self, key: str, place: QPoint) -> str:
+        """Drags a layer from the palette to a place on the canvas; returns its node."""
+        before = set(self.document.graph.nodes)
+        palette = self.design.palette_panel.list
+        rows = range(palette.count())
+        item = next(
+            palette.item(row)
+            for row in rows
+            if palette.item(row).data(Qt.ItemDataRole.UserRole) == key
+        )
+        palette.scrollToItem(item)
+        self.robot.pause(100)
+        start = palette.viewport().mapToGlobal(palette.visualItemRect(item).center())
+        self.robot.drag(start, self.canvas.view.viewport().mapToGlobal(place))
+        self.robot.wait(lambda: set(self.document.graph.nodes) - before, f"a {key} node")
+        return (set(self.document.graph.nodes) - before).pop()
+
+    def connect(self, source: str, target: str) -> None:
+        """Drags from the output of one node to the input of another."""
+        nodes = self.canvas.scene.nodes
+        start = self._on_screen(nodes[source].output_point())
+        self.robot.drag(start, self._on_screen(nodes[target].input_point()))
+        self.robot.wait(
+            lambda: source in self.document.graph.sources(target), f"edge {source} → {target}"
+        )
+
+    def select(self, node: str) -> None:
+        """Clicks a node."""
+        self.robot.click(self._on_screen(self.canvas.scene.nodes[node].card_rect().center()))
+        self.robot.wait(lambda: self.canvas.selected_ids() == [node], f"{node} selected")
+
+    def _on_screen(self, point: QPointF) -> QPoint:
+        view = self.canvas.view
+        return view.viewport().mapToGlobal(view.mapFromScene(point))
+
+    def set_number(self, form: QWidget, key: str, text: str) -> None:
+        """Types a number into a field of a form."""
+        editor = form.editor_widget(key)
+        box = editor if isinstance(editor, QAbstractSpinBox) else editor.findChild(QAbstractSpinBox)
+        self.robot.click(center(box) - QPoint(20, 0), times=3)
+        self.robot.key("ctrl+a")
+        self.robot.write(text)
+        self.robot.key("Return")
+
+    def choose(self, form: QWidget, key: str, word: str) -> None:
+        """Chooses a word in a combo box with the keyboard, as the mouse would open a list."""
+        box = form.editor_widget(key)
+        assert isinstance(box, QComboBox)
+        self.robot.click(center(box))
+        self.robot.write(word)
+        self.robot.key("Return")
+        self.robot.wait(lambda: word in box.currentText(), f"{word} chosen")
+
+    # train, classify -------------------------------------------------------------------
+
+    def train(self) -> None:
+        """Presses Train and waits for the end of the run."""
+        library = self.window.context.library
+        self.robot.click(center(self.window.top.train))
+        self.robot.wait(lambda: library.current is not None, "a run", timeout_s=20)
+        self.robot.wait(lambda: len(library.current.history.steps) > 5, "curves", timeout_s=120)
+        self.shot("train")
+        self.robot.wait(lambda: library.current.outcome.is_over, "the end", timeout_s=240)
+
+    def drop_picture(self, picture: str) -> str:
+        """Drags a file from another process onto the window; returns the answer shown."""
+        manager = QProcess()
+        manager.start(sys.executable, ["-m", "tests.end2end.file_manager", picture])
+        self.robot.wait(lambda: manager.bytesAvailable() > 0, "the file manager")
+        screen = QApplication.primaryScreen().geometry()
+        start = QPoint(screen.left() + 60, screen.bottom() - 30)
+        self.robot.drag(start, center(self.window.views))
+        self.robot.wait(
+            lambda: hasattr(self.window.views.currentWidget(), "result"), "classify view"
+        )
+        card = self.window.views.currentWidget().result
+        self.robot.wait(lambda: card.entry is not None, "an answer", timeout_s=90)
+        self.robot.pause(200)
+        manager.kill()
+        manager.waitForFinished(3000)
+        return card.label.text()
+
+
+def main(picture: str, shots: Path | None) -> int:
+    """Does it all and prints what was seen."""
+    app = QApplication([])
+    context = make_context(data_home(), app)
+    context.theme.apply(app)
+    window = make_window(context, data_home())
+    window.setGeometry(0, 0, 1440, 840)
+    window.show()
+    context.library.open()
+    user = FirstUser(window, shots)
+    user.robot.pause(500)
+    user.robot.focus(window)
+    seen = _first_hour(user, picture)
+    print(json.dumps(seen), flush=True)
+    window.hide()
+    close_context(context)
+    return 0
+
+
+def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
+    user.open_empty_canvas()
+    middle = user.canvas.view.viewport().width() // 2
+    kinds = ("input", "conv2d", "flatten")
+    nodes = [
+        user.drag_layer(kind, QPoint(middle, 70 + 120 * row)) for row, kind in enumerate(kinds)
+    ]
+    # Dropped below another, a layer is connected at once; this one stands apart.
+    nodes.append(user.drag_layer("dense", QPoint(middle - 300, 300)))
+    was_connected = bool(user.document.graph.edges_into(nodes[3]))
+    user.connect(nodes[2], nodes[3])
+    user.select(nodes[0])
+    _set_size(user, "28 x 28 x 1")
+    user.select(nodes[3])
+    user.set_number(user.design.inspector.form, "units", "10")
+    user.choose(user.design.inspector.form, "activation", "softmax")
+    user.shot("design")
+    user.document.set_recipe(epochs=1, batch_size=200, validation="test")
+    problems = [p.message for p in user.document.analysis.problems if p.severity == "error"]
+    if not problems:
+        user.train()
+    label = user.drop_picture(picture)
+    user.shot("classify")
+    history = user.window.context.library.current.history
+    return {
+        "was_connected_by_hand": not was_connected,
+        "problems": problems,
+        "kinds": [user.document.graph.nodes[node].kind for node in user.document.graph.order],
+        "parameters": user.document.analysis.costs.parameters.total,
+        "steps": len(history.steps),
+        "val_accuracy": history.epochs[-1].val_accuracy,
+        "label": label,
+        "has_tensorflow": "tensorflow" in sys.modules,
+    }
+
+
+def _set_size(user: FirstUser, text: str) -> None:
+    line = user.design.inspector.form.editor_widget("shape")
+    user.robot.click(center(line), times=3)
+    user.robot.key("ctrl+a")
+    user.robot.write(text)
+    user.robot.key("Return")
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    code = main(sys.argv[1], folder)
+    sys.stdout.flush()
+    os._exit(code)  # the answer is out; nothing that Qt takes down late can change it
