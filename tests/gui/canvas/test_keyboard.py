@@ -123,13 +123,22 @@ def test_connecting_by_keys(small, document, hand) -> None:
     hand.key(Qt.Key.Key_C)
     assert f"Enter connects conv2d to {document.graph.nodes[added].name}" in small.view.hint_text()
     hand.key(Qt.Key.Key_Left)
-    assert small.view.hint_text() != ""
+    assert small.view.hint_text() == document.connection_problem("n2", "n4")
     hand.key(Qt.Key.Key_Return)
     assert not document.graph.edges_into(added)
     hand.key(Qt.Key.Key_Right)
     hand.key(Qt.Key.Key_Return)
     assert document.graph.sources(added) == ("n2",)
     assert small.view.interaction is None
+
+
+def test_disconnecting_by_keys(small, document, hand) -> None:
+    small.select(["n2"])
+    hand.key(Qt.Key.Key_C)
+    assert small.view.hint_text() == "Enter disconnects conv2d from flatten"
+    hand.key(Qt.Key.Key_Return)
+    assert Edge("n2", "n3") not in document.graph.edges
+    assert document.undo_stack.index() == 1
 
 
 def test_connecting_by_keys_can_be_given_up(small, document, hand) -> None:
@@ -241,6 +250,8 @@ def test_search_puts_the_best_first(layers) -> None:
     assert {spec.key for spec in find_layers(layers, "pooling")} >= {"max_pooling2d"}
     assert len(find_layers(layers, "")) == len(layers)
     assert find_layers(layers, "qqq") == []
+    assert find_layers(layers, "")[0].key == "input"
+    assert all(spec.max_inputs != 0 for spec in find_layers(layers, "", needs_input=True))
 
 
 def test_the_view_of_a_project_is_kept(small, document) -> None:

@@ -66,7 +66,7 @@ CANVAS_ACTIONS: tuple[CanvasActionSpec, ...] = (
         "Co&nnect…",
         ("C",),
         "connect",
-        "Connects the selected layer: arrows choose, Enter connects.",
+        "Connects the selected layer, or disconnects it: arrows choose, Enter does it.",
         "one",
     ),
     CanvasActionSpec(

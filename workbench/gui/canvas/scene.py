@@ -242,6 +242,13 @@ class GraphScene(QGraphicsScene):
 
     # finding ---------------------------------------------------------------------------
 
+    def has_free_input(self, node_id: str) -> bool:
+        """True while a node can take one more edge: the quick part of what is allowed."""
+        graph = self.document.graph
+        spec = self.layers.get(graph.nodes[node_id].kind)
+        limit = spec.max_inputs if spec is not None else None
+        return limit is None or len(graph.edges_into(node_id)) < limit
+
     def node_at(self, point: QPointF, margin: float = 0.0) -> NodeItem | None:
         """The topmost card under a scene point."""
         grown = (-margin, -margin, margin, margin)

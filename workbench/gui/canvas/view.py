@@ -74,7 +74,7 @@ class GraphView(ZoomView):
         self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Network canvas"))
-        scene.graph_changed.connect(lambda: self.cancel(self.tr("the network changed")))
+        scene.graph_changed.connect(self._on_graph_changed)
 
     # gestures --------------------------------------------------------------------------
 
@@ -117,6 +117,9 @@ class GraphView(ZoomView):
         if interaction is not None:
             interaction.cancel(reason)
             self.gesture_changed.emit(False)
+
+    def _on_graph_changed(self) -> None:
+        self.cancel(self.tr("the network changed"))
 
     def _let_go(self) -> Interaction | None:
         interaction, self._interaction = self._interaction, None

@@ -56,7 +56,7 @@ class DragConnection(Interaction):
         if self._edge is not None:
             self.scene.edges[self._edge].set_faded(True)
         for key, item in self.scene.nodes.items():
-            if key not in {self._source, self._target} and not self.refusal(key):
+            if self._is_candidate(key) and not self.refusal(key):
                 ring = PortItem(key, self.scene.look)
                 ring.setPos(self._open_port(item))
                 self.scene.addItem(ring)
@@ -113,6 +113,12 @@ class DragConnection(Interaction):
             self.document.connect(old.source, target)
         finally:
             stack.endMacro()
+
+    def _is_candidate(self, key: str) -> bool:
+        """Sorts out most nodes at once: asking the document about 300 would be felt."""
+        if key in {self._source, self._target}:
+            return False
+        return self._source is None or self.scene.has_free_input(key)
 
     # what is allowed -------------------------------------------------------------------
 

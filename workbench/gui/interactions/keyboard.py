@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
+from workbench.core.graph import Edge
 from workbench.gui.canvas.edge_item import DraftEdgeItem
 from workbench.gui.canvas.node_item import NodeItem
 from workbench.gui.canvas.scene import GraphScene
@@ -69,7 +70,7 @@ def _center(item: NodeItem) -> QPointF:
 
 
 class ConnectByKeys(Interaction):
-    """Arrows choose the end of a new edge, Enter connects, Escape gives up."""
+    """Arrows choose the end of an edge, Enter connects or disconnects, Escape gives up."""
 
     scrolls_at_edge = False
 
@@ -94,7 +95,14 @@ class ConnectByKeys(Interaction):
         return float((self.scene.nodes[key].input_point() - here).manhattanLength())
 
     def _is_free(self, key: str) -> bool:
-        return key != self._source and not self.document.connection_problem(self._source, key)
+        if key == self._source or not self.scene.has_free_input(key):
+            return False
+        return not self.document.connection_problem(self._source, key)
+
+    def _edge(self) -> Edge | None:
+        """The edge that is there already: Enter takes it away."""
+        edges = self.document.graph.edges_from(self._source)
+        return next((edge for edge in edges if edge.target == self._target), None)
 
     def key(self, event: QKeyEvent) -> bool:
         """Arrows walk, Enter connects where it is allowed."""
@@ -124,6 +132,8 @@ class ConnectByKeys(Interaction):
     def _reason(self) -> str:
         if self._target == self._source:
             return self.view.tr("There is no other layer to connect to.")
+        if self._edge() is not None:
+            return ""
         return self.document.connection_problem(self._source, self._target)
 
     def _show(self) -> None:
@@ -133,13 +143,19 @@ class ConnectByKeys(Interaction):
         self._draft.set_line(source.output_point(), target.input_point(), is_refused=bool(reason))
         self.view.ensureVisible(target.card_rect(), 40, 40)
         text = self.view.tr("Enter connects {source} to {target}")
+        if self._edge() is not None:
+            text = self.view.tr("Enter disconnects {source} from {target}")
         words = text.format(source=source.facts.name, target=target.facts.name)
         corner = self.view.mapFromScene(target.card_rect().bottomRight())
         self.view.show_hint(reason or words, QPointF(corner), is_refusal=bool(reason))
 
     def end(self, pointer: Pointer) -> None:  # noqa: ARG002 - no pointer is used
         self._clear()
-        self.document.connect(self._source, self._target)
+        edge = self._edge()
+        if edge is not None:
+            self.document.disconnect(edge)
+        else:
+            self.document.connect(self._source, self._target)
 
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
         self._clear()

@@ -15,18 +15,32 @@ from workbench.gui.widgets.labels import plain_tip
 
 _WIDTH, _HEIGHT = 300, 320
 _MARGIN = 8
+_COMMON = ("input", "conv2d", "max_pooling2d", "dense", "flatten", "dropout")
 
 
-def find_layers(layers: Registry[LayerSpec], text: str) -> list[LayerSpec]:
-    """Layer types that match a search, best first; all by category where it is empty."""
+def find_layers(
+    layers: Registry[LayerSpec], text: str, *, needs_input: bool = False
+) -> list[LayerSpec]:
+    """Layer types that match a search, best first.
+
+    Args:
+        layers: All there are.
+        text: Words that all must fit; where it is empty, the common ones come first and the
+            others by category.
+        needs_input: Leaves out those that nothing can lead into.
+    """
     words = text.lower().split()
     order = list(CATEGORIES)
     ranked = []
     for spec in layers.values():
+        if needs_input and spec.max_inputs == 0:
+            continue
         ranks = [_rank(spec, word) for word in words]
         if all(rank is not None for rank in ranks):
             cost = sum(rank for rank in ranks if rank is not None)
             place = order.index(spec.category) if spec.category in order else len(order)
+            if not words and spec.key in _COMMON:
+                place = _COMMON.index(spec.key) - len(_COMMON)
             ranked.append(((cost, place, len(spec.title) if words else 0, spec.title), spec))
     return [spec for _, spec in sorted(ranked, key=lambda entry: entry[0])]
 
@@ -112,7 +126,7 @@ class SearchAdd(QFrame):
 
     def _fill(self, text: str) -> None:
         self._list.clear()
-        for spec in find_layers(self._layers, text):
+        for spec in find_layers(self._layers, text, needs_input=bool(self._after)):
             item = QListWidgetItem(self._theme.category_icon(spec.category), spec.title)
             item.setData(Qt.ItemDataRole.UserRole, spec.key)
             item.setToolTip(plain_tip(spec.summary))
