@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -411,6 +412,17 @@ def test_a_terminated_worker_removes_its_folder(raw, tmp_path):
     raw.process.terminate()
     raw.process.wait(60)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_blocking_call_to_a_killed_worker_ends_in_words():
+    with ServiceCall() as call:
+        (first, *_) = call.ask(m.WarmUp(id=1, model="/no/such/run"))
+        assert isinstance(first, m.Failed | m.Progress)
+        os.kill(call.hello.pid, signal.SIGKILL)
+        answers = list(call.ask(m.WarmUp(id=2, model="/no/such/run")))
+    assert len(answers) == 1
+    assert answers[0].id == 2
+    assert "killed (signal 9)" in answers[0].error.what
 
 
 def test_folders_of_dead_workers_are_swept_and_those_of_living_ones_kept(tmp_path, monkeypatch):
