@@ -264,3 +264,18 @@ def test_the_view_of_a_project_is_kept(small, document) -> None:
     assert small.view.zoom == pytest.approx(0.8)
     middle = small.view.visible_rect().center()
     assert (middle.x(), middle.y()) == pytest.approx((50, 60), abs=3)
+
+
+def test_the_palette_adds_behind_the_selection_wherever_one_looks(small, document) -> None:
+    small.select(["n2"])
+    small.view.center_on(QPointF(4000, 4000))
+    first = small.add_layer("dropout")
+    assert document.graph.sources(first) == ("n2",)
+    assert document.graph.targets(first) == ("n3",)
+    assert small.view.visible_rect().intersects(small.scene.nodes[first].card_rect())
+    small.select([])
+    last = small.add_layer("softmax")
+    assert document.graph.sources(last) == ("n4",)
+    start = small.add_layer("input")
+    assert not document.graph.edges_into(start)
+    assert document.undo_stack.index() == 3

@@ -17,6 +17,7 @@ from workbench.gui.canvas.canvas_actions import (
     make_canvas_actions,
     refresh_canvas_icons,
 )
+from workbench.gui.canvas.layer_adder import LayerAdder
 from workbench.gui.canvas.look import Look
 from workbench.gui.canvas.minimap import Minimap
 from workbench.gui.canvas.scene import GraphScene
@@ -24,13 +25,6 @@ from workbench.gui.canvas.view import GraphView
 from workbench.gui.interactions.choose import choose_interaction
 from workbench.gui.interactions.interaction import GRAPH_MIME
 from workbench.gui.interactions.keyboard import ConnectByKeys
-from workbench.gui.interactions.placement import (
-    Placement,
-    behind,
-    behind_last,
-    card_height,
-    place_at,
-)
 from workbench.gui.interactions.search_add import SearchAdd
 from workbench.gui.widgets.buttons import IconButton
 from workbench.gui.widgets.labels import plain_label
@@ -61,7 +55,6 @@ class CanvasPanel(QWidget):
         self.setObjectName("canvas_panel")
         self._document = context.document
         self._theme = context.theme
-        self._layers = context.layers
         self.scene = GraphScene(context.document, context.layers, Look(context.theme))
         self.view = GraphView(self.scene, choose_interaction)
         self._has_looked = False
@@ -70,6 +63,8 @@ class CanvasPanel(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self.view)
         self.setFocusProxy(self.view)
+        self.search = SearchAdd(context.layers, context.theme, self.view)
+        self._adder = LayerAdder(self.view, self.search, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._slots())
         self._make_overlays()
         self._connect()
@@ -77,7 +72,7 @@ class CanvasPanel(QWidget):
 
     def _slots(self) -> dict[str, Callable[[], None]]:
         return {
-            "add": self._search_by_key,
+            "add": self._adder.search_by_selection,
             "cut": self.cut,
             "copy": self.copy,
             "paste": self.paste,
@@ -96,7 +91,6 @@ class CanvasPanel(QWidget):
     def _make_overlays(self) -> None:
         self.minimap = Minimap(self.view)
         self.view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
-        self.search = SearchAdd(self._layers, self._theme, self.view)
         self._empty = plain_label(
             self.tr("Drag a layer here, or double-click to search.\nA network begins with Input."),
             role="dim",
@@ -130,10 +124,8 @@ class CanvasPanel(QWidget):
         scene.contents_changed.connect(self._on_contents_changed)
         view.zoom_changed.connect(self._on_zoom_changed)
         view.view_changed.connect(self._on_view_changed)
-        view.search_asked.connect(self._open_search)
         view.node_activated.connect(self.node_activated)
         view.menu_asked.connect(self._open_menu)
-        self.search.chosen.connect(self._on_layer_chosen)
         self.search.closed.connect(self.view.setFocus)
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
@@ -171,9 +163,7 @@ class CanvasPanel(QWidget):
 
     def add_layer(self, key: str) -> str | None:
         """Adds a layer after the selected node, else after the last open end; its id."""
-        selected = self.scene.selected_ids()
-        after = selected[-1] if selected else behind_last(self.scene)
-        return self._add(key, after or "", self.view.visible_rect().center())
+        return self._adder.add(key)
 
     def copy(self) -> None:
         """Puts the selected nodes on the clipboard, as JSON."""
@@ -215,50 +205,6 @@ class CanvasPanel(QWidget):
         self._edit(lambda: self._document.remove(ids, edges))
         self.scene.select([key for key in near if key in self.scene.nodes][:1])
 
-    # adding ----------------------------------------------------------------------------
-
-    def _search_by_key(self) -> None:
-        selected = self.scene.selected_ids()
-        after = selected[-1] if selected else behind_last(self.scene)
-        point = self.view.visible_rect().center()
-        if after is not None:
-            self.view.ensureVisible(self.scene.nodes[after].card_rect(), 40, 48)
-            point = self.scene.nodes[after].output_point()
-        self._open_search(point, after or "")
-
-    def _open_search(self, scene_point: QPointF, after: str) -> None:
-        place = self.view.mapFromScene(scene_point) + QPoint(12, 12)
-        self.search.open_at(place, scene_point, after)
-
-    def _on_layer_chosen(self, key: str, scene_point: QPointF, after: str) -> None:
-        self._add(key, after, scene_point)
-
-    def _add(self, key: str, after: str, point: QPointF) -> str | None:
-        spec, scene = self._layers[key], self.scene
-        if spec.max_inputs == 0 or after not in scene.nodes:
-            place = place_at(scene, spec, point)
-        elif scene.node_at(point) is None and scene.nodes[after].output_point() != point:
-            place = self._dropped(key, after, point)
-        else:
-            place = behind(scene, after, card_height(spec, scene))
-        added: list[str] = []
-        self._edit(
-            lambda: added.append(
-                self._document.add_node(key, place.position, after=place.after, edge=place.edge)
-            )
-        )
-        if added:
-            self.select(added)
-        return added[0] if added else None
-
-    def _dropped(self, key: str, after: str, point: QPointF) -> Placement:
-        """Where a connection was dropped: there, and always a new edge."""
-        height = card_height(self._layers[key], self.scene)
-        x = self.scene.nodes[after].pos().x()
-        if abs(point.x() - self.scene.nodes[after].output_point().x()) > 60:
-            x = point.x() - 118
-        return Placement((round(x), round(point.y() - height / 4)), after=after)
-
     def _paste_point(self) -> QPointF:
         position = self.view.viewport().mapFromGlobal(QCursor.pos())
         if self.view.viewport().rect().contains(position) and self.view.underMouse():
@@ -296,7 +242,7 @@ class CanvasPanel(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         here = menu.addAction(self._theme.icon("add"), self.tr("Add layer here…"))
-        here.triggered.connect(lambda: self._open_search(scene_point, ""))
+        here.triggered.connect(lambda: self._adder.search_at(scene_point, ""))
         groups = (("cut", "copy", "paste", "duplicate", "delete"), ("connect", "fix"))
         for group in (*groups, ("select_all", "arrange", "fit")):
             menu.addSeparator()

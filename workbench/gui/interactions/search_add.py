@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
@@ -69,11 +69,11 @@ class SearchAdd(QFrame):
     """The box. It belongs to the canvas and closes when the keyboard goes elsewhere.
 
     Signals:
-        chosen(str, QPointF, str): Layer key, scene point and the node to come after.
+        chosen(str): Key of the layer type.
         closed(): Nothing (more) is asked.
     """
 
-    chosen = Signal(str, QPointF, str)
+    chosen = Signal(str)
     closed = Signal()
 
     def __init__(self, layers: Registry[LayerSpec], theme: Theme, parent: QWidget) -> None:
@@ -81,8 +81,7 @@ class SearchAdd(QFrame):
         self._canvas = parent
         self._layers = layers
         self._theme = theme
-        self._scene_point = QPointF()
-        self._after = ""
+        self._needs_input = False
         self.setObjectName("searchAdd")
         self.setAccessibleName(self.tr("Add a layer"))
         self._field = QLineEdit()
@@ -103,9 +102,14 @@ class SearchAdd(QFrame):
         self._list.itemClicked.connect(self._choose)
         self.hide()
 
-    def open_at(self, place: QPoint, scene_point: QPointF, after: str) -> None:
-        """Opens near a point of the parent, inside it."""
-        self._scene_point, self._after = scene_point, after
+    def open_at(self, place: QPoint, *, needs_input: bool = False) -> None:
+        """Opens near a point of the canvas, inside it.
+
+        Args:
+            place: In pixels of the canvas.
+            needs_input: Offers only layers that something can lead into.
+        """
+        self._needs_input = needs_input
         room = self._canvas.rect()
         height = min(_HEIGHT, max(160, room.height() - 2 * _MARGIN))
         self.setFixedSize(_WIDTH, height)
@@ -126,7 +130,7 @@ class SearchAdd(QFrame):
 
     def _fill(self, text: str) -> None:
         self._list.clear()
-        for spec in find_layers(self._layers, text, needs_input=bool(self._after)):
+        for spec in find_layers(self._layers, text, needs_input=self._needs_input):
             item = QListWidgetItem(self._theme.category_icon(spec.category), spec.title)
             item.setData(Qt.ItemDataRole.UserRole, spec.key)
             item.setToolTip(plain_tip(spec.summary))
@@ -141,7 +145,7 @@ class SearchAdd(QFrame):
         key = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
         if key:
             self.hide()
-            self.chosen.emit(str(key), self._scene_point, self._after)
+            self.chosen.emit(str(key))
             self.closed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
