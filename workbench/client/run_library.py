@@ -20,6 +20,8 @@ from workbench.runs.index import RunSummary, list_runs
 from workbench.runs.start import reap, start_trainer
 
 REFRESH_INTERVAL_MS = 3_000
+IDLE_INTERVAL_MS = 15_000
+"""The list is read this often while nothing trains: another window may start a run."""
 
 
 class RunLibrary(QObject):
@@ -89,6 +91,8 @@ class RunLibrary(QObject):
 
     def _on_listed(self, runs: list[RunSummary]) -> None:
         self._is_listing = False
+        is_idle = all(summary.is_over for summary in runs)
+        self._timer.setInterval(IDLE_INTERVAL_MS if is_idle else REFRESH_INTERVAL_MS)
         for summary in runs:
             if not summary.is_over:
                 self._follow(summary.path)

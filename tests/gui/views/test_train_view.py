@@ -135,7 +135,7 @@ def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, op
     written("x", recipe=TrainingRecipe(epochs=77, optimizer="sgd")).begin().train(1).finish()
     open_library()
     qtbot.waitUntil(view.recipe.other.isVisible)
-    assert view.recipe.facts.facts() == {"Optimizer": "SGD", "Epochs": "77"}
+    assert view.recipe.facts.text() == "Optimizer: SGD\nEpochs: 77"
     view.recipe.take.click()
     assert context.document.recipe.epochs == 77
     assert context.document.recipe.optimizer == "sgd"

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout
 
 from workbench.client.background import Background
 from workbench.core.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.widgets.buttons import button
-from workbench.gui.widgets.cards import Box, FactRows
+from workbench.gui.widgets.cards import Box
 from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.param_form import ParamForm
 from workbench.runs.folder import RunFolder
@@ -44,7 +45,7 @@ class RecipePanel(QScrollArea):
         self._run_recipe: TrainingRecipe | None = None
         self.form = ParamForm(RECIPE_PARAMS, recipe_values(document.recipe))
         self.other = Box("hint", spacing_px=8)
-        self.facts = FactRows()
+        self.facts = plain_label(wrap=True)
         self.take = button("Use this run's recipe", role="link")
         self._build()
         self.form.value_changed.connect(self._on_value_changed)
@@ -55,6 +56,7 @@ class RecipePanel(QScrollArea):
     def _build(self) -> None:
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(248)
         inner = QFrame()
         inner.setProperty("role", "panel")
@@ -95,7 +97,7 @@ class RecipePanel(QScrollArea):
     def _compare(self) -> None:
         run = self._run_recipe
         found = differences(run, self._document.recipe) if run is not None else []
-        self.facts.set_facts(found)
+        self.facts.setText("\n".join(f"{title}: {value}" for title, value in found))
         self.other.setVisible(bool(found))
 
     def _on_value_changed(self, key: str, value: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSpinBox, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from workbench.client.background import Background
 from workbench.client.service_process import ServiceProcess
@@ -14,6 +14,7 @@ from workbench.gui.panels.picture_strip import PictureStrip
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.labels import plain_label
+from workbench.gui.widgets.param_editors import CalmSpinBox
 from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.protocol.messages import (
     AnyAnswer,
@@ -53,7 +54,7 @@ class TestPicker(QFrame):
         self.strip = PictureStrip(theme, "Test pictures", is_one_row=False)
         self.wait = WaitLabel()
         self.others = button("Other pictures")
-        self.number = QSpinBox()
+        self.number = CalmSpinBox()
         self.number.setRange(0, MAX_INDEX)
         self.number.setAccessibleName("Number of a test picture")
         self.show_number = button("Show number")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 
 from workbench.gui.plots.curve import Span
@@ -172,6 +172,10 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
     def leaveEvent(self, ev: QEvent) -> None:
         super().leaveEvent(ev)
         self.hovered.emit(None)
+
+    def sizeHint(self) -> QSize:
+        """Takes what it is given; pyqtgraph's own hint would push everything else away."""
+        return QSize(320, 130)
 
     def resizeEvent(self, ev: QResizeEvent) -> None:
         super().resizeEvent(ev)

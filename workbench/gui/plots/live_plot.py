@@ -40,7 +40,7 @@ class LivePlot(QFrame):
         self._theme = theme
         self.setProperty("role", "card")
         self.setAccessibleName(f"{title} plot")
-        self.setMinimumSize(340, 110)
+        self.setMinimumSize(340, 190)
         self.header = PlotHeader(theme, title)
         self.axes = PlotAxes(theme)
         self.card = ValueCard(theme, self.axes)

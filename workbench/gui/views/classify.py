@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, QTemporaryDir, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.client.background import Background
@@ -15,9 +15,8 @@ from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.classified import (
     ClassifiedPicture,
     error_of,
-    load_preview,
-    picture_name,
 )
+from workbench.gui.classify_queue import ClassifyQueue
 from workbench.gui.context import WindowContext
 from workbench.gui.drops import PICTURE_SUFFIXES
 from workbench.gui.folder_to_csv import FolderToCsv
@@ -32,8 +31,6 @@ from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.protocol.messages import (
     AnyAnswer,
-    Classified,
-    Classify,
     Done,
     Failed,
     LoadWeights,
@@ -42,8 +39,8 @@ from workbench.protocol.messages import (
     WarmUp,
 )
 
-PICTURES_PER_REQUEST = 32
 MAX_KEPT = 200
+BOTH_FROM_PX = 720
 
 
 class ClassifyView(QWidget):
@@ -67,12 +64,10 @@ class ClassifyView(QWidget):
         self._entries: dict[int, ClassifiedPicture] = {}
         self._next_key = 0
         self._show_next = True
-        self._waiting: list[str] = []
-        self._is_asking = False
         self._has_run_ended = False
         self._warm: Path | None = None
         self._job: FolderToCsv | None = None
-        self._truths: dict[str, tuple[str, str]] = {}
+        self.queue = ClassifyQueue(context.service, self._background, self)
         self.chooser = ModelChooser(context.library)
         self.load = button("Load weights…")
         self.wait = WaitLabel()
@@ -104,7 +99,7 @@ class ClassifyView(QWidget):
         top.addWidget(self.chooser)
         top.addWidget(self.load)
         top.addWidget(self.wait, 1)
-        earlier = QFrame()
+        earlier = self._earlier = QFrame()
         earlier.setProperty("role", "card")
         strip = QVBoxLayout(earlier)
         strip.setContentsMargins(14, 10, 14, 4)
@@ -140,6 +135,11 @@ class ClassifyView(QWidget):
         self.picker.closed.connect(lambda: self._middle.setCurrentWidget(self.drop))
         self.picker.picked.connect(self._on_picked)
         self.strip.chosen.connect(self._on_chosen)
+        self.queue.progressed.connect(self.wait.wait_for)
+        self.queue.classified.connect(self._on_loaded)
+        self.queue.emptied.connect(self._on_emptied)
+        self.queue.failed.connect(self._on_failed)
+        self._middle.currentChanged.connect(self._share_room)
         paste = QAction("Paste a picture", self)
         paste.setShortcut(QKeySequence(QKeySequence.StandardKey.Paste))
         paste.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -161,8 +161,7 @@ class ClassifyView(QWidget):
         if self.isVisible() or self._has_run_ended:
             self._has_run_ended = False
             self._warm_up()
-        if has_model and self._waiting:
-            self._ask_next()
+        self.queue.set_model(self.chooser.path, self.chooser.title)
 
     def _on_run_ended(self, _path: str, _outcome: object) -> None:
         # The list tells a moment later that the run has weights: then it is the newest model,
@@ -175,7 +174,7 @@ class ClassifyView(QWidget):
 
     def _warm_up(self) -> None:
         model = self.chooser.path
-        if model is None or model == self._warm or self._is_asking:
+        if model is None or model == self._warm or self.queue.is_asking:
             return
         self._warm = model
         self.wait.wait_for("Getting the network ready")
@@ -183,7 +182,7 @@ class ClassifyView(QWidget):
         self._context.service.send(request, lambda answer: self._on_warm(model, answer))
 
     def _on_warm(self, model: Path, answer: AnyAnswer) -> None:
-        if self._is_asking or model != self.chooser.path:
+        if self.queue.is_asking or model != self.chooser.path:
             return
         if isinstance(answer, Progress):
             self.wait.wait_for(answer.text)
@@ -232,48 +231,15 @@ class ClassifyView(QWidget):
         if not paths:
             return
         self._show_next = True
-        self._waiting += paths
-        self._ask_next()
+        self.queue.add(paths)
 
-    def _ask_next(self) -> None:
-        model = self.chooser.path
-        if self._is_asking or not self._waiting or model is None:
-            return
-        now = self._waiting[:PICTURES_PER_REQUEST]
-        self._waiting = self._waiting[PICTURES_PER_REQUEST:]
-        self._is_asking = True
-        rest = len(now) + len(self._waiting)
-        self.wait.wait_for(
-            f"Classifying {picture_name(now[0])}" if rest == 1 else f"Classifying {rest} pictures"
-        )
-        title = self.chooser.title
-        request = Classify(id=0, model=str(model), pictures=now, previews=True)
-        self._context.service.send(request, lambda answer: self._on_answer(title, answer))
+    def _on_emptied(self) -> None:
+        self._warm = self.chooser.path
+        self.wait.say("")
 
-    def _on_answer(self, title: str, answer: AnyAnswer) -> None:
-        if isinstance(answer, Classified):
-            self._load(title, answer)
-        elif isinstance(answer, Progress):
-            self.wait.wait_for(answer.text)
-        elif isinstance(answer, Failed):
-            self._is_asking = False
-            self._waiting = []
-            self._warm = None
-            self._fail(error_of(answer))
-        elif isinstance(answer, Done):
-            self._is_asking = False
-            self._warm = self.chooser.path
-            self.wait.say("")
-            self._ask_next()
-
-    def _load(self, title: str, answer: Classified) -> None:
-        name, truth = self._truths.get(answer.file, (picture_name(answer.file), ""))
-
-        def work() -> ClassifiedPicture:
-            picture, seen = load_preview(answer.picture_png), load_preview(answer.input_png)
-            return ClassifiedPicture(answer, name, title, truth, picture, seen)
-
-        self._background.run(work, self._on_loaded)
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._warm = None
+        self._fail(error)
 
     def _on_loaded(self, entry: ClassifiedPicture) -> None:
         key, self._next_key = self._next_key, self._next_key + 1
@@ -334,7 +300,7 @@ class ClassifyView(QWidget):
             self.picker.open_for(self.chooser.path)
 
     def _on_picked(self, picture: TestPicture) -> None:
-        self._truths[picture.path] = (f"test picture {picture.index}", picture.label)
+        self.queue.know(picture.path, f"test picture {picture.index}", picture.label)
         self.classify([picture.path])
 
     def ask_folder(self) -> None:
@@ -376,6 +342,15 @@ class ClassifyView(QWidget):
             self._job.deleteLater()
         self._job = None
         self.drop.set_busy(is_busy=False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+
+    def _share_room(self, _index: int = 0) -> None:
+        """In a low window the test pictures take the room of the earlier ones."""
+        is_picking = self._middle.currentWidget() is self.picker
+        self._earlier.setVisible(not is_picking or self.height() >= BOTH_FROM_PX)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

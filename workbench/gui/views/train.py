@@ -9,14 +9,15 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDockWidget,
     QFileDialog,
+    QFrame,
     QInputDialog,
     QLineEdit,
     QMainWindow,
     QMessageBox,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
-    QWidget,
 )
 
 from workbench.client.background import Background
@@ -98,7 +99,7 @@ class TrainView(QMainWindow):
         parts.setStretchFactor(0, 5)
         parts.setStretchFactor(1, 1)
         parts.setSizes([600, 130])
-        page = QWidget()
+        page = QFrame()
         column = QVBoxLayout(page)
         column.setContentsMargins(14, 14, 14, 14)
         column.setSpacing(12)
@@ -106,7 +107,10 @@ class TrainView(QMainWindow):
         column.addWidget(self.trouble)
         column.addWidget(parts, 1)
         self._pages.addWidget(self.empty)
-        self._pages.addWidget(page)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(page)
+        self._pages.addWidget(scroll)
         self.setCentralWidget(self._pages)
         self._left = make_dock(theme, "train_runs", "Runs", self.runs)
         self._right = make_dock(theme, "train_recipe", "Recipe", self.recipe)
@@ -146,6 +150,8 @@ class TrainView(QMainWindow):
         self.log.clear()
         self.trouble.clear()
         self.header.set_follower(follower, self._title())
+        if follower is not None and self._library.is_stopping(follower.run.path):
+            self.header.set_stopping()
         self.recipe.show_run(follower.run.path if follower is not None else None)
         self.plots.set_history(follower.history if follower is not None else None)
         if follower is None:
