@@ -46,24 +46,19 @@ def layer_markdown(spec: LayerSpec, words: str) -> str:
         _PLACES[spec.place],
     ]
     if spec.params:
-        lines += ["## Parameters", parameter_table(spec.params)]
+        lines += ["## Parameters", parameter_list(spec.params)]
     lines.append(f"In Keras: `keras.layers.{spec.title}`")
     return "\n\n".join(lines) + "\n"
 
 
-def parameter_table(params: tuple[Param, ...]) -> str:
-    """Name, default, what is allowed, and what it does, a row for each parameter."""
-    rows = ["| Parameter | Default | Allowed | What it does |", "|---|---|---|---|"]
+def parameter_list(params: tuple[Param, ...]) -> str:
+    """Name, what it does, default and what is allowed, an item for each parameter."""
+    items = []
     for param in params:
-        cells = (
-            f"{param.title} (`{param.key}`)",
-            param.show(param.default),
-            param.expected(),
-            param.help,
-        )
-        rows.append("| " + " | ".join(_cell(text) for text in cells) + " |")
-    return "\n".join(rows)
+        allowed = f"Default: {param.show(param.default)}. Allowed: {param.expected()}."
+        items.append(f"- **{param.title}** (`{param.key}`): {_line(param.help)} *{_line(allowed)}*")
+    return "\n".join(items)
 
 
-def _cell(text: str) -> str:
-    return re.sub(r"\s+", " ", text).replace("|", "\\|") or "–"
+def _line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("*", "\\*").replace("_", "\\_")

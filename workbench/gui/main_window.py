@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
         self.overlay = DropOverlay(context.theme, self)
-        self._edit_menu = self._make_menus()
+        self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)
         self._bring_back()
@@ -117,15 +117,17 @@ class MainWindow(QMainWindow):
         else:
             self.status.clearMessage()
 
-    def add_edit_actions(self, actions: list[QAction]) -> None:
-        """Adds the canvas's actions to the Edit menu."""
-        before = self.actions_by_key["settings"]
-        self._edit_menu.insertActions(before, actions)
-        self._edit_menu.insertSeparator(before)
+    def add_canvas_actions(self, editing: list[QAction], looking: list[QAction]) -> None:
+        """Adds the canvas's actions to the Edit and View menus."""
+        places = (("Edit", "settings", editing), ("View", "search", looking))
+        for title, key, actions in places:
+            before = self.actions_by_key[key]
+            self._menus[title].insertActions(before, actions)
+            self._menus[title].insertSeparator(before)
 
     # set-up --------------------------------------------------------------------------
 
-    def _make_menus(self) -> QMenu:
+    def _make_menus(self) -> dict[str, QMenu]:
         menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
         menus["Edit"].addActions([self._undo, self._redo])
         menus["Edit"].addSeparator()
@@ -145,7 +147,7 @@ class MainWindow(QMainWindow):
             lambda: fill_themes(themes, group, self.context.theme, self.help.keep_theme)
         )
         menus["View"].insertMenu(self.actions_by_key["full_screen"], themes)
-        return menus["Edit"]
+        return menus
 
     def handlers(self) -> dict[str, Callable[..., object]]:
         """What each action does, by its key."""

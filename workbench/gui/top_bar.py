@@ -21,6 +21,9 @@ VIEW_TITLES = (
 )
 
 
+_MARGINS_PX = (12, 6, 12, 6)
+
+
 class TopBar(QToolBar):
     """Tells what was clicked; the window does it.
 
@@ -49,11 +52,7 @@ class TopBar(QToolBar):
         self._menu = QMenu(self)
         self.target.setMenu(self._menu)
         self._menu.aboutToShow.connect(self._fill_targets)
-        self.addWidget(self._side((self._follow(undo, "undo"), self._follow(redo, "redo")), 0))
-        self.addWidget(_stretch())
-        self.addWidget(self.switch)
-        self.addWidget(_stretch())
-        self.addWidget(self._side((self.target, self.train), 1))
+        self._build(self._follow(undo, "undo"), self._follow(redo, "redo"))
         context.document.target_changed.connect(self._refresh_target)
         context.document.project_replaced.connect(self._refresh_target)
         self.target.setText("Target")
@@ -94,21 +93,25 @@ class TopBar(QToolBar):
         refresh()
         return result
 
-    def _side(self, widgets: tuple[QWidget, ...], stretch: int) -> QWidget:
-        """A group at one end; both ends are equally wide, so that the switch is centred."""
-        frame = QWidget()
-        frame.setMinimumWidth(250)
-        frame.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(10, 2, 10, 2)
-        row.setSpacing(8)
-        if stretch:
-            row.addStretch(1)
-        for widget in widgets:
-            row.addWidget(widget)
-        if not stretch:
-            row.addStretch(1)
-        return frame
+    def _build(self, undo: QWidget, redo: QWidget) -> None:
+        """Both ends share the room beside the switch alike, so that it stands in the middle."""
+        left, right = QHBoxLayout(), QHBoxLayout()
+        left.addWidget(undo)
+        left.addWidget(redo)
+        left.addStretch(1)
+        right.addStretch(1)
+        right.addWidget(self.target)
+        right.addWidget(self.train)
+        bar = QWidget()
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(*_MARGINS_PX)
+        for part in (left, right):
+            part.setSpacing(8)
+        row.addLayout(left, 1)
+        row.addWidget(self.switch)
+        row.addLayout(right, 1)
+        bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(bar)
 
     def _refresh_target(self) -> None:
         choice = self._context.document.project.target
@@ -137,9 +140,3 @@ class TopBar(QToolBar):
     def _choose_target(self, key: str) -> None:
         if key != self._context.document.project.target.key:
             self._context.document.set_target(Choice(key))
-
-
-def _stretch() -> QWidget:
-    spacer = QWidget()
-    spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-    return spacer

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from workbench.gui.main_window import MainWindow
 
 
+_LOOKING = ("zoom_in", "zoom_out", "zoom_reset", "fit")
+"""Actions of the canvas that belong into the View menu; the others edit."""
+
+
 def make_view(key: str, window: MainWindow) -> QWidget:
     """Builds the view of a key."""
     return _MAKERS[key](window)
@@ -60,7 +64,8 @@ def _make_design(window: MainWindow) -> QWidget:
 
     view = DesignView(window.context)
     view.help_asked.connect(window.help.show_page)
-    window.add_edit_actions(view.canvas.actions())
+    looking = [view.canvas.action(key) for key in _LOOKING]
+    window.add_canvas_actions([a for a in view.canvas.actions() if a not in looking], looking)
     return view
 
 

@@ -160,6 +160,8 @@ class ZoomView(QGraphicsView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._update_range()
+        if event.oldSize().isValid():  # what stood in the middle stays there
+            self.pan_by(QPointF((event.size().width() - event.oldSize().width()) / 2, 0))
         self.view_changed.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QUrl
-from PySide6.QtGui import QImage, QTextDocument
+from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -20,6 +20,11 @@ from workbench.gui.help_pages import GENERAL_PAGES, page_markdown
 from workbench.gui.theme import Theme
 
 _KEY = Qt.ItemDataRole.UserRole
+_HEADING_PX = 16
+_PARAGRAPH_PX = 8
+_ITEM_PX = 5
+_LINE_PERCENT = 120
+_PROPORTIONAL = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
 
 
 class PageBrowser(QTextBrowser):
@@ -36,6 +41,27 @@ class PageBrowser(QTextBrowser):
             QTextDocument.MarkdownFeature.MarkdownDialectGitHub
             | QTextDocument.MarkdownFeature.MarkdownNoHTML,
         )
+        space_out(document)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+        self.verticalScrollBar().setValue(0)
+
+
+def space_out(document: QTextDocument) -> None:
+    """Gives paragraphs and headings of a Markdown page room: Qt sets them solid."""
+    cursor = QTextCursor(document)
+    block = document.begin()
+    while block.isValid():
+        form = block.blockFormat()
+        is_heading = form.headingLevel() > 0
+        in_list = block.textList() is not None
+        in_table = QTextCursor(block).currentTable() is not None
+        if not in_table:
+            form.setTopMargin(_HEADING_PX if is_heading and block.blockNumber() else 0)
+            form.setBottomMargin(_ITEM_PX if in_list else _PARAGRAPH_PX)
+            form.setLineHeight(_LINE_PERCENT, _PROPORTIONAL)
+            cursor.setPosition(block.position())
+            cursor.setBlockFormat(form)
+        block = block.next()
 
 
 class HelpViewer(QDialog):

@@ -20,6 +20,7 @@ from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.param_form import ParamForm
 from workbench.gui.widgets.problem_list import ProblemList
 
+_GAP_PX = 6
 _HOW_TO = (
     "Click a layer to see and change its settings. Drag layers from the left; "
     "drop one on a line to put it in between."
@@ -77,8 +78,12 @@ class InspectorPanel(QScrollArea):
         column.addWidget(self.name_error)
         column.addLayout(self._form_place)
         column.addWidget(self.problems)
-        for widget in (self._facts_heading, self.facts, self.tpu, self._what_heading, self.what):
+        column.addSpacing(_GAP_PX)
+        for widget in (self._facts_heading, self.facts, self.tpu):
             column.addWidget(widget)
+        column.addSpacing(_GAP_PX)
+        column.addWidget(self._what_heading)
+        column.addWidget(self.what)
         column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
 

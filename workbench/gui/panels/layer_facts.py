@@ -46,10 +46,11 @@ def selection_facts(node_ids: Sequence[str], analysis: Analysis) -> Facts:
 def network_facts(graph: Graph, analysis: Analysis, recipe: TrainingRecipe) -> Facts:
     """Totals of the network."""
     costs = analysis.costs
+    kept = costs.parameters.non_trainable
     return [
         ("Layers", count(len(graph.nodes))),
         ("Parameters", count(costs.parameters.total)),
-        ("of these not learned", count(costs.parameters.non_trainable)),
+        *([("of these not learned", count(kept))] if kept else []),
         ("Multiply-adds", short(costs.multiply_adds)),
         (f"Memory, batch {count(recipe.batch_size)}", bytes_text(costs.memory_bytes)),
     ]
