@@ -202,7 +202,7 @@ class GraphScene(QGraphicsScene):
         routes = Router(self.boxes()).route_all(self.edges)
         for edge, route in routes.items():
             self.edges[edge].set_route(route)
-        self._place_shapes()
+        self._place_shapes(self.nodes)
         self._tell_contents()
 
     def _tell_contents(self) -> None:
@@ -211,10 +211,11 @@ class GraphScene(QGraphicsScene):
         self._content = None
         self.contents_changed.emit()
 
-    def _place_shapes(self) -> None:
+    def _place_shapes(self, node_ids: Iterable[str]) -> None:
         """Writes output shapes to the right of their edge, or to the left if a line is there."""
         graph = self.document.graph
-        for node_id, item in self.nodes.items():
+        for node_id in node_ids:
+            item = self.nodes[node_id]
             leaving = graph.edges_from(node_id)
             near = {e for out in leaving for e in graph.edges_into(out.target)} | {*leaving}
             lines = [self.edges[edge] for edge in near if edge in self.edges]
@@ -237,7 +238,7 @@ class GraphScene(QGraphicsScene):
         ends = end_points(edges, boxes)
         for edge in edges:
             self.edges[edge].set_route(router.route(edge, ends[edge]))
-        self._place_shapes()
+        self._place_shapes({edge.source for edge in edges})
         self._tell_contents()
 
     # finding ---------------------------------------------------------------------------

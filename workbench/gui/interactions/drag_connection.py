@@ -46,6 +46,7 @@ class DragConnection(Interaction):
         self._edge = edge
         self._rings: dict[str, PortItem] = {}
         self._near: NodeItem | None = None
+        self._told: dict[str, tuple[bool, str]] = {}
 
     # the gesture -----------------------------------------------------------------------
 
@@ -70,11 +71,12 @@ class DragConnection(Interaction):
             self._draw(pointer.scene, is_refused=False)
             self.view.show_hint(self._words_for_empty(), pointer.view)
             return
-        reason = self.refusal(item.node_id)
-        end = pointer.scene if reason else self._open_port(item)
-        self._draw(end, is_refused=bool(reason))
-        words = reason or self._words_for(item)
-        self.view.show_hint(words, pointer.view, is_refusal=bool(reason))
+        if item.node_id not in self._told:
+            reason = self.refusal(item.node_id)
+            self._told[item.node_id] = bool(reason), reason or self._words_for(item)
+        is_refused, words = self._told[item.node_id]
+        self._draw(pointer.scene if is_refused else self._open_port(item), is_refused=is_refused)
+        self.view.show_hint(words, pointer.view, is_refusal=is_refused)
 
     def end(self, pointer: Pointer) -> None:
         item = self._item_at(pointer.scene)
