@@ -25,11 +25,22 @@ class LiveCurve:
         color: Colour of the line; its alpha is kept.
         width: In pixels; above 1 the line is drawn in segments, which is much faster.
         z: Higher is drawn later.
+        is_smooth: Where several points share a pixel column, its middle is drawn instead
+            of its lowest and highest: for averages, which have no peaks to lose.
     """
 
-    def __init__(self, plot: Any, *, color: QColor, width: float = 1.0, z: float = 0.0) -> None:
+    def __init__(
+        self,
+        plot: Any,
+        *,
+        color: QColor,
+        width: float = 1.0,
+        z: float = 0.0,
+        is_smooth: bool = False,
+    ) -> None:
         self.item = pg.PlotCurveItem(antialias=True, connect="finite")
         self._width = width
+        self._is_smooth = is_smooth
         self._color: QColor | None = None
         if width > 1.0:
             self.item.setSegmentedLineMode("on")
@@ -70,6 +81,8 @@ class LiveCurve:
         start = int(np.searchsorted(self.x, kind(span[0]), side="left")) - 1
         stop = int(np.searchsorted(self.x, kind(span[1]), side="right")) + 1
         positions, y = self._pyramid.window(self.y, start, stop, columns)
+        if self._is_smooth and len(positions) > 1 and positions[0] == positions[1]:
+            positions, y = positions[0::2], (y[0::2] + y[1::2]) / 2.0
         if is_log:
             with np.errstate(invalid="ignore", divide="ignore"):
                 y = np.where(y > 0.0, np.log10(y), np.nan)

@@ -121,6 +121,12 @@ class PlotHeader(QWidget):
         self.train_swatch.set_color(train)
         self.validation_swatch.set_color(validation)
 
+    def show_controls(self, *, is_shown: bool) -> None:
+        """Hides what makes no sense in a picture, or shows it again."""
+        for part in (self.smoothing, self.log, self.menu_button):
+            part.setVisible(is_shown)
+        self._smooth_words.setVisible(is_shown and self.width() >= WORDS_FROM_PX)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where room is short the slider's word gives way: its tooltip says the same."""
         super().resizeEvent(event)

@@ -4,6 +4,7 @@ each epoch, the best epoch marked, and a crosshair with exact values.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import THICK, LiveCurve, Span
+from workbench.gui.plots.export import save_plot
 from workbench.gui.plots.header import PlotHeader
 from workbench.gui.plots.series import Reading, Series, read_at
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
@@ -55,7 +57,7 @@ class LivePlot(QFrame):
         item = self.axes.plot_item
         train, validation = self._color("train"), self._color("validation")
         self.raw = LiveCurve(item, color=self._color("train", RAW_ALPHA), z=1)
-        self.smooth = LiveCurve(item, color=train, width=THICK, z=3)
+        self.smooth = LiveCurve(item, color=train, width=THICK, z=3, is_smooth=True)
         self.epoch_train = LiveCurve(item, color=train, width=THICK, z=3)
         self.epoch_validation = LiveCurve(item, color=validation, width=THICK, z=4)
         self._average = BiasCorrectedAverage(weight_of(self.header.smoothing_span))
@@ -130,8 +132,7 @@ class LivePlot(QFrame):
         for curve, is_shown in self._shown():
             curve.item.setVisible(is_shown)
             if is_shown:
-                columns = self.axes.columns() // (2 if curve is self.smooth else 1)
-                drawn = curve.draw(shown_span, columns, is_log=self.is_log)
+                drawn = curve.draw(shown_span, self.axes.columns(), is_log=self.is_log)
                 bounds += [drawn] if drawn else []
         if span is not None and bounds:
             self.axes.set_y_range((min(b[0] for b in bounds), max(b[1] for b in bounds)))
@@ -151,6 +152,19 @@ class LivePlot(QFrame):
         self.axes.show_line(float(reading.step))
         at = self.axes.pixel_of(QPointF(float(reading.step), 0.0))
         self.card.show_reading(reading, QPoint(at.x(), self.axes.top_px() + 8))
+
+    def save(self, path: Path) -> None:
+        """Writes the plot without its controls: .png, .svg, or .csv with every value.
+
+        Raises:
+            SaveError: another ending, or a file that cannot be written.
+        """
+        self.show_crosshair(None)
+        self.header.show_controls(is_shown=False)
+        try:
+            save_plot(path, self, self.title, self.series)
+        finally:
+            self.header.show_controls(is_shown=True)
 
     def _shown(self) -> tuple[tuple[LiveCurve, bool], ...]:
         by_epoch = self.is_by_epoch

@@ -12,7 +12,6 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFileDialog, QWidget
 
 from workbench.errors import WorkbenchError
-from workbench.gui.plots.export import save_plot
 from workbench.gui.plots.live_plot import LivePlot
 from workbench.gui.plots.series import Series
 from workbench.gui.theme import Theme
@@ -183,7 +182,7 @@ class PlotPair(QWidget):
     def export(self, plot: LivePlot, path: Path) -> None:
         """Writes one plot as the file's ending says; tells by `failed` when it cannot."""
         try:
-            save_plot(path, plot, plot.title, plot.series)
+            plot.save(path)
         except WorkbenchError as error:
             self.failed.emit(str(error))
 
