@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 
 from workbench.core._layering import Layering, count_crossings, order_layers
 from workbench.core.graph import Edge, Graph, Node
-from workbench.core.layout import COLUMN_GAP, GAP, NODE_HEIGHT, NODE_WIDTH, arrange
+from workbench.core.layout import (
+    COLUMN_GAP,
+    GAP,
+    NODE_HEIGHT,
+    NODE_WIDTH,
+    SHORT_NODE_HEIGHT,
+    arrange,
+    node_sizes,
+)
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec
 
 
 def build(num_nodes: int, pairs: list[tuple[int, int]]) -> Graph:
@@ -166,3 +176,17 @@ def test_three_hundred_nodes_and_dense_graphs_are_laid_out() -> None:
 
 def test_an_empty_graph_has_no_places() -> None:
     assert arrange(Graph()) == {}
+
+
+def test_cards_without_words_are_short_and_wrong_values_do_no_harm() -> None:
+    layers = Registry.from_package("workbench.layers", LayerSpec)
+    wrong = {param.key: None for param in layers["conv2d"].params}
+    nodes = [
+        Node("a", "flatten", "flatten"),
+        Node("b", "conv2d", "conv2d"),
+        Node("c", "conv2d", "conv2d_2", wrong),
+        Node("d", "no_such_layer", "mystery", {"x": object}),
+    ]
+    heights = {key: size[1] for key, size in node_sizes(Graph.of(nodes), layers).items()}
+    tall = NODE_HEIGHT
+    assert heights == {"a": SHORT_NODE_HEIGHT, "b": tall, "c": tall, "d": tall}

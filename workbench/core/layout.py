@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from workbench.core._layering import Layering, order_layers
 from workbench.core.graph import Graph
+from workbench.core.params import check_all
 from workbench.core.project import Position
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
@@ -38,8 +39,18 @@ Size = tuple[float, float]
 def node_size(kind: str, params: Mapping[str, object], layers: Registry[LayerSpec]) -> Size:
     """Width and height of a node's card in scene pixels."""
     spec = layers.get(kind)
-    has_words = spec is None or bool(spec.describe({**spec.defaults(), **params}))
+    has_words = spec is None or bool(_words(spec, params))
     return NODE_WIDTH, NODE_HEIGHT if has_words else SHORT_NODE_HEIGHT
+
+
+def _words(spec: LayerSpec, params: Mapping[str, object]) -> str:
+    """The second line. Values are checked only where a hand-edited one breaks it: checking
+    all of them at every edit would be felt in large networks.
+    """
+    try:
+        return spec.describe({**spec.defaults(), **params})
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError):
+        return spec.describe(check_all(spec.params, params)[0])
 
 
 def node_sizes(graph: Graph, layers: Registry[LayerSpec]) -> dict[str, Size]:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPainterPathStroker
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.graph import Edge
-from workbench.gui.canvas.look import Look, rounded_path
+from workbench.gui.canvas.look import DETAIL_FROM, Look, rounded_path
 from workbench.gui.canvas.routing import Route
 
 GRAB_WIDTH = 14.0
@@ -84,12 +84,14 @@ class EdgeItem(QGraphicsItem):
     def paint(
         self,
         painter: QPainter,
-        option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
-        widget: QWidget | None = None,  # noqa: ARG002
+        option: QStyleOptionGraphicsItem,
+        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
     ) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, not self.is_straight)
+        is_far = option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_FROM
+        usual = self._look.far_edge_pen if is_far else self._look.edge_pen
         is_marked = self._is_hot or self.isSelected()
-        painter.setPen(self._look.hot_edge_pen if is_marked else self._look.edge_pen)
+        painter.setPen(self._look.hot_edge_pen if is_marked else usual)
         painter.setOpacity(0.35 if self._is_faded else 1.0)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(self._path)

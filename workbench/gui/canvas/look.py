@@ -66,6 +66,8 @@ class Look:
         self.border_pen = QPen(self.line, 1)
         self.edge_pen = QPen(self.faint, 1.6)
         self.edge_pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        self.far_edge_pen = QPen(self.faint, 1)
+        self.far_edge_pen.setCosmetic(True)
         self.hot_edge_pen = QPen(self.accent, 2.4)
         self.selected_pen = QPen(self.accent, 2)
         self.bad_pen = QPen(self.bad, 1.2)
