@@ -1,0 +1,134 @@
+"""Takes pictures of every view in light and dark, with a real training behind them.
+
+Started by packaging/screenshots.sh FOLDER.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QSize, QTimer
+from PySide6.QtWidgets import QApplication
+
+SIZE = QSize(1440, 900)
+
+
+def main(folder: Path) -> None:
+    """Trains the bundled network once, then photographs."""
+    os.environ["WORKBENCH_HOME"] = tempfile.mkdtemp(prefix="workbench-shots-")
+    from workbench.app import close_context, make_context, make_window  # noqa: PLC0415
+    from workbench.runs.home import data_home  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    app = QApplication([])
+    context = make_context(data_home(), app)
+    context.theme.apply(app)
+    window = make_window(context, data_home())
+    window.resize(SIZE)
+    window.show()
+    context.library.open()
+    photographer = Photographer(window, folder)
+    photographer.welcome()
+    photographer.train()
+    photographer.views()
+    window.hide()
+    close_context(context)
+
+
+class Photographer:
+    """Brings the window into each state worth a picture.
+
+    Args:
+        window: The real main window.
+        folder: Where the PNG files go.
+    """
+
+    def __init__(self, window, folder: Path) -> None:  # noqa: ANN001 - imported late
+        self._window = window
+        self._folder = folder
+
+    def welcome(self) -> None:
+        """The page people see first."""
+        self._both("welcome")
+
+    def train(self) -> None:
+        """Opens the bundled network and trains it to the end."""
+        from workbench.templates import find_template  # noqa: PLC0415
+
+        window = self._window
+        window.context.document.new(find_template("fashion_convnet").project)
+        window.show_view("train")
+        library = window.context.library
+        library.start_run(window.context.document.project)
+        wait(lambda: library.current is not None, 30)
+        wait(lambda: len(library.current.history.epochs) > 2, 300)  # noqa: PLR2004
+        self._both("training")
+        wait(lambda: library.current.outcome.is_over, 300)
+
+    def views(self) -> None:
+        """Design, with and without a problem; data; train; evaluate; classify."""
+        from workbench.assets import sample_paths  # noqa: PLC0415
+        from workbench.templates import find_template  # noqa: PLC0415
+
+        window, document = self._window, self._window.context.document
+        window.show_view("train")
+        self._both("train")
+        window.show_view("evaluate")
+        pause(25_000)
+        self._both("evaluate")
+        window.classify([str(path) for path in sample_paths()])
+        wait(lambda: window.views.currentWidget().result.entry is not None, 60)
+        pause(3_000)
+        self._both("classify")
+        window.show_view("data")
+        pause(15_000)
+        self._both("data")
+        project = find_template("cifar10_convnet").project
+        for name, title in (("design", ""), ("problem", "flatten")):
+            graph = project.graph
+            node = next((n for n in graph.nodes.values() if n.kind == title), None)
+            if node is not None:
+                graph = graph.without_nodes([node.id])
+            document.new(replace(project, graph=graph))
+            design = window.design()
+            conv = next(n.id for n in graph.nodes.values() if n.name == "conv2d_2")
+            design.canvas.select([conv])
+            if node is not None:
+                window.show_problem(document.analysis.problems[0])
+            self._both(name)
+        document.new(find_template("small_resnet").project)
+        window.design().canvas.view.fit()
+        self._both("branches")
+
+    def _both(self, name: str) -> None:
+        for mode in ("light", "dark"):
+            self._window.context.theme.set_mode(mode)
+            pause(700)
+            self._window.grab().save(str(self._folder / f"{name}_{mode}.png"))
+        self._window.context.theme.set_mode("light")
+
+
+def wait(is_there: Callable[[], object], timeout_s: float) -> None:
+    """Lets the window run until something is there."""
+    end = time.monotonic() + timeout_s
+    while not is_there():
+        if time.monotonic() > end:
+            raise SystemExit(f"Gave up after {timeout_s:.0f} s.")
+        pause(50)
+
+
+def pause(milliseconds: int) -> None:
+    """Lets the window run for a while."""
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
