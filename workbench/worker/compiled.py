@@ -105,39 +105,39 @@ def compile_training(
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    recipe = project.recipe
-    keras.utils.set_random_seed(recipe.seed)
-    precision = choose_precision(recipe).precision
     with strategy.scope():
-        built = build_model(
-            keras, project.graph, all_layers(), precision=precision, seed=recipe.seed
-        )
-        _check_outputs(built, data)
-        optimizer = make_optimizer(keras, recipe, sizes.total_steps)
-        optimizer.build(built.model.trainable_variables)
+        built, optimizer = _build(keras, project, data, sizes)
     adapt_normalizations(tf, keras, built, data.train, check)
     layers = [layer for _, layer in built.pipeline]
     loop = TrainingLoop(tf, keras, strategy, built, optimizer, batch_size=sizes.batch_size)
-    dataset = training_pipeline(
-        tf,
-        data.train,
-        _order(project, len(data.train), sizes),
-        layers,
-        batch_size=sizes.batch_size,
-        seed=recipe.seed,
-    )
+    order = _order(project, len(data.train), sizes)
+    seed, batch_size = project.recipe.seed, sizes.batch_size
+    dataset = training_pipeline(tf, data.train, order, layers, batch_size=batch_size, seed=seed)
 
     def evaluator(part: PreparedPart | None) -> Evaluator | None:
         if part is None:
             return None
         replicas = strategy.num_replicas_in_sync
-        size = sizes.batch_size
-        return Evaluator(tf, loop, part, layers, batch_size=size, replicas=replicas)
+        return Evaluator(tf, loop, part, layers, batch_size=batch_size, replicas=replicas)
 
     test = evaluator(data.test)
     is_same = data.validation is data.test
     validation = test if is_same else evaluator(data.validation)
     return Compiled(built, loop, loop.distribute(dataset), validation, test)
+
+
+def _build(
+    keras: Any, project: Project, data: PreparedData, sizes: Sizes
+) -> tuple[BuiltModel, Any]:
+    """The model and its optimizer; call within the strategy's scope."""
+    recipe = project.recipe
+    keras.utils.set_random_seed(recipe.seed)
+    precision = choose_precision(recipe).precision
+    built = build_model(keras, project.graph, all_layers(), precision=precision, seed=recipe.seed)
+    _check_outputs(built, data)
+    optimizer = make_optimizer(keras, recipe, sizes.total_steps)
+    optimizer.build(built.model.trainable_variables)
+    return built, optimizer
 
 
 def _order(project: Project, count: int, sizes: Sizes) -> Callable[[], Iterator[Indices]]:

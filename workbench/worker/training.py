@@ -209,11 +209,7 @@ class Training:
         left = sizes.steps_per_epoch
         training_s = 0.0
         while left and not self._stop.is_on:
-            is_first = self._step == 0
-            results = compiled.loop.train(compiled.iterator, min(call.steps, left))
-            self._tell_batches(results, number, sizes, is_first=is_first)
-            if not is_first:
-                call.learn(results)
+            results = self._steps(compiled, sizes, call, epoch=number, left=left)
             self._teller.phase("training", f"E{words}")
             losses.append(results.losses)
             accuracies.append(results.accuracies)
@@ -240,6 +236,17 @@ class Training:
             )
         )
         return True
+
+    def _steps(
+        self, compiled: Compiled, sizes: Sizes, call: CallLength, *, epoch: int, left: int
+    ) -> StepResults:
+        """Trains and tells the steps of one call, at most `left`."""
+        is_first = self._step == 0
+        results = compiled.loop.train(compiled.iterator, min(call.steps, left))
+        self._tell_batches(results, epoch, sizes, is_first=is_first)
+        if not is_first:
+            call.learn(results)
+        return results
 
     def _tell_batches(
         self, results: StepResults, epoch: int, sizes: Sizes, *, is_first: bool
