@@ -67,7 +67,7 @@ class Photographer:
         library = window.context.library
         library.start_run(window.context.document.project)
         wait(lambda: library.current is not None, 30)
-        wait(lambda: len(library.current.history.epochs) > 2, 300)  # noqa: PLR2004
+        wait(lambda: len(library.current.history.epochs) > 2, 300)
         self._both("training")
         wait(lambda: library.current.outcome.is_over, 300)
 
