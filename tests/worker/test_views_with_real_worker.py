@@ -63,3 +63,31 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     assert evaluated.args[0].accuracy == pytest.approx(history.finished.test.accuracy)
     train.close_background()
     classify.close_background()
+
+
+def test_a_killed_trainer_is_told_and_a_stopped_one_keeps_its_weights(
+    qtbot, context, small_project
+):
+    view = TrainView(context)
+    qtbot.addWidget(view)
+    view.show()
+    context.library.open()
+    for is_killed in (True, False):
+        with qtbot.waitSignal(context.library.run_started, timeout=WAIT_MS):
+            context.library.start_run(small_project(epochs=100_000), title="Endless")
+        follower = context.library.current
+        qtbot.waitUntil(lambda follower=follower: bool(follower.history.epochs), timeout=WAIT_MS)
+        with qtbot.waitSignal(context.library.run_ended, timeout=WAIT_MS) as ended:
+            if is_killed:
+                context.library.kill()
+            else:
+                view.header.stop.click()
+        outcome = ended.args[1]
+        assert outcome.kind == ("died" if is_killed else "stopped"), outcome
+        assert view.trouble.isVisible() == is_killed
+        if is_killed:
+            assert "killed" in view.trouble.words.text()
+            assert view.header.headline.text() == "The trainer ended early"
+        assert len(follower.history.losses) > 0
+        assert follower.run.has_model() or is_killed
+    view.close_background()
