@@ -35,7 +35,9 @@ def panel(qtbot, document, theme, layers) -> CanvasPanel:
     panel = CanvasPanel(SimpleNamespace(document=document, theme=theme, layers=layers))
     panel.resize(1000, 800)
     qtbot.addWidget(panel)
-    panel.show()
+    with qtbot.waitActive(panel):  # shortcuts need the active window
+        panel.show()
+        panel.activateWindow()
     panel.view.setFocus()
     return panel
 
