@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtSvg import QSvgRenderer
 
 from workbench.errors import SaveError
@@ -279,6 +279,23 @@ def test_a_user_zoom_stays_while_values_arrive_and_show_all_ends_it(pair):
     pair.loss.axes.box.all_wanted.emit()
     pair.redraw()
     assert pair.loss.axes.x_range()[1] >= 140
+
+
+def test_the_wheel_zooms_at_the_pointer(pair):
+    pair.set_history(history_of(40))
+    pair.redraw()
+    axes = pair.loss.axes
+    before = axes.x_range()
+    middle = QPointF(axes.mapFromScene(axes.box.sceneBoundingRect().center()))
+    event = QWheelEvent(
+        middle, QPointF(axes.viewport().mapToGlobal(middle.toPoint())), QPoint(), QPoint(0, 240),
+        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QCoreApplication.sendEvent(axes.viewport(), event)
+    after = axes.x_range()
+    assert not pair.is_following
+    assert after[1] - after[0] < before[1] - before[0]
+    assert sum(after) == pytest.approx(sum(before), rel=0.05)
 
 
 def test_dragging_a_box_zooms_into_it(qtbot, pair):

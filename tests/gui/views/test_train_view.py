@@ -100,6 +100,18 @@ def test_a_trainer_that_dies_is_told_and_its_curves_stay(qtbot, view, written, o
     assert "out of memory <b>" in QGuiApplication.clipboard().text()
 
 
+def test_what_the_trainer_prints_can_be_read(qtbot, view, written, open_library):
+    run = written("cifar").begin()
+    run.folder.log_path.write_text("first line\n<i>second</i> line\n")
+    open_library()
+    view.log.switch.click()
+    qtbot.waitUntil(lambda: view.log.output.toPlainText().endswith("<i>second</i> line"))
+    view.log.copy.click()
+    assert QGuiApplication.clipboard().text() == "first line\n<i>second</i> line"
+    view.log.switch.click()
+    assert view.log.text.isVisible()
+
+
 def test_a_failed_run_says_why(qtbot, view, written, open_library):
     error = ErrorParts(what="The loss is not finite at step 3.", fix="Lower the learning rate.")
     written("cifar").begin().train(1).finish("failed", error)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+)
 
 from workbench.gui.run_words import event_words
 from workbench.gui.theme import Theme
@@ -15,6 +23,7 @@ from workbench.gui.widgets.labels import plain_label
 from workbench.protocol.messages import PhaseChanged, RunEvent
 
 MAX_LINES = 5_000
+OUTPUT_INTERVAL_MS = 2_000
 
 
 def fixed_font(px: int = 12) -> QFont:
@@ -25,35 +34,74 @@ def fixed_font(px: int = 12) -> QFont:
 
 
 class LogPanel(QFrame):
-    """Lines with their times; follows the end unless the user has scrolled up."""
+    """Lines with their times; follows the end unless the user has scrolled up.
+
+    `output_wanted` when the user wants to see what the trainer's process has printed, at
+    once and then every two seconds; answer with `show_output`.
+    """
+
+    output_wanted = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self._last_phase = ""
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setUndoRedoEnabled(False)
-        self.text.setMaximumBlockCount(MAX_LINES)
-        self.text.setFont(fixed_font())
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setProperty("role", "log")
-        self.text.setPlaceholderText("What the trainer says appears here.")
-        self.text.setAccessibleName("Log of the run")
+        self.text = _text_box("Log of the run", "What the trainer says appears here.")
+        self.output = _text_box("Output of the trainer", "The trainer has printed nothing.")
+        self.switch = QToolButton()
+        self.switch.setText("Trainer's output")
+        self.switch.setToolTip("Show the last lines that the trainer and its libraries printed")
+        self.switch.setCheckable(True)
+        self.switch.setProperty("role", "toggle")
+        self.switch.toggled.connect(self._on_switched)
+        self._boxes = QStackedWidget()
+        self._boxes.addWidget(self.text)
+        self._boxes.addWidget(self.output)
+        self._again = QTimer(self)
+        self._again.setInterval(OUTPUT_INTERVAL_MS)
+        self._again.timeout.connect(self._ask)
         self.copy = IconButton(theme, "copy", "Copy the log", size_px=14)
         self.copy.clicked.connect(self._on_copy)
         top = QHBoxLayout()
         top.addWidget(plain_label("Log", role="strong"), 1)
+        top.addWidget(self.switch)
         top.addWidget(self.copy)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 6, 6, 6)
         column.setSpacing(2)
         column.addLayout(top)
-        column.addWidget(self.text, 1)
+        column.addWidget(self._boxes, 1)
 
     def clear(self) -> None:
         """Empties the log, for another run."""
         self.text.clear()
+        self.output.clear()
+        self._last_phase = ""
+        if self.switch.isChecked():
+            self.output_wanted.emit()
+
+    def show_output(self, lines: Sequence[str]) -> None:
+        """Shows what the trainer's process printed last."""
+        text = "\n".join(lines)
+        if text == self.output.toPlainText():
+            return
+        bar = self.output.verticalScrollBar()
+        is_at_end = bar.value() == bar.maximum()
+        self.output.setPlainText(text)
+        if is_at_end:
+            bar.setValue(bar.maximum())
+
+    def _on_switched(self, is_output: bool) -> None:  # noqa: FBT001 - Qt's signal
+        self._boxes.setCurrentWidget(self.output if is_output else self.text)
+        if is_output:
+            self._again.start()
+            self.output_wanted.emit()
+        else:
+            self._again.stop()
+
+    def _ask(self) -> None:
+        if self.isVisible():
+            self.output_wanted.emit()
 
     def add_events(self, events: Iterable[RunEvent], epochs: int = 0) -> None:
         """Adds a line for each event that has words."""
@@ -77,4 +125,17 @@ class LogPanel(QFrame):
         return self.text.toPlainText().splitlines()
 
     def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.text.toPlainText())
+        shown = self.output if self.switch.isChecked() else self.text
+        QGuiApplication.clipboard().setText(shown.toPlainText())
+
+
+def _text_box(name: str, hint: str) -> QPlainTextEdit:
+    box = QPlainTextEdit()
+    box.setReadOnly(True)
+    box.setUndoRedoEnabled(False)
+    box.setMaximumBlockCount(MAX_LINES)
+    box.setFont(fixed_font())
+    box.setFrameShape(QFrame.Shape.NoFrame)
+    box.setPlaceholderText(hint)
+    box.setAccessibleName(name)
+    return box

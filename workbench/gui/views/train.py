@@ -47,6 +47,7 @@ from workbench.runs.outcome import RunOutcome
 
 LEFT_DOCK_PX = 240
 RIGHT_DOCK_PX = 300
+OUTPUT_LINES = 400
 
 
 class TrainView(QMainWindow):
@@ -124,6 +125,7 @@ class TrainView(QMainWindow):
         self.trouble.terminate_wanted.connect(self._library.terminate)
         self.trouble.kill_wanted.connect(self._library.kill)
         self.plots.failed.connect(self._say)
+        self.log.output_wanted.connect(self._on_output_wanted)
         self.runs.rename_wanted.connect(self._on_rename)
         self.runs.folder_wanted.connect(self._on_folder)
         self.runs.delete_wanted.connect(self._on_delete)
@@ -194,6 +196,18 @@ class TrainView(QMainWindow):
     def _on_outcome(self, outcome: RunOutcome) -> None:
         self.header.refresh()
         self.trouble.show_outcome(outcome)
+
+    def _on_output_wanted(self) -> None:
+        follower = self._follower
+        if follower is None:
+            return
+        run = follower.run
+
+        def show(lines: tuple[str, ...]) -> None:
+            if self._follower is follower:
+                self.log.show_output(lines)
+
+        self._background.run(lambda: run.log_tail(max_lines=OUTPUT_LINES), show)
 
     def _epochs(self) -> int:
         started = self._follower.history.started if self._follower is not None else None
