@@ -21,7 +21,9 @@ def window(qtbot, context, tmp_path):
     qtbot.addWidget(window, before_close_func=_forget_changes)
     window.show()
     qtbot.waitExposed(window)
-    return window
+    yield window
+    _forget_changes(window)
+    window.close()
 
 
 def _forget_changes(window):

@@ -45,7 +45,7 @@ class DataView(QWidget):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
-        self._timer.timeout.connect(self.describe)
+        self._timer.timeout.connect(self._on_timeout)
         self.source = DataSourcePanel(context)
         self.split = DataSplitPanel(context)
         self.contents = DataContentsPanel(context.theme)
@@ -139,6 +139,10 @@ class DataView(QWidget):
             self._say("These pictures are fetched from the internet on first use.")
         else:
             self._timer.start()
+
+    def _on_timeout(self) -> None:
+        if self.isVisible():
+            self.describe()
 
     def _is_incomplete(self, spec: DatasetSpec) -> bool:
         value = self._document.project.dataset.params.get(spec.source_param, "")

@@ -1,0 +1,124 @@
+"""Starting from a folder of pictures; getting back what a crash has left."""
+
+import numpy as np
+import pytest
+
+from workbench.app import make_context
+from workbench.core.project_file import parse_project, project_text
+from workbench.document.recovery import RecoverySlot, find_offers
+from workbench.errors import DatasetError
+from workbench.gui.dialogs.crash import crash_report
+from workbench.gui.faults import Faults
+from workbench.gui.recovery_flow import RecoveryFlow
+from workbench.gui.view_makers import start_from_folder
+from workbench.pictures import write_png
+from workbench.qt_guard import _bindings_versions, guard_none
+from workbench.starter import count_folder, project_for_folder
+from workbench.templates import find_template
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "mushrooms"
+    for name, number in (("champignon", 6), ("chanterelle", 5), ("fly agaric", 7)):
+        (root / name).mkdir(parents=True)
+        for index in range(number):
+            write_png(root / name / f"{index}.png", np.full((9, 9, 3), index, np.uint8))
+    return root
+
+
+def test_a_folder_gives_a_project_that_fits(folder, context):
+    project = project_for_folder(str(folder))
+    assert project.dataset.params["path"] == str(folder)
+    last = project.graph.nodes[project.graph.order[-1]]
+    assert last.params["units"] == 3
+    context.document.new(project)
+    assert context.document.analysis.is_trainable
+    assert parse_project(project_text(project), "text").graph == project.graph
+
+
+def test_train_and_test_folders_are_looked_through(folder, tmp_path):
+    root = tmp_path / "parted"
+    root.mkdir()
+    folder.rename(root / "train")
+    assert count_folder(str(root)).total == 18
+
+
+def test_a_folder_without_classes_is_explained(tmp_path):
+    (tmp_path / "one").mkdir()
+    with pytest.raises(DatasetError, match="fewer than two classes"):
+        project_for_folder(str(tmp_path))
+
+
+def test_own_pictures_open_the_data_view(window, folder, monkeypatch):
+    view = window.views.view("data")
+    monkeypatch.setattr(view, "describe", lambda: None)
+    start_from_folder(window, str(folder))
+    assert window.views.current_key == "data"
+    assert window.files.name == "mushrooms"
+
+
+def test_what_a_crash_left_is_offered_and_recovered(window, tmp_path, qtbot):
+    recovery = tmp_path / "recovery"
+    lost = RecoverySlot(recovery)
+    lost.save(find_template("lenet5").project, None, 4)
+    lost.close()
+    flow = RecoveryFlow(window.context.document, recovery, window)
+    dialog = flow.offer()
+    assert "4 edits not saved" in dialog.list.item(0).text()
+    with qtbot.waitSignal(flow.recovered):
+        dialog.recover.click()
+    assert window.context.document.project.title == "LeNet-5"
+    assert window.isWindowModified()
+    flow.close()
+
+
+def test_discarded_work_is_not_offered_again(window, tmp_path):
+    recovery = tmp_path / "recovery"
+    lost = RecoverySlot(recovery)
+    lost.save(find_template("lenet5").project, None, 1)
+    lost.close()
+    flow = RecoveryFlow(window.context.document, recovery, window)
+    dialog = flow.offer()
+    dialog.discard.click()
+    assert not dialog.isVisible()
+    assert find_offers(recovery) == []
+    assert flow.offer() is None
+    flow.close()
+
+
+def _fail():
+    raise RuntimeError("planted by a test")
+
+
+def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot):
+    faults = Faults(tmp_path / "logs")
+    faults.install()
+    try:
+        faults.window = window
+        try:
+            _fail()
+        except RuntimeError as error:
+            report = crash_report(type(error), error, error.__traceback__)
+            with qtbot.waitSignal(faults._caught):
+                faults._on_exception(type(error), error, error.__traceback__)
+    finally:
+        faults.uninstall()
+    assert "planted by a test" in report
+    assert "planted by a test" in faults.log_path.read_text()
+    dialog = next(d for d in window.children() if type(d).__name__ == "CrashDialog")
+    assert "planted by a test" in dialog.report.toPlainText()
+    dialog.accept()
+
+
+def test_settings_are_kept_between_starts(tmp_path, qapp):
+    first = make_context(tmp_path)
+    first.settings.change(theme="dark")
+    first.settings.close()
+    second = make_context(tmp_path)
+    assert second.theme.mode == "dark"
+
+
+def test_the_guard_knows_the_bindings():
+    assert _bindings_versions()
+    assert guard_none() is False
