@@ -79,8 +79,11 @@ class Photographer:
         window, document = self._window, self._window.context.document
         window.show_view("train")
         self._both("train")
-        window.show_view("evaluate")
-        pause(25_000)
+        evaluate = window.show_view("evaluate")
+        answers: list[object] = []
+        evaluate.evaluated.connect(answers.append)
+        evaluate.evaluate()
+        wait(lambda: answers, 120)
         self._both("evaluate")
         window.classify([str(path) for path in sample_paths()])
         wait(lambda: window.views.currentWidget().result.entry is not None, 60)
