@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QSize, QUrl
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
         self.state = state
         self.setObjectName("main_window")
         self.setMinimumSize(*_SMALLEST_PX)
-        self.resize(*_SIZE_PX)
+        self.resize(QSize(*_SIZE_PX).boundedTo(self.screen().availableSize()))
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileFlow(document, state, self)

@@ -19,6 +19,7 @@ from workbench.gui.widgets.labels import plain_label
 
 Group = tuple[str, list[tuple[str, str]]]
 
+_KEYS_PX = 176
 _MOUSE: Group = (
     "Mouse on the canvas",
     [
@@ -55,7 +56,7 @@ class ShortcutsSheet(QDialog):
     def __init__(self, groups: list[Group], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keyboard shortcuts — Workbench")
-        self.resize(760, 600)
+        self.resize(860, 620)
         page = QWidget()
         columns = QHBoxLayout(page)
         columns.setContentsMargins(16, 16, 16, 16)
@@ -91,6 +92,8 @@ def _group(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
     grid.setColumnStretch(0, 1)
     for index, (keys, words) in enumerate(rows):
         grid.addWidget(plain_label(words, wrap=True), index, 0)
-        grid.addWidget(plain_label(keys, role="strong"), index, 1)
+        shown = plain_label(keys, role="strong")
+        shown.setMinimumWidth(_KEYS_PX)
+        grid.addWidget(shown, index, 1)
     column.addLayout(grid)
     return column
