@@ -66,7 +66,7 @@ class ShortcutsSheet(QDialog):
         left, right = QVBoxLayout(), QVBoxLayout()
         used = 0
         for title, rows in all_groups:
-            (left if used < half else right).addLayout(_group(title, rows))
+            (left if used + len(rows) / 2 < half else right).addLayout(_group(title, rows))
             used += len(rows) + 2
         for column in (left, right):
             column.setSpacing(16)
