@@ -40,8 +40,12 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.plot_item.setMenuEnabled(False)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFrameShape(self.Shape.NoFrame)
-        self._dots = pg.ScatterPlotItem(size=5, pxMode=True, pen=None, useCache=False)
-        self._ring = pg.ScatterPlotItem(size=12, pxMode=True, brush=None, useCache=False)
+        self._dots = pg.ScatterPlotItem(
+            size=5, pxMode=True, pen=None, antialias=True, useCache=False
+        )
+        self._ring = pg.ScatterPlotItem(
+            size=12, pxMode=True, brush=None, antialias=True, useCache=False
+        )
         self._best = pg.TextItem(anchor=(0.5, 1.5))
         self._line = pg.InfiniteLine(angle=90, movable=False)
         self._add_marks()
