@@ -52,9 +52,9 @@ class Sketch:
         """Max pooling that halves height and width."""
         return self.add("max_pooling2d", pool_size=(2, 2))
 
-    def dense(self, units: int, activation: str = "relu") -> str:
+    def dense(self, units: int, activation: str = "relu", **params: Any) -> str:
         """A fully connected layer."""
-        return self.add("dense", units=units, activation=activation)
+        return self.add("dense", units=units, activation=activation, **params)
 
 
 def cifar10_convnet() -> tuple[Project, dict[str, Any]]:
@@ -85,13 +85,18 @@ def cifar10_convnet() -> tuple[Project, dict[str, Any]]:
 
 
 def fashion_convnet() -> tuple[Project, dict[str, Any]]:
-    """One convolution and one dense layer; takes raw 0 to 255 pixels."""
+    """One convolution and one dense layer; takes raw 0 to 255 pixels.
+
+    Raw pixels through random weights start at a loss near 30, and 300 steps are too few to
+    forget that: with Keras's default start a plain Keras script ends at 0.86 to 0.87 here.
+    A last layer that starts at zero starts at the loss of a guess.
+    """
     net = Sketch(28, 28, 1)
     net.conv(64, padding="valid", activation="linear")
     net.add("max_pooling2d", pool_size=(2, 2), strides=(2, 2))
     net.add("relu")
     net.add("flatten")
-    net.dense(10, "softmax")
+    net.dense(10, "softmax", kernel_initializer="zeros")
     return _project(
         net,
         FASHION,
@@ -162,9 +167,9 @@ def flowers_gap() -> tuple[Project, dict[str, Any]]:
     """Convolutions, global average pooling, and augmentation in the input pipeline."""
     net = Sketch(192, 192, 3)
     net.add("random_flip", mode="horizontal")
-    net.add("random_rotation", factor=0.08)
-    net.add("random_zoom", height_factor=0.2)
-    net.add("random_translation", height_factor=0.1, width_factor=0.1)
+    net.add("random_rotation", factor=0.1)
+    net.add("random_zoom", height_factor=0.25)
+    net.add("random_translation", height_factor=0.12, width_factor=0.12)
     net.add("random_contrast", factor=0.2)
     net.add("random_brightness", factor=0.15)
     net.add("rescaling", scale=1 / 255)
@@ -182,7 +187,11 @@ def flowers_gap() -> tuple[Project, dict[str, Any]]:
         summary="5 flowers · 192 × 192 · the Keras TPU lab",
         note="80 %+",
         recipe=TrainingRecipe(
-            learning_rate=0.0015, schedule="cosine", batch_size=32, epochs=60, keep="best"
+            learning_rate=0.0015,
+            schedule="cosine",
+            batch_size=32,
+            epochs=60,
+            validation_share=0.05,
         ),
     )
 
