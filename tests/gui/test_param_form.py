@@ -28,6 +28,9 @@ PARAMS = (
     BoolParam(key="bias", title="Bias", default=True, help="Adds one."),
     PathParam(key="path", title="File", default="", help="Where."),
     FloatParam(
+        key="decay", title="Decay", default=None, step=0.001, is_optional=True, help="Pull."
+    ),
+    FloatParam(
         key="rate", title="Rate", default=0.001, maximum=1.0, help="Size.", is_advanced=True
     ),
 )
@@ -53,6 +56,7 @@ def test_shows_values_and_defaults(form):
     assert form.editor_widget("steps").text() == "automatic"
     assert form.editor_widget("kernel").text() == "3 × 3"
     assert form.editor_widget("rate").text() == "0.001"
+    assert form.editor_widget("decay").text() == "automatic"
 
 
 @pytest.mark.parametrize(
@@ -64,12 +68,29 @@ def test_shows_values_and_defaults(form):
         ("kernel", "5", (5, 5)),
         ("shape", "7, rest, 2", (7, -1, 2)),
         ("rate", "1e-05", 1e-5),
+        ("decay", "0", 0.0),
+        ("decay", "0.01", 0.01),
     ],
 )
 def test_typing_tells_the_canonical_value(form, qtbot, key, text, value):
     with qtbot.waitSignal(form.value_changed) as told:
         type_into(qtbot, form.editor_widget(key), text)
     assert told.args == [key, value]
+
+
+def test_an_optional_number_is_stepped_out_of_nothing_and_back(form):
+    box = form.editor_widget("decay")
+    told = []
+    form.value_changed.connect(lambda key, value: told.append((key, value)))
+    box.stepUp()
+    assert box.text() == "0"
+    box.stepDown()
+    assert box.text() == "automatic"
+    assert told == [("decay", 0.0), ("decay", None)]
+    form.set_values({"decay": 0.5})
+    assert box.text() == "0.5"
+    form.set_values({"decay": None})
+    assert box.text() == "automatic"
 
 
 def test_a_wrong_value_is_marked_and_not_told(form, qtbot):

@@ -98,16 +98,22 @@ class IntParam(Param):
 
 @dataclass(frozen=True, kw_only=True)
 class FloatParam(Param):
-    """A finite number from `minimum` to `maximum` (each may be excluded)."""
+    """A finite number from `minimum` to `maximum` (each may be excluded); None too where
+    `is_optional`.
+    """
 
     minimum: float = 0.0
     maximum: float = 1e9
     is_minimum_excluded: bool = False
     is_maximum_excluded: bool = False
     step: float = 0.01
+    is_optional: bool = False
+    none_text: str = "automatic"
     kind: ClassVar[str] = "float"
 
-    def check(self, value: Any) -> float:
+    def check(self, value: Any) -> float | None:
+        if value is None and self.is_optional:
+            return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._refuse(value)
         try:
@@ -121,12 +127,13 @@ class FloatParam(Param):
         return number
 
     def show(self, value: Any) -> str:
-        return f"{value:g} {self.unit}".strip()
+        return self.none_text if value is None else f"{value:g} {self.unit}".strip()
 
     def expected(self) -> str:
         low = "above" if self.is_minimum_excluded else "from"
         high = "to below" if self.is_maximum_excluded else "to"
-        return f"a number {low} {self.minimum:g} {high} {self.maximum:g}"
+        words = f"a number {low} {self.minimum:g} {high} {self.maximum:g}"
+        return f"{words}, or nothing ({self.none_text})" if self.is_optional else words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,7 +111,7 @@ RECIPE_PARAMS: tuple[Param, ...] = (
     ),
     ChoiceParam(
         key="keep",
-        title="Keep the weights of",
+        title="Keep weights of",
         default="last",
         choices=("last", "best"),
         titles={"last": "the last epoch", "best": "the best epoch"},
@@ -137,11 +137,13 @@ RECIPE_PARAMS: tuple[Param, ...] = (
     FloatParam(
         key="weight_decay",
         title="Weight decay",
-        default=0.0,
+        default=None,
         minimum=0.0,
         maximum=10.0,
         step=0.001,
-        help="Pulls the weights towards zero a little at each step (AdamW's own is 0.004).",
+        is_optional=True,
+        help="Pulls the weights towards zero a little at each step. Automatic is the "
+        "optimizer's own: 0.004 for AdamW, none for the others.",
         is_advanced=True,
     ),
     ChoiceParam(
@@ -178,7 +180,7 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     keep: str = "last"
     momentum: float = 0.9
     nesterov: bool = False
-    weight_decay: float = 0.0
+    weight_decay: float | None = None
     precision: str = "auto"
     seed: int = 7
 
@@ -188,6 +190,20 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         if errors:
             raise errors[0]
         return recipe
+
+    def optimizer_arguments(self) -> dict[str, Any]:
+        """What the Keras optimizer is given beside the learning rate; nothing that is its
+        own default.
+        """
+        arguments: dict[str, Any] = {}
+        if self.optimizer in {"sgd", "rmsprop"} and self.momentum:
+            arguments["momentum"] = self.momentum
+        if self.optimizer == "sgd" and self.nesterov:
+            arguments["nesterov"] = True
+        # AdamW alone has a decay of its own, which a 0 must be able to turn off.
+        if self.weight_decay or (self.weight_decay == 0 and self.optimizer == "adamw"):
+            arguments["weight_decay"] = self.weight_decay
+        return arguments
 
 
 def recipe_from(values: Mapping[str, Any]) -> tuple[TrainingRecipe, list[ParamError]]:

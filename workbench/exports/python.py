@@ -187,13 +187,8 @@ def _optimizer(recipe: TrainingRecipe) -> str:
         words = (rate, f"{recipe.epochs} * {steps}", "alpha=0.01")
         lines = [call("rate = keras.optimizers.schedules.CosineDecay", words, indent=4)]
         rate = "rate"
-    arguments = [rate]
-    if recipe.optimizer in {"sgd", "rmsprop"} and recipe.momentum:
-        arguments.append(f"momentum={literal(recipe.momentum)}")
-    if recipe.optimizer == "sgd" and recipe.nesterov:
-        arguments.append("nesterov=True")
-    if recipe.weight_decay:
-        arguments.append(f"weight_decay={literal(recipe.weight_decay)}")
+    values = recipe.optimizer_arguments().items()
+    arguments = [rate, *(f"{key}={literal(value)}" for key, value in values)]
     start = f"optimizer = keras.optimizers.{OPTIMIZERS[recipe.optimizer]}"
     return "\n".join([*lines, call(start, arguments, indent=4)])
 

@@ -54,11 +54,7 @@ def make_schedule(keras: Any, recipe: TrainingRecipe, total_steps: int) -> Any:
 
 def make_optimizer(keras: Any, recipe: TrainingRecipe, total_steps: int) -> Any:
     """The recipe's Keras optimizer; call within the strategy's scope."""
-    arguments: dict[str, Any] = {"learning_rate": make_schedule(keras, recipe, total_steps)}
-    if recipe.optimizer in ("sgd", "rmsprop"):
-        arguments["momentum"] = recipe.momentum
-    if recipe.optimizer == "sgd":
-        arguments["nesterov"] = recipe.nesterov
-    if recipe.weight_decay > 0 or recipe.optimizer == "adamw":
-        arguments["weight_decay"] = recipe.weight_decay
-    return getattr(keras.optimizers, OPTIMIZERS[recipe.optimizer])(**arguments)
+    optimizer = getattr(keras.optimizers, OPTIMIZERS[recipe.optimizer])
+    return optimizer(
+        learning_rate=make_schedule(keras, recipe, total_steps), **recipe.optimizer_arguments()
+    )

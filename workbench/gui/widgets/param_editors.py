@@ -162,12 +162,19 @@ def _int_editor(param: Param) -> Editor:
 def _float_editor(param: Param) -> Editor:
     spec = cast("FloatParam", param)
     box = NumberBox()
-    box.setRange(spec.minimum, spec.maximum)
+    lowest = spec.minimum - spec.step if spec.is_optional else spec.minimum
+    box.setRange(lowest, spec.maximum)
     box.setSingleStep(spec.step)
+    if spec.is_optional:
+        box.setSpecialValueText(spec.none_text)
     if spec.unit:
         box.setSuffix(f" {spec.unit}")
-    editor = Editor(box, lambda value: box.setValue(float(value)))
-    box.valueChanged.connect(editor.commit)
+
+    def is_none(value: float) -> bool:
+        return spec.is_optional and value == box.minimum()
+
+    editor = Editor(box, lambda value: box.setValue(lowest if value is None else float(value)))
+    box.valueChanged.connect(lambda value: editor.commit(None if is_none(value) else value))
     return editor
 
 
