@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
 from workbench.protocol.messages import (
@@ -19,7 +20,6 @@ from workbench.protocol.messages import (
 )
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.lock import take_lock
 
 STEPS_PER_EPOCH = 10
 

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
 from workbench.runs.control import ask_to_stop, is_stop_asked
 from workbench.runs.folder import create_run, find_model, open_run
 from workbench.runs.home import cache_home, data_home, runs_home
-from workbench.runs.lock import is_locked, take_lock
+from workbench.runs.lock import is_locked
 from workbench.runs.model_card import ModelCard, read_card, write_card
 
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
+from workbench.core.file_lock import take_lock
 from workbench.protocol.messages import ErrorParts, Heartbeat, RunFinished
 from workbench.runs.event_log import EventWriter
 from workbench.runs.history import MetricHistory
-from workbench.runs.lock import take_lock
 from workbench.runs.outcome import memory_limit, outcome_of
 
 

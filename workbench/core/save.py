@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -18,6 +17,7 @@ import stat
 import time
 from pathlib import Path
 
+from workbench.core.file_lock import is_locked, lock_descriptor
 from workbench.errors import SaveError, UnconfirmedSaveError
 
 _TEMPORARY = re.compile(r"\.workbench-save-[0-9a-f]{16}")
@@ -107,7 +107,7 @@ def _write_temporary(folder: Path, data: bytes, mode: int | None) -> Path:
     try:
         try:
             with contextlib.suppress(OSError):  # some network folders know no locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_descriptor(descriptor)
             if mode is not None:
                 os.fchmod(descriptor, mode)
             _write_all(descriptor, data)
@@ -143,16 +143,9 @@ def _is_leftover(entry: os.DirEntry[str]) -> bool:
             return False
         if time.time() - entry.stat(follow_symlinks=False).st_mtime < _LEFTOVER_AGE_S:
             return False
-        descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return not is_locked(entry.path)
     except OSError:
         return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
 
 
 def _remove(path: Path) -> None:

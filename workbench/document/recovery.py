@@ -9,7 +9,6 @@ a crash while recovering leaves it to be offered again.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import secrets
@@ -17,6 +16,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workbench.core.file_lock import is_locked, lock_descriptor
 from workbench.core.project import Project
 from workbench.core.project_file import parse_project, project_text
 from workbench.core.save import save_bytes, sweep_leftovers
@@ -86,7 +86,7 @@ class RecoverySlot:
         sweep_leftovers(self._folder)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._lock = os.open(self._lock_path, flags, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_descriptor(self._lock)
 
     def save(self, project: Project, original: Path | None, num_edits: int) -> None:
         """Writes the snapshot; raises SaveError."""
@@ -178,18 +178,11 @@ def _read(path: Path) -> RecoveryOffer:
 def _is_free(lock_path: Path) -> bool:
     """True when no living window holds the lock."""
     try:
-        descriptor = os.open(lock_path, os.O_RDWR | os.O_CLOEXEC)
+        return not is_locked(lock_path)
     except FileNotFoundError:
         return True
     except OSError:
         return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
 
 
 def _lock_path(snapshot: Path) -> Path:

@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 from collections import deque
 from collections.abc import Iterator
-from types import TracebackType
 from typing import IO, Self
 
 from workbench.errors import RunError, WireError
@@ -104,12 +103,7 @@ class ServiceCall:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         process, log = self._process, self._log
         if process is None or process.stdin is None or process.stdout is None or log is None:
             return

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import workbench
+from workbench.core.file_lock import take_lock
 from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.errors import RunError, RunFolderError
 from workbench.runs.folder import RunFolder
-from workbench.runs.lock import LOCK_FD_VARIABLE, take_lock
+from workbench.runs.lock import LOCK_FD_VARIABLE
 from workbench.targets import all_targets
 
 _LOCK_FD = 3

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import msgspec
@@ -76,7 +75,6 @@ class ExportContext:
         self.recipe: TrainingRecipe = recipe_from(runner.card.recipe)[0]
         self.model: Any = runner.built.model
         self.keras = keras
-        self._runner = runner
         self._scratch = tempfile.mkdtemp(prefix="workbench-export-")
         self.folder = Path(self._scratch)
         self.difference = 0.0
@@ -84,12 +82,7 @@ class ExportContext:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def card_json(self) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -10,9 +9,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from workbench.core.file_lock import is_locked, take_lock
 from workbench.errors import RunError
 from workbench.protocol.messages import AnyAnswer, Progress
 from workbench.worker.engine import Engine
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.worker.model_runner import Runner
 
 _PREFIX = "workbench-service-"
+_LOCK_NAME = "lock"
 
 
 class CancelledError(RunError):
@@ -41,39 +41,27 @@ class SessionFolder:
     def __init__(self) -> None:
         sweep_session_folders()
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock_fd = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)
-        fcntl.flock(self._lock_fd, fcntl.LOCK_EX)
+        self._lock = take_lock(self.path / _LOCK_NAME)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._lock_fd)
+        if self._lock is not None:
+            os.close(self._lock)
 
 
 def sweep_session_folders() -> None:
     """Removes the folders of this user's service workers that live no more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         try:
-            if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
-                continue
-            lock_fd = os.open(folder / "lock", os.O_RDWR | os.O_NOFOLLOW)
+            is_ours = not folder.is_symlink() and folder.lstat().st_uid == os.getuid()
+            is_over = is_ours and not is_locked(folder / _LOCK_NAME)
         except OSError:  # another user's, or just being made or removed: not ours to touch
             continue
-        try:
-            fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # held: its worker lives
-            continue
-        else:
+        if is_over:
             shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            os.close(lock_fd)
 
 
 @dataclass(frozen=True)

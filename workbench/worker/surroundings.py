@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from workbench.core.file_lock import lock_descriptor, take_lock
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
-from workbench.runs.lock import LOCK_FD_VARIABLE, take_lock
+from workbench.runs.lock import LOCK_FD_VARIABLE
 
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
@@ -60,5 +60,5 @@ def inherited_lock(run: RunFolder) -> int | None:
         return None
     # Not for child processes: the lock must end with this process.
     os.set_inheritable(descriptor, False)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    lock_descriptor(descriptor)
     return descriptor

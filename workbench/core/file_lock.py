@@ -1,0 +1,63 @@
+"""Locks on open files (flock): the kernel drops them with the process that holds them.
+
+Process ids are reused and silence is not death; such a lock is neither.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+
+def lock_descriptor(descriptor: int) -> None:
+    """Locks an open file for as long as it stays open, without waiting.
+
+    Raises:
+        BlockingIOError: another process holds the lock.
+        OSError: the file system knows no locks.
+    """
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def take_lock(path: Path, *, wait_s: float = 2.0) -> int | None:
+    """Locks a file for as long as the returned descriptor stays open.
+
+    Args:
+        path: The lock file; made where it does not exist.
+        wait_s: How long to try: who asks `is_locked` holds the lock for a moment.
+
+    Returns:
+        The descriptor, or None when another process holds the lock.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            lock_descriptor(descriptor)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                return None
+            time.sleep(0.01)
+        else:
+            return descriptor
+
+
+def is_locked(path: str | Path) -> bool:
+    """True while some process holds the lock.
+
+    Raises:
+        OSError: it cannot be told: the file is not there or not ours to read (a link is
+            not followed), or its file system knows no locks.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        # Shared: two that ask at once do not mistake each other for the holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
