@@ -1,8 +1,4 @@
-"""Project files of earlier versions, brought up to date one version at a time.
-
-A migration is a pure function from the plain dict of version N to that of version N + 1.
-It never refuses: what it does not recognise it leaves in place, and the reader of the
-newest version says what is wrong with it.
+"""Project files of earlier versions.
 
 Version 0 (drafts before the first release) had `layers` with `type` instead of `kind`,
 `connections` as triples, `training` for the recipe, a bare dataset key, and a position in
@@ -11,36 +7,17 @@ each layer. Version 1 keeps the meaning (`graph`) apart from the looks (`view`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
+
+from workbench.core.migration_chain import MigrationChain, Plain
 
 PROJECT_VERSION = 1
 """The version written by this Workbench."""
 
-Plain = dict[str, Any]
-Migration = Callable[[Plain], Plain]
-
-MIGRATIONS: dict[int, Migration] = {}
+PROJECT_MIGRATIONS = MigrationChain(PROJECT_VERSION)
 
 
-def migrates(from_version: int) -> Callable[[Migration], Migration]:
-    """Declares the function that brings a dict of `from_version` to the next version."""
-
-    def declare(migration: Migration) -> Migration:
-        MIGRATIONS[from_version] = migration
-        return migration
-
-    return declare
-
-
-def migrate(plain: Plain, version: int) -> Plain:
-    """Brings a project of an earlier `version` up to PROJECT_VERSION; `plain` is not changed."""
-    for step in range(version, PROJECT_VERSION):
-        plain = {**MIGRATIONS[step](plain), "version": step + 1}
-    return plain
-
-
-@migrates(0)
+@PROJECT_MIGRATIONS.step(0)
 def _split_meaning_from_looks(plain: Plain) -> Plain:
     rest = dict(plain)
     layers = rest.pop("layers", [])

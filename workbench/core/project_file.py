@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from workbench.core.graph import Graph
-from workbench.core.migrations import PROJECT_VERSION, migrate
+from workbench.core.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
 from workbench.core.project import Choice, Project, View
 from workbench.core.project_reader import ProjectReader, edge_key
 from workbench.core.save import save_bytes
@@ -198,7 +198,7 @@ def _current_version(plain: dict[str, Any], where: str) -> dict[str, Any]:
             expected=f"at most {PROJECT_VERSION}",
             fix="Update Workbench, then open it again.",
         )
-    return migrate(plain, version)
+    return PROJECT_MIGRATIONS.migrate(plain, version)
 
 
 def _refuse(reader: ProjectReader, where: str) -> None:
