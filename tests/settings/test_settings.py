@@ -29,26 +29,26 @@ def test_defaults_of_form_and_schema_agree():
 def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):
     store, heard = SettingsStore(tmp_path / "new folder"), []
     stop = store.listen(heard.append)
-    store.change(theme="dark", window_geometry="QUJD")
+    store.change(theme="dark", runs_folder="/runs")
     store.change(theme="dark")
     stop()
-    store.change(reduced_motion=True)
+    store.change(offers_recovery=False)
     store.close()
     assert [s.theme for s in heard] == ["dark"]
     again = SettingsStore(tmp_path / "new folder")
     assert again.settings == store.settings
-    assert again.settings.window_geometry == "QUJD"
+    assert again.settings.runs_folder == "/runs"
     assert again.note == ""
     assert not [t for t in threading.enumerate() if t.name == "settings-writer"]
 
 
 @pytest.mark.parametrize(
-    "values", [{"theme": "pink"}, {"theme": 1}, {"no_such": 1}, {"last_folders": {"a": 1}}]
+    "values", [{"theme": "pink"}, {"theme": 1}, {"no_such": 1}, {"recent_files": [1]}]
 )
 def test_wrong_changes_change_nothing(tmp_path, values):
     store = SettingsStore(tmp_path)
     with pytest.raises(ParamError):
-        store.change(reduced_motion=True, **values)
+        store.change(offers_recovery=False, **values)
     store.close()
     assert store.settings == Settings()
     assert not store.path.exists()
@@ -61,21 +61,9 @@ def test_recent_files_latest_first_and_at_most_twelve(tmp_path):
     store.add_recent(tmp_path / "15.workbench")
     assert len(store.recent_files) == MAX_RECENT_FILES == 12
     assert store.recent_files[:2] == [str(tmp_path / f"{n}.workbench") for n in (15, 19)]
-    store.remove_recent(tmp_path / "15.workbench")
-    assert store.recent_files[0].endswith("19.workbench")
     store.clear_recent()
     store.close()
     assert SettingsStore(tmp_path).recent_files == []
-
-
-def test_last_folders_that_are_gone_are_forgotten(tmp_path):
-    store, folder = SettingsStore(tmp_path), tmp_path / "pictures"
-    folder.mkdir()
-    store.remember_folder("pictures", folder)
-    assert store.last_folder("pictures") == str(folder)
-    folder.rmdir()
-    assert store.last_folder("pictures") == store.last_folder("export") == ""
-    store.close()
 
 
 @pytest.mark.parametrize(
@@ -92,9 +80,9 @@ def test_a_damaged_file_is_kept_aside(tmp_path, text):
 
 
 def test_one_wrong_field_does_not_take_the_others_along(tmp_path):
-    plain = {"version": 1, "theme": 7, "recent_files": ["/a"], "view": "train", "unknown": 1}
+    plain = {"version": 1, "theme": 7, "recent_files": ["/a"], "runs_folder": "/b", "unknown": 1}
     store = stored(tmp_path, json.dumps(plain))
-    assert store.settings == Settings(recent_files=("/a",), view="train")
+    assert store.settings == Settings(recent_files=("/a",), runs_folder="/b")
     assert "theme" in store.note
 
 
@@ -117,11 +105,10 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     st.builds(
         Settings,
         theme=st.sampled_from(["system", "light", "dark"]),
-        reduced_motion=st.booleans(),
+        offers_recovery=st.booleans(),
         recent_files=st.lists(
             st.text(st.characters(exclude_categories=["Cs"])), max_size=12, unique=True
         ).map(tuple),
-        last_folders=st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3),
     )
 )
 def test_settings_survive_their_file(settings):

@@ -20,12 +20,6 @@ SETTINGS_PARAMS: tuple[Param, ...] = (
         titles={"system": "as the desktop", "light": "light", "dark": "dark"},
         help="Light or dark; as the desktop follows its setting.",
     ),
-    BoolParam(
-        key="reduced_motion",
-        title="Reduced motion",
-        default=False,
-        help="Views change at once, without sliding or fading.",
-    ),
     PathParam(
         key="runs_folder",
         title="Runs folder",
@@ -47,19 +41,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings.
 
     Attributes:
-        theme, reduced_motion, runs_folder, offers_recovery: see SETTINGS_PARAMS.
+        theme, runs_folder, offers_recovery: see SETTINGS_PARAMS.
         recent_files: Paths of projects, the latest first, at most MAX_RECENT_FILES.
-        last_folders: Folder last used, by purpose: "open", "pictures", "export", ...
-        window_geometry, window_state: What Qt gave, in base64; empty at first.
-        view: Key of the view last shown.
     """
 
     theme: str = "system"
-    reduced_motion: bool = False
     runs_folder: str = ""
     offers_recovery: bool = True
     recent_files: tuple[str, ...] = ()
-    last_folders: dict[str, str] = {}
-    window_geometry: str = ""
-    window_state: str = ""
-    view: str = ""

@@ -9,7 +9,7 @@ import msgspec
 
 from workbench.core.strict_json import JsonFault, load
 from workbench.errors import ParamError
-from workbench.settings.migrations import migrate
+from workbench.settings.migrations import SETTINGS_MIGRATIONS
 from workbench.settings.schema import (
     MAX_RECENT_FILES,
     SETTINGS_PARAMS,
@@ -41,7 +41,7 @@ def parse_settings(text: str) -> tuple[Settings, str]:
         return Settings(), "the file holds no settings"
     if version > SETTINGS_VERSION:
         return Settings(), "they were saved by a newer Workbench"
-    return _checked(migrate(plain, version))
+    return _checked(SETTINGS_MIGRATIONS.migrate(plain, version))
 
 
 def _checked(plain: dict[str, Any]) -> tuple[Settings, str]:

@@ -94,25 +94,9 @@ class SettingsStore:
         others = [known for known in self._settings.recent_files if known != whole]
         self.change(recent_files=(whole, *others)[:MAX_RECENT_FILES])
 
-    def remove_recent(self, path: str | Path) -> None:
-        """Takes a project off the recent files (it is gone, or the user said so)."""
-        gone = {str(path), str(Path(path).absolute())}
-        kept = tuple(known for known in self._settings.recent_files if known not in gone)
-        self.change(recent_files=kept)
-
     def clear_recent(self) -> None:
         """Forgets all recent files."""
         self.change(recent_files=())
-
-    def last_folder(self, purpose: str) -> str:
-        """The folder last used for a purpose; empty when there is none any more."""
-        folder = self._settings.last_folders.get(purpose, "")
-        return folder if folder and Path(folder).is_dir() else ""
-
-    def remember_folder(self, purpose: str, folder: str | Path) -> None:
-        """Remembers the folder last used for a purpose."""
-        folders = {**self._settings.last_folders, purpose: str(Path(folder).absolute())}
-        self.change(last_folders=folders)
 
     def close(self) -> None:
         """Waits until the last change is on the disk."""
