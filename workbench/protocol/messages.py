@@ -39,10 +39,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """How the run is executed, and why."""
 
     precision: str
-    xla: bool = False
-    steps_per_call: int = 1
-    pipeline: str = "memory"
-    gain: float | None = None
     words: str = ""
 
 
@@ -183,7 +179,6 @@ class DescribeData(Request, frozen=True, kw_only=True, tag="describe_data"):
     source: str
     params: dict[str, object]
     thumbnails_per_class: int = 0
-    check_files: bool = True
     test_share: float = 0.1
     seed: int = 7
 

@@ -33,7 +33,6 @@ MAX_BAD_FILE_BYTES = 400_000
 
 THUMBNAIL_SIZE = 96
 _STEP = 64
-_SIZES_LOOKED_AT = 200
 
 BadFiles = list[tuple[str, str]]
 
@@ -46,7 +45,7 @@ def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
     """
     spec, _ = find_source(request.source, request.params)
     loaded = load_source(job, request.source, request.params)
-    bad_files, sizes = _look_at_files(job, loaded, is_whole=request.check_files)
+    bad_files, sizes = _look_at_files(job, loaded)
     bad_files = [*loaded.bad_files, *bad_files]
     train, test = _counts(loaded, {path for path, _ in bad_files}, request)
     thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
@@ -95,17 +94,10 @@ def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
     return TestPictures(id=job.id, pictures=pictures)
 
 
-def _look_at_files(
-    job: Job, loaded: LoadedData, *, is_whole: bool
-) -> tuple[BadFiles, list[tuple[int, int]]]:
-    """Decodes the source's files: which fail and why, and sizes (height, width) of the others.
-
-    Not `is_whole`: only some files, spread over all, to tell their sizes.
-    """
+def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[int, int]]]:
+    """Decodes the source's files: which fail and why, and sizes (height, width) of the others."""
     parts = [part for part in (loaded.train, loaded.test) if isinstance(part, FilePart)]
     paths = [path for part in parts for path in part.paths]
-    if not is_whole and len(paths) > _SIZES_LOOKED_AT:
-        paths = paths[:: len(paths) // _SIZES_LOOKED_AT]
     bad_files: BadFiles = []
     sizes: list[tuple[int, int]] = []
     for done, (path, found) in enumerate(_in_threads(_size_of, paths)):
@@ -116,7 +108,7 @@ def _look_at_files(
             bad_files.append((path, found))
         else:
             sizes.append(found)
-    return (bad_files if is_whole else []), sizes
+    return bad_files, sizes
 
 
 def _size_of(path: str) -> tuple[int, int] | str:
