@@ -95,39 +95,3 @@ class EdgeItem(QGraphicsItem):
         painter.setOpacity(0.35 if self._is_faded else 1.0)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(self._path)
-
-
-class DraftEdgeItem(QGraphicsItem):
-    """The line that follows the pointer while a connection is dragged."""
-
-    def __init__(self, look: Look) -> None:
-        super().__init__()
-        self._look = look
-        self._path = QPainterPath()
-        self._is_refused = False
-        self.setZValue(5)
-
-    def set_line(self, start: QPointF, end: QPointF, *, is_refused: bool = False) -> None:
-        """Runs from an output to an input, or to the pointer."""
-        self.prepareGeometryChange()
-        bend = max(24.0, abs(end.y() - start.y()) / 2)
-        self._path = QPainterPath(start)
-        self._path.cubicTo(start + QPointF(0, bend), end - QPointF(0, bend), end)
-        self._is_refused = is_refused
-        self.update()
-
-    def boundingRect(self) -> QRectF:
-        return self._path.boundingRect().adjusted(-6, -6, 6, 6)
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
-        widget: QWidget | None = None,  # noqa: ARG002
-    ) -> None:
-        pen = self._look.bad_line_pen if self._is_refused else self._look.hot_edge_pen
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen)
-        painter.drawPath(self._path)
-        painter.setBrush(pen.color())
-        painter.drawEllipse(self._path.currentPosition(), 3.5, 3.5)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, Qt
 
 from workbench.core.graph import Edge
-from workbench.gui.canvas.edge_item import DraftEdgeItem
+from workbench.gui.canvas.gesture_marks import DraftEdgeItem, PortItem
 from workbench.gui.canvas.node_item import NodeItem
-from workbench.gui.canvas.port_item import PortItem
 from workbench.gui.interactions.interaction import Interaction, Pointer
 
 if TYPE_CHECKING:

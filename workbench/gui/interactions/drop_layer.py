@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.core.graph import Edge
-from workbench.gui.canvas.port_item import GhostItem
+from workbench.gui.canvas.gesture_marks import GhostItem
 from workbench.gui.interactions.interaction import Interaction, Pointer
 from workbench.gui.interactions.placement import Placement, card_height, place_at
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from workbench.core.graph import Edge
-from workbench.gui.canvas.edge_item import DraftEdgeItem
+from workbench.gui.canvas.gesture_marks import DraftEdgeItem
 from workbench.gui.canvas.node_item import NodeItem
 from workbench.gui.canvas.scene import GraphScene
 from workbench.gui.interactions.interaction import Interaction, Pointer

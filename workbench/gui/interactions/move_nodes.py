@@ -8,8 +8,8 @@ from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from workbench.core.layout import GAP, NODE_WIDTH
+from workbench.gui.canvas.gesture_marks import GuideItem
 from workbench.gui.canvas.node_item import NodeItem
-from workbench.gui.canvas.port_item import GuideItem
 from workbench.gui.canvas.scene import distance
 from workbench.gui.interactions.interaction import Interaction, Pointer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 
-from workbench.gui.canvas.port_item import RubberBandItem
+from workbench.gui.canvas.gesture_marks import RubberBandItem
 from workbench.gui.interactions.interaction import Interaction, Pointer
 
 _ADDING = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
