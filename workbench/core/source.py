@@ -44,14 +44,6 @@ def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
     return Choice(key, {**_defaults(spec), spec.source_param: _checked(spec, value)})
 
 
-def source_text(choice: Choice, datasets: Registry[DatasetSpec]) -> str:
-    """The SOURCE text of a choice; an unknown source is named by its key alone."""
-    spec = datasets.get(choice.key)
-    if spec is None or not spec.source_param:
-        return choice.key
-    return f"{choice.key}:{choice.params.get(spec.source_param, '')}"
-
-
 def _defaults(spec: DatasetSpec) -> Mapping[str, object]:
     return {param.key: param.default for param in spec.params}
 

@@ -29,10 +29,6 @@ class Ink:
     def __post_init__(self) -> None:
         object.__setattr__(self, "metrics", QFontMetricsF(self.font))
 
-    def in_color(self, color: QColor) -> Ink:
-        """The same font in another colour."""
-        return Ink(self.font, color)
-
 
 class Look:
     """What items paint with, made once per theme instead of at every repaint."""

@@ -78,11 +78,6 @@ class IconButton(QToolButton):
         self._refresh()
         theme.changed.connect(self._refresh)
 
-    def set_icon_name(self, icon: str) -> None:
-        """Shows another icon."""
-        self._icon_name = icon
-        self._refresh()
-
     def follow_action(self, action: QAction) -> None:
         """Shows an action's icon and words, and keeps the action's state."""
         self.setDefaultAction(action)

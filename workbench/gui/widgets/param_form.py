@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from workbench.core.params import Param
 from workbench.errors import ParamError
 from workbench.gui.widgets.labels import plain_label, plain_tip
 from workbench.gui.widgets.param_editors import Editor, make_editor
+from workbench.gui.widgets.undo_keys import share_undo_keys
 
 _LABEL_PX = 112
 
@@ -67,11 +68,6 @@ class ParamForm(QWidget):
         for key in self._params:
             self._show_error(key, errors.get(key, ""))
 
-    def set_enabled_keys(self, keys: Sequence[str] | None) -> None:
-        """Lets only these parameters be edited; None lets all."""
-        for key, editor in self._editors.items():
-            editor.widget.setEnabled(keys is None or key in keys)
-
     def editor_widget(self, key: str) -> QWidget:
         """The widget that edits a parameter."""
         return self._editors[key].widget
@@ -82,18 +78,17 @@ class ParamForm(QWidget):
 
     def _rows(self, params: Sequence[Param]) -> QWidget:
         frame = QWidget()
-        form = QFormLayout(frame)
+        # Not a QFormLayout: that gives a wrapped message too little height.
+        form = QGridLayout(frame)
         form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        form.setColumnStretch(1, 1)
         for param in params:
             self._add_row(form, param)
         return frame
 
-    def _add_row(self, form: QFormLayout, param: Param) -> None:
+    def _add_row(self, form: QGridLayout, param: Param) -> None:
         editor = make_editor(param)
         widget = editor.widget
         tip = plain_tip(f"{param.help}\nAllowed: {param.expected()}.")
@@ -106,12 +101,15 @@ class ParamForm(QWidget):
         label.setToolTip(tip)
         label.setBuddy(widget)
         label.setFixedWidth(_LABEL_PX)
-        form.addRow(label, widget)
+        row = form.rowCount()
+        form.addWidget(label, row, 0)
+        form.addWidget(widget, row, 1)
         error = plain_label(role="bad", wrap=True)
         error.hide()
-        form.addRow(error)
+        form.addWidget(error, row + 1, 0, 1, 2)
         self._editors[param.key] = editor
         self._errors[param.key] = error
+        share_undo_keys(widget)
         editor.committed.connect(lambda value, key=param.key: self._on_committed(key, value))
 
     def _add_fold(self, column: QVBoxLayout, advanced: QWidget) -> None:
