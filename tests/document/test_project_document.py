@@ -60,7 +60,7 @@ def test_dropping_on_an_edge_splits_it_and_makes_room(document):
     assert document.graph.edges == tuple(sorted([Edge(a, new), Edge(new, b), Edge(b, c)]))
     assert document.positions[b][1] > y
     assert document.positions[c][1] > document.positions[b][1]
-    assert document.undo_stack.undoText() == "Insert Dropout on edge"
+    assert document.undo_stack.undoText() == "Insert Dropout"
     with pytest.raises(GraphError, match="begins a network"):
         document.add_node("input", edge=Edge(a, new))
     with pytest.raises(GraphError, match="gone"):
@@ -133,7 +133,7 @@ def test_edits_of_one_setting_are_one_step(document):
     for filters in (1, 12, 128):
         document.set_params(conv, filters=filters)
     document.set_params(conv, kernel_size=5)
-    assert texts(document)[2:] == ["Change filters of conv2d", "Change kernel_size of conv2d"]
+    assert texts(document)[2:] == ["Change filters of conv2d", "Change kernel size of conv2d"]
     assert document.graph.nodes[conv].params["kernel_size"] == (5, 5)
     document.undo_stack.undo()
     document.undo_stack.undo()
@@ -178,7 +178,7 @@ def test_a_move_is_one_step_and_tells_who_moved(document, qtbot):
     with qtbot.waitSignal(document.positions_changed) as heard:
         document.move({b: (500.0, 20.0), "gone": (0.0, 0.0)})
     assert heard.args == [{b: (500.0, 20.0)}]
-    assert document.undo_stack.undoText() == "Move Conv2D"
+    assert document.undo_stack.undoText() == "Move conv2d"
     document.move({a: (1.0, 1.0), b: (2.0, 2.0)})
     assert document.undo_stack.undoText() == "Move 2 layers"
     document.undo_stack.undo()

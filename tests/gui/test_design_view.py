@@ -1,5 +1,7 @@
 """Palette and inspector, on the real document."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
@@ -137,3 +139,53 @@ def test_help_of_a_layer_opens_its_page(cifar, design, qtbot):
     assert viewer.isVisible()
     assert "Dropout" in viewer.page.toPlainText()
     viewer.close()
+
+
+def test_enter_and_escape_leave_the_search(cifar, design, qtbot):
+    panel, canvas = design.palette_panel, design.canvas.view
+    cifar.activateWindow()
+    qtbot.waitUntil(cifar.isActiveWindow)
+    panel.start_search()
+    qtbot.keyClicks(panel.search, "drop")
+    qtbot.keyClick(panel.search, Qt.Key.Key_Return)
+    assert canvas.hasFocus()
+    panel.start_search()
+    qtbot.keyClicks(panel.search, "xyzzy")
+    qtbot.keyClick(panel.search, Qt.Key.Key_Escape)
+    assert canvas.hasFocus()
+    assert len(panel.shown_keys()) > 30
+
+
+@pytest.mark.parametrize("field", ["filters", "kernel_size", "name"])
+def test_undo_in_a_field_undoes_the_edit_once_it_is_made(cifar, design, context, qtbot, field):
+    node = find(design, "conv2d")
+    before = context.document.graph
+    cifar.activateWindow()
+    qtbot.waitUntil(cifar.isActiveWindow)
+    design.canvas.select([node])
+    inspector = design.inspector
+    box = inspector.name if field == "name" else inspector.form.editor_widget(field)
+    box.setFocus()
+    box.selectAll()
+    qtbot.keyClicks(box, "7")
+    qtbot.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert context.document.graph == before  # the typing is undone, nothing else
+    assert box.text() != "7"
+    box.selectAll()
+    qtbot.keyClicks(box, "7")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert context.document.graph != before
+    shown = box.text()
+    qtbot.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert context.document.graph == before
+    assert box.text() != shown
+
+
+def test_an_unknown_layer_is_explained(design, context):
+    project = context.document.project
+    node = replace(project.graph.nodes[find(design, "flatten")], kind="hologram")
+    context.document.new(replace(project, graph=project.graph.with_node(node)))
+    design.canvas.select([node.id])
+    assert "hologram" in design.inspector.heading.text()
+    assert design.inspector._what_heading.text() == "About this layer"
+    assert "saved again" in design.inspector.what.text()

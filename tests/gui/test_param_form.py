@@ -131,3 +131,12 @@ def test_every_editor_has_a_name_and_labels_are_plain(form):
 )
 def test_parse_numbers(text, value):
     assert parse_numbers(text, KERNEL) == value
+
+
+def test_a_long_message_has_all_its_height(form, qtbot):
+    form.setFixedWidth(260)
+    widget = form.editor_widget("kernel")
+    type_into(qtbot, widget, "abc")
+    label = form._errors["kernel"]
+    qtbot.waitUntil(lambda: label.isVisible() and label.width() < 300)
+    assert label.height() >= label.heightForWidth(label.width())

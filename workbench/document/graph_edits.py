@@ -20,6 +20,13 @@ def title_of(node: Node, layers: Layers) -> str:
     return spec.title if spec else node.kind
 
 
+def params_words(node: Node, keys: Iterable[str], layers: Layers) -> str:
+    """Settings of a node as its form names them: "kernel size, strides"."""
+    spec = layers.get(node.kind)
+    titles = {param.key: param.title.lower() for param in spec.params} if spec else {}
+    return ", ".join(titles.get(key, key) for key in keys)
+
+
 def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
     """A node of a kind with its defaults, an id and a name that are free in `graph`.
 

@@ -54,7 +54,7 @@ class ProjectDocument(EditedProject):
         title = graph_edits.title_of(node, self._layers)
         if edge is not None:
             graph = graph_edits.split_edge(self.graph, edge, node, self._layers)
-            text = f"Insert {title} on edge"
+            text = f"Insert {title}"
         else:
             graph = self.graph.with_node(node)
             text = f"Add {title}"
@@ -107,7 +107,7 @@ class ProjectDocument(EditedProject):
         """
         node = self._node(node_id)
         checked = graph_edits.checked_params(node, values, self._layers)
-        what = ", ".join(checked)
+        what = graph_edits.params_words(node, checked, self._layers)
         graph = self.graph.with_params(node_id, **checked)
         key = ("params", node_id, *sorted(checked))
         self._push_graph(f"Change {what} of {node.name}", graph, merge_key=key)
@@ -136,14 +136,17 @@ class ProjectDocument(EditedProject):
 
     # edits: places -----------------------------------------------------------------------
 
-    def move(self, positions: Mapping[str, Position], text: str = "") -> None:
-        """Moves nodes: one gesture, one step."""
+    def move(
+        self, positions: Mapping[str, Position], text: str = "", *, merge_key: Hashable = None
+    ) -> None:
+        """Moves nodes: one gesture, one step; moves in a row with the same key are one too."""
         known = {key: place for key, place in positions.items() if key in self.graph.nodes}
         if not text and len(known) == 1:
             node = self.graph.nodes[next(iter(known))]
-            text = f"Move {graph_edits.title_of(node, self._layers)}"
+            text = f"Move {node.name}"
         places = {**self.positions, **known}
-        self._push(text or f"Move {len(known)} layers", with_places(self._state, places))
+        text = text or f"Move {len(known)} layers"
+        self._push(text, with_places(self._state, places), merge_key=merge_key)
 
     def arrange(self) -> None:
         """Lays the network out from top to bottom."""
@@ -221,14 +224,6 @@ class ProjectDocument(EditedProject):
     def set_target(self, choice: Choice) -> None:
         """Chooses where to train."""
         self._push("Change target", replace(self._state, target=choice))
-
-    def set_words(self, *, title: str | None = None, summary: str | None = None) -> None:
-        """Changes the title, the summary, or both."""
-        state = self._state
-        title = state.title if title is None else title
-        summary = state.summary if summary is None else summary
-        after = replace(state, title=title, summary=summary)
-        self._push("Change title", after, merge_key="words")
 
     # files -------------------------------------------------------------------------------
 

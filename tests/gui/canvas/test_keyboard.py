@@ -58,6 +58,9 @@ def test_alt_and_arrows_nudge(small, document, hand) -> None:
     hand.key(Qt.Key.Key_Down, ALT | SHIFT)
     assert document.positions["n2"] == (before["n2"][0] + 4, before["n2"][1] + 40)
     assert document.positions["n3"] == before["n3"]
+    assert document.undo_stack.undoText() == "Move conv2d"
+    document.undo_stack.undo()
+    assert document.positions == before
 
 
 def test_delete_closes_the_chain_and_selects_the_neighbour(small, document, hand) -> None:
@@ -279,3 +282,15 @@ def test_the_palette_adds_behind_the_selection_wherever_one_looks(small, documen
     start = small.add_layer("input")
     assert not document.graph.edges_into(start)
     assert document.undo_stack.index() == 3
+
+
+def test_search_offers_what_starts_a_network_until_one_does(panel, document, layers, hand) -> None:
+    document.new(Project(graph=chain(layers, "dropout")))
+    panel.select(["n1"])
+    hand.key(Qt.Key.Key_A)
+    QTest.keyClicks(panel.search._field, "input")
+    QTest.keyClick(panel.search._field, Qt.Key.Key_Return)
+    assert kinds(document) == ["dropout", "input"]
+    hand.key(Qt.Key.Key_A)
+    QTest.keyClicks(panel.search._field, "input")
+    assert panel.search._list.item(0).text() == "Nothing can lead into that one"

@@ -165,3 +165,24 @@ def test_a_scene_without_nodes_is_well(document, theme) -> None:
     assert scene.content_rect().isEmpty()
     assert scene.tooltip_at(QPointF(0, 0)) == ""
     assert document.graph == Graph()
+
+
+def test_the_card_and_its_line_are_where_they_are_painted(panel, document, layers) -> None:
+    document.new(Project(graph=chain(layers, "input", "flatten", "conv2d", "dense")))
+    card = panel.scene.card
+    line_start = panel.scene.nodes["n3"].box.right - card.pos().x()
+    assert card.boundingRect().left() <= line_start
+
+
+def test_the_card_stands_on_the_side_that_is_seen(panel, document, layers) -> None:
+    document.new(Project(graph=chain(layers, "input", "flatten", "conv2d", "dense")))
+    panel.view.set_zoom(1.0)
+    node = panel.scene.nodes["n3"]
+    for shift, is_right in ((300.0, False), (-300.0, True)):
+        panel.view.center_on(node.card_rect().center() - QPointF(shift, 0))
+        document.set_params("n3", filters=round(abs(shift)) + is_right)
+        place = panel.scene.card.mapRectToScene(panel.scene.card.size)
+        assert (place.left() > node.box.right) == is_right
+        seen = panel.view.visible_rect()
+        assert seen.left() <= place.left()
+        assert place.right() <= seen.right()

@@ -304,6 +304,7 @@ class CanvasPanel(QWidget):
         else:
             self.view.set_zoom(view.zoom)
             self.view.center_on(QPointF(*view.center))
+            self.scene.settle_card(self.view.visible_rect())
 
     def _on_theme_changed(self) -> None:
         self.scene.refresh_look()

@@ -57,7 +57,7 @@ class LayerAdder(QObject):
             item = self._scene.nodes[after]
             self._view.ensureVisible(item.card_rect(), 40, 48)
             point = item.output_point()
-        self._open(point, self._place_by_selection, needs_input=after is not None)
+        self._open(point, self._place_by_selection, needs_input=self._has_source())
 
     def search_at(self, point: QPointF, after: str) -> None:
         """Asks for a layer to stand at a scene point, fed by `after` where it is not ""."""
@@ -80,6 +80,12 @@ class LayerAdder(QObject):
     def _on_chosen(self, key: str) -> None:
         spec = self._scene.layers[key]
         self._add(spec, self._place(spec))
+
+    def _has_source(self) -> bool:
+        """True when pictures come in already: what starts a network is not offered again."""
+        layers = self._scene.layers
+        kinds = {node.kind for node in self._scene.document.graph.nodes.values()}
+        return any(layers[kind].max_inputs == 0 for kind in kinds if kind in layers)
 
     def _source(self) -> str | None:
         selected = self._scene.selected_ids()

@@ -12,8 +12,8 @@ from workbench.core.problems import Fix, Problem
 from workbench.gui.canvas.look import DETAIL_FROM, RADIUS, Look
 from workbench.gui.canvas.routing import Box
 
-CARD_WIDTH = 360.0
-DISTANCE = 28.0
+CARD_WIDTH = 304.0
+DISTANCE = 24.0
 _PADDING = 12.0
 _BUTTON_HEIGHT = 28.0
 _BUTTON_GAP = 6.0
@@ -62,19 +62,29 @@ class ProblemCard(QGraphicsItem):
             x += width + _BUTTON_GAP
         return places
 
-    def place(self, node: Box, cards: Iterable[Box]) -> None:
-        """Stands beside `node` where it covers none of the other cards."""
+    def place(self, node: Box, cards: Iterable[Box], room: QRectF | None = None) -> None:
+        """Stands beside `node` where it covers none of the other cards, on the side that
+        `room` has space for; None stands for what is seen now.
+        """
+        room = self._seen_rect() if room is None else room
         top = (node.top + node.bottom) / 2 - self.size.height() / 2
         others = [box for box in cards if box != node]
-        found = next(
-            (x for x in _candidates(node) if not _covers(x, top, self.size, others)),
-            max((box.right for box in others), default=node.right) + DISTANCE,
-        )
-        self.setPos(round(found), round(top))
+        free = [x for x in _candidates(node) if not _covers(x, top, self.size, others)]
+        free = free or [max(box.right for box in (node, *others)) + DISTANCE]
+        is_seen = (x for x in free if room.left() <= x and x + CARD_WIDTH <= room.right())
+        found = next(is_seen, free[0])
         is_right = found > node.left
         edge_x = node.right if is_right else node.left
         self.prepareGeometryChange()
+        self.setPos(round(found), round(top))
         self._anchor = QPointF(edge_x, (node.top + node.bottom) / 2) - self.pos()
+
+    def _seen_rect(self) -> QRectF:
+        """The part of the scene that its view shows."""
+        view = next(iter(self.scene().views()), None)
+        if view is None:
+            return QRectF()
+        return view.mapToScene(view.viewport().rect()).boundingRect()
 
     def fix_at(self, scene_point: QPointF) -> Fix | None:
         """The fix whose button is under a point."""
@@ -98,8 +108,9 @@ class ProblemCard(QGraphicsItem):
         return next((i for i, b in enumerate(self._buttons) if b.contains(point)), None)
 
     def boundingRect(self) -> QRectF:
-        anchor = QRectF(self._anchor, self._anchor)
-        return self.size.united(anchor).adjusted(-4, -4, 4, 4)
+        left = min(0.0, self._anchor.x())
+        right = max(self.size.right(), self._anchor.x())
+        return QRectF(left, 0, right - left, self.size.bottom()).adjusted(-4, -4, 4, 4)
 
     def paint(
         self,

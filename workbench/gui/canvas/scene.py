@@ -352,7 +352,12 @@ class GraphScene(QGraphicsScene):
                 return item.facts.problems[0]
         return None
 
-    def _refresh_card(self) -> None:
+    def settle_card(self, room: QRectF) -> None:
+        """Puts the problem card where `room` has space; a null one means anywhere."""
+        self._refresh_card(room)
+        self._content = None
+
+    def _refresh_card(self, room: QRectF | None = None) -> None:
         problem = self.shown_problem()
         if problem is None or problem.node is None:
             self._remove_card()
@@ -362,7 +367,7 @@ class GraphScene(QGraphicsScene):
             self.card = ProblemCard(problem, self.look)
             self.addItem(self.card)
         boxes = self.boxes()
-        self.card.place(boxes[problem.node], boxes.values())
+        self.card.place(boxes[problem.node], boxes.values(), room)
 
     def _remove_card(self) -> None:
         if self.card is not None:

@@ -301,7 +301,7 @@ class GraphView(ZoomView):
             places = {key: scene.nodes[key].pos() for key in selected}
             moved = {k: (p.x() + across * step, p.y() + down * step) for k, p in places.items()}
             if moved:
-                scene.document.move(moved, self.tr("Nudge"))
+                scene.document.move(moved, merge_key=("nudge", *moved))
             return
         current = self._current if self._current in selected else next(iter(selected), None)
         found = next_node(scene, current, (across, down))

@@ -106,6 +106,7 @@ class ZoomView(QGraphicsView):
 
     def fit(self) -> None:
         """Shows everything, at most at 100 %."""
+        self.graph_scene.settle_card(QRectF())
         content = self.graph_scene.content_rect()
         if content.isEmpty():
             self.set_zoom(1.0)
@@ -117,6 +118,7 @@ class ZoomView(QGraphicsView):
 
     def show_start(self) -> None:
         """The first look at a network: all of it where that can be read, else its top."""
+        self.graph_scene.settle_card(QRectF())
         content = self.graph_scene.content_rect()
         if content.isEmpty() or self._fitting_zoom(content) >= _READABLE:
             self.fit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
@@ -19,7 +20,8 @@ from workbench.gui.widgets.labels import plain_label
 
 Group = tuple[str, list[tuple[str, str]]]
 
-_KEYS_PX = 176
+_KEYS_PX = 200
+_SIZE = QSize(920, 720)
 _MOUSE: Group = (
     "Mouse on the canvas",
     [
@@ -29,6 +31,15 @@ _MOUSE: Group = (
         ("Ctrl + wheel", "Zoom at the pointer"),
         ("Space or middle button + drag", "Move the canvas"),
         ("Esc", "Call off what is going on"),
+    ],
+)
+_KEYS: Group = (
+    "Keys on the canvas",
+    [
+        ("Arrows", "Go to the next layer"),
+        ("Shift + arrows", "Select it too"),
+        ("Alt + arrows", "Move what is selected"),
+        ("Enter", "Edit the layer's settings"),
     ],
 )
 
@@ -56,12 +67,12 @@ class ShortcutsSheet(QDialog):
     def __init__(self, groups: list[Group], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keyboard shortcuts — Workbench")
-        self.resize(860, 620)
+        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
         page = QWidget()
         columns = QHBoxLayout(page)
         columns.setContentsMargins(16, 16, 16, 16)
         columns.setSpacing(32)
-        all_groups = [*groups, _MOUSE]
+        all_groups = [*groups, _KEYS, _MOUSE]
         half = sum(len(rows) + 2 for _, rows in all_groups) / 2
         left, right = QVBoxLayout(), QVBoxLayout()
         used = 0

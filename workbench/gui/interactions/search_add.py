@@ -136,7 +136,9 @@ class SearchAdd(QFrame):
             item.setToolTip(plain_tip(spec.summary))
             self._list.addItem(item)
         if not self._list.count():
-            item = QListWidgetItem(self.tr("No layer is called that"))
+            exists = self._needs_input and find_layers(self._layers, text)
+            words = self.tr("Nothing can lead into that one") if exists else ""
+            item = QListWidgetItem(words or self.tr("No layer is called that"))
             item.setFlags(Qt.ItemFlag.NoItemFlags)
             self._list.addItem(item)
         self._list.setCurrentRow(0)

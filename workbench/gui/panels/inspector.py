@@ -19,12 +19,15 @@ from workbench.gui.widgets.cards import FactRows, TextBox
 from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.param_form import ParamForm
 from workbench.gui.widgets.problem_list import ProblemList
+from workbench.gui.widgets.undo_keys import share_undo_keys
 
 _GAP_PX = 6
 _HOW_TO = (
     "Click a layer to see and change its settings. Drag layers from the left; "
     "drop one on a line to put it in between."
 )
+
+_UNKNOWN = "This version does not know this kind. It is kept as it is and saved again."
 
 
 class InspectorPanel(QScrollArea):
@@ -61,6 +64,7 @@ class InspectorPanel(QScrollArea):
         self.name.setAccessibleName("Name of the layer")
         self.name.setPlaceholderText("Name")
         self.name.editingFinished.connect(self._on_name_edited)
+        share_undo_keys(self.name)
         self.name_error = plain_label(role="bad", wrap=True)
         self._form_place = QVBoxLayout()
         self._facts_heading = plain_label(role="heading")
@@ -125,12 +129,10 @@ class InspectorPanel(QScrollArea):
             hint = spec.tpu_hint({**spec.defaults(), **node.params}, output)
         self.tpu.say("On a TPU", hint)
         self.tpu.setVisible(bool(hint))
-        self._show_what(
-            spec.summary
-            if spec
-            else "This version does not know this kind. It is kept as it is and saved again.",
-            has_page=spec is not None,
-        )
+        if spec is None:
+            self._show_what("About this layer", _UNKNOWN)
+        else:
+            self._show_what("What it does", spec.summary, has_page=True)
 
     def _show_many(self, nodes: Sequence[Node]) -> None:
         self._show_form(None, None)
@@ -143,13 +145,13 @@ class InspectorPanel(QScrollArea):
             self._facts_heading.setText("These layers")
             self.facts.set_facts(selection_facts([node.id for node in nodes], analysis))
             self.problems.set_problems([])
-            self._show_what("Move, copy, duplicate or delete them together.", has_page=False)
+            self._show_what("How to", "Move, copy, duplicate or delete them together.")
             return
         self.heading.setText("The network")
         self._facts_heading.setText("In all")
         self.facts.set_facts(network_facts(self._document.graph, analysis, self._document.recipe))
         self.problems.set_problems(analysis.problems)
-        self._show_what(_HOW_TO, has_page=False)
+        self._show_what("How to", _HOW_TO)
 
     def _show_name(self, node: Node) -> None:
         self.name.show()
@@ -176,8 +178,8 @@ class InspectorPanel(QScrollArea):
                 {k: v for k, v in node.params.items() if k in spec.defaults()} if spec else {}
             )
 
-    def _show_what(self, text: str, *, has_page: bool) -> None:
-        self._what_heading.setText("What it does" if has_page else "How to")
+    def _show_what(self, heading: str, text: str, *, has_page: bool = False) -> None:
+        self._what_heading.setText(heading)
         self.what.setText(text)
         self.more.setVisible(has_page)
 

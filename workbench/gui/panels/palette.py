@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QShortcut
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from workbench.core.specs import CATEGORIES, LayerSpec
@@ -20,9 +20,15 @@ _CATEGORY = Qt.ItemDataRole.UserRole + 1
 
 
 class PalettePanel(QWidget):
-    """Search above a list; `layer_chosen` tells the key of a layer to be added."""
+    """Search above a list.
+
+    Signals:
+        layer_chosen(str): Key of a layer to be added.
+        left(): The search is over: the keyboard is wanted elsewhere.
+    """
 
     layer_chosen = Signal(str)
+    left = Signal()
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -46,12 +52,20 @@ class PalettePanel(QWidget):
         self.search.returnPressed.connect(self._choose_current)
         self.list.itemActivated.connect(lambda _item: self._choose_current())
         self.search.installEventFilter(self.list)
+        end = QShortcut(Qt.Key.Key_Escape, self)
+        end.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        end.activated.connect(self._end_search)
         context.theme.changed.connect(self._refresh_icons)
 
     def start_search(self) -> None:
         """Puts the cursor into the search line."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
+
+    def _end_search(self) -> None:
+        """Escape: shows all layers again and gives the keyboard back."""
+        self.search.clear()
+        self.left.emit()
 
     def shown_keys(self) -> list[str]:
         """Keys of the layers that match the search, in their order."""
@@ -119,6 +133,7 @@ class PalettePanel(QWidget):
         item = self.list.currentItem()
         if item is not None and not item.isHidden() and item.data(_KEY):
             self.layer_chosen.emit(item.data(_KEY))
+            self.left.emit()
 
 
 class LayerList(QListWidget):

@@ -36,6 +36,7 @@ class DesignView(QMainWindow):
         self.canvas.selection_changed.connect(self.inspector.show_nodes)
         self.canvas.node_activated.connect(self._on_node_activated)
         self.palette_panel.layer_chosen.connect(self.add_layer)
+        self.palette_panel.left.connect(self.canvas.view.setFocus)
         self.inspector.help_asked.connect(self.help_asked)
         self.inspector.problem_chosen.connect(self.canvas.show_problem)
 
