@@ -46,7 +46,6 @@ class WrittenRun:
             RunStarted(
                 run=self.folder.name,
                 target="this_computer",
-                replicas=1,
                 precision="float32",
                 seed=7,
                 versions={},

@@ -28,7 +28,7 @@ def events():
 
     def make(run, *, outcome="completed"):
         yield RunStarted(
-            run=str(run.path), target="this_computer", replicas=1, precision="float32", seed=7,
+            run=str(run.path), target="this_computer", precision="float32", seed=7,
             versions={}, plan=Plan(precision="float32"), epochs=2, batch_size=10, pid=1,
         )  # fmt: skip
         yield DataReady(

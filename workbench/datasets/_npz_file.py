@@ -44,6 +44,7 @@ class Member:
     data_bytes: int
 
     def words(self) -> str:
+        """Name, type and shape, for messages."""
         return f"{self.name} {self.dtype} {self.shape}"
 
 

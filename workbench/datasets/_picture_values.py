@@ -70,6 +70,7 @@ class Scale:
     note: str = ""
 
     def apply(self, block: Array) -> Array:
+        """The values of `block` as uint8, black at 0 and white at 255."""
         if block.dtype == np.uint8 and self.low == 0 and self.factor == 1:
             return block
         return np.round((block.astype(np.float64) - self.low) * self.factor).astype(np.uint8)

@@ -47,7 +47,6 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
 
     run: str
     target: str
-    replicas: int
     precision: str
     seed: int
     versions: dict[str, str]

@@ -82,16 +82,7 @@ def build_model(
     names = keras_names(graph)
     output = find_outputs(graph)[0]
     on_host = () if whole else pipeline_nodes(graph, layers)
-    float32 = {*tail(graph, layers, output), *pipeline_nodes(graph, layers)}
-    made: dict[str, Any] = {}
-    for node_id in graph.order:
-        spec = layers[graph.nodes[node_id].kind]
-        if spec.key == "input" or node_id not in found.shapes:
-            continue
-        policy = "float32" if node_id in float32 else POLICIES[precision]
-        arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
-        node_seed = None if seed is None else layer_seed(seed, names[node_id])
-        made[node_id] = make_layer(keras, spec, names[node_id], arguments, seed=node_seed)
+    made = _make_layers(keras, graph, layers, found, precision=precision, seed=seed)
     input_id = next(node.id for node in graph.nodes.values() if node.kind == "input")
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
@@ -108,6 +99,33 @@ def build_model(
         not ends_in_softmax(graph, layers, output),
         names,
     )
+
+
+def _make_layers(
+    keras: Any,
+    graph: Graph,
+    layers: Registry[LayerSpec],
+    found: Propagation,
+    *,
+    precision: str,
+    seed: int | None,
+) -> dict[str, Any]:
+    """All layers but Input by node id, not connected yet."""
+    names = keras_names(graph)
+    float32 = {
+        *tail(graph, layers, find_outputs(graph)[0]),
+        *pipeline_nodes(graph, layers),
+    }
+    made: dict[str, Any] = {}
+    for node_id in graph.order:
+        spec = layers[graph.nodes[node_id].kind]
+        if spec.key == "input" or node_id not in found.shapes:
+            continue
+        policy = "float32" if node_id in float32 else POLICIES[precision]
+        arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
+        node_seed = None if seed is None else layer_seed(seed, names[node_id])
+        made[node_id] = make_layer(keras, spec, names[node_id], arguments, seed=node_seed)
+    return made
 
 
 def make_layer(

@@ -35,6 +35,7 @@ class Expected:
 
     @property
     def num_bytes(self) -> int:
+        """Size of the array's data."""
         return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
 
 

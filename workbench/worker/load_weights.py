@@ -152,7 +152,6 @@ def _write_events(run: RunFolder, project: Project, path: Path) -> None:
             RunStarted(
                 run=run.name,
                 target=project.target.key,
-                replicas=1,
                 precision="float32",
                 seed=project.recipe.seed,
                 versions=versions(),

@@ -102,7 +102,6 @@ def _tell_start(run: RunFolder, project: Project, teller: Teller) -> None:
         RunStarted(
             run=str(run.path),
             target=project.target.key,
-            replicas=int(project.target.params.get("replicas", 1)),
             precision=choice.precision,
             seed=recipe.seed,
             versions=versions(),

@@ -43,8 +43,6 @@ class Training:
 
     Attributes:
         batch_size: Pictures a step.
-        epochs_done: Whole epochs trained.
-        best: The best epoch so far.
         test: Scores of the kept weights on the test pictures.
         is_completed: All epochs were trained.
     """
@@ -65,10 +63,12 @@ class Training:
 
     @property
     def epochs_done(self) -> int:
+        """Whole epochs trained."""
         return len(self._epochs)
 
     @property
     def best(self) -> BestEpoch | None:
+        """The best epoch so far; None before the first."""
         return best_epoch(self._epochs)
 
     def run(self) -> None:
