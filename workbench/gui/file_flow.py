@@ -8,13 +8,14 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.core.project import Project
+from workbench.core.project_file import PROJECT_SUFFIX
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import WorkbenchError
 from workbench.gui.dialogs.messages import Answer, ask_choice, ask_unsaved, show_error
+from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.gui.window_state import WindowState
 
-SUFFIX = ".workbench"
-_FILTER = f"Workbench projects (*{SUFFIX});;All files (*)"
+_FILTER = f"Workbench projects (*{PROJECT_SUFFIX});;All files (*)"
 
 
 class FileFlow(QObject):
@@ -36,7 +37,7 @@ class FileFlow(QObject):
         """What the project is called: its file, else its title."""
         path = self._document.path
         if path:
-            return Path(path).name.removesuffix(SUFFIX)
+            return Path(path).name.removesuffix(PROJECT_SUFFIX)
         return self._document.project.title or "untitled"
 
     def new(self, project: Project | None = None) -> bool:
@@ -74,11 +75,9 @@ class FileFlow(QObject):
 
     def save_as(self) -> bool:
         """Asks for a file and saves to it."""
-        start = str(Path(self._start_folder()) / f"{self.name}{SUFFIX}")
-        path, _ = QFileDialog.getSaveFileName(self._window, "Save the project", start, _FILTER)
-        if not path:
-            return False
-        return self._save_to(path if path.endswith(SUFFIX) else path + SUFFIX)
+        start = str(Path(self._start_folder()) / f"{self.name}{PROJECT_SUFFIX}")
+        path, _ = ask_save_path(self._window, "Save the project", start, _FILTER)
+        return bool(path) and self._save_to(path)
 
     def revert(self) -> bool:
         """Goes back to the saved file, after asking."""
@@ -87,7 +86,10 @@ class FileFlow(QObject):
             return False
         what = f"Go back to the saved {Path(path).name}?"
         choices = ("Go back", "Keep the changes")
-        if ask_choice(self._window, what, "The changes since then are lost.", choices) != 0:
+        if (
+            ask_choice(self._window, what, "The changes since then are lost.", choices, default=1)
+            != 0
+        ):
             return False
         try:
             self._document.open(Path(path))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from workbench.core.project_file import project_text
+from workbench.core.project_file import PROJECT_SUFFIX, project_text
 from workbench.errors import WorkbenchError
 from workbench.exports import all_exports
 from workbench.gui.context import WindowContext
 from workbench.gui.dialogs.messages import ask_choice, show_error, show_notice
+from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, LoadWeights, Progress
+from workbench.protocol.wire import error_from_parts
 
 _WEIGHTS_FILTER = "Weights (*.h5 *.hdf5 *.keras);;All files (*)"
 
@@ -86,7 +87,7 @@ class RunFlow(QObject):
             self.blocked.emit()
             return
         path = self._document.path
-        title = Path(path).name.removesuffix(".workbench") if path else ""
+        title = Path(path).name.removesuffix(PROJECT_SUFFIX) if path else ""
         self._library.start_run(
             self._document.project,
             title=title or self._document.project.title,
@@ -155,15 +156,14 @@ class RunFlow(QObject):
             return
         specs = list(all_exports().values())
         filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
-        path, chosen = QFileDialog.getSaveFileName(
+        path, chosen = ask_save_path(
             self._window, f"Export {run.name}", str(Path.home() / run.name), ";;".join(filters)
         )
         if not path:
             return
         spec = filters.get(chosen, specs[0])
-        target = path if path.endswith(spec.suffix) else path + spec.suffix
-        self.said.emit(f"Exporting to {Path(target).name}…")
-        request = Export(id=0, model=str(run), format=spec.key, path=target)
+        self.said.emit(f"Exporting to {Path(path).name}…")
+        request = Export(id=0, model=str(run), format=spec.key, path=path)
         self._service.send(request, self._on_exported)
 
     def _exportable(self) -> Path | None:
@@ -183,7 +183,7 @@ class RunFlow(QObject):
 
     def _on_refused(self, answer: Failed) -> None:
         self.said.emit("")
-        show_error(self._window, WorkbenchError.from_dict(msgspec.structs.asdict(answer.error)))
+        show_error(self._window, error_from_parts(answer.error))
 
     def _on_current_changed(self) -> None:
         current = self._library.current

@@ -56,12 +56,14 @@ def ask_unsaved(parent: QWidget | None, name: str) -> Answer:
     return answers.get(buttons(box.exec()), Answer.CANCEL)
 
 
-def ask_choice(parent: QWidget | None, what: str, more: str, choices: Sequence[str]) -> int:
-    """Asks to choose; returns the index of the choice, or -1 for Esc."""
+def ask_choice(
+    parent: QWidget | None, what: str, more: str, choices: Sequence[str], *, default: int = 0
+) -> int:
+    """Asks to choose; Enter takes `default`, Esc the last. Returns the index of the choice."""
     box = make_box(parent, QMessageBox.Icon.Question, what, more)
     box.setStandardButtons(QMessageBox.StandardButton.NoButton)
     buttons = [box.addButton(text, QMessageBox.ButtonRole.ActionRole) for text in choices]
-    box.setDefaultButton(buttons[0])
+    box.setDefaultButton(buttons[default])
     box.setEscapeButton(buttons[-1])
     box.exec()
     clicked = box.clickedButton()

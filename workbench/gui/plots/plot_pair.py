@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFileDialog, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from workbench.errors import WorkbenchError
+from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.gui.plots.live_plot import LivePlot
 from workbench.gui.plots.series import Series
 from workbench.gui.theme import Theme
@@ -173,11 +174,11 @@ class PlotPair(QWidget):
             plot.show_crosshair(x if isinstance(x, float) else None)
 
     def _on_export(self, plot: LivePlot, suffix: str) -> None:
-        path, _ = QFileDialog.getSaveFileName(
-            self, f"Save the {plot.title.lower()} plot", f"{plot.title.lower()}.{suffix}"
-        )
+        name = plot.title.lower()
+        filters = f"{suffix.upper()} file (*.{suffix})"
+        path, _ = ask_save_path(self, f"Save the {name} plot", f"{name}.{suffix}", filters)
         if path:
-            self.export(plot, Path(path if Path(path).suffix else f"{path}.{suffix}"))
+            self.export(plot, Path(path))
 
     def export(self, plot: LivePlot, path: Path) -> None:
         """Writes one plot as the file's ending says; tells by `failed` when it cannot."""

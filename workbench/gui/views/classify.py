@@ -14,11 +14,10 @@ from workbench.core.project_file import project_text
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.classified import (
     ClassifiedPicture,
-    error_of,
 )
 from workbench.gui.classify_queue import ClassifyQueue
 from workbench.gui.context import WindowContext
-from workbench.gui.drops import PICTURE_SUFFIXES
+from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.gui.folder_to_csv import FolderToCsv
 from workbench.gui.panels.drop_panel import DropPanel
 from workbench.gui.panels.model_chooser import ModelChooser
@@ -29,6 +28,7 @@ from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.empty import EmptyPage
 from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.wait_label import WaitLabel
+from workbench.pictures.folders import ENDINGS
 from workbench.protocol.messages import (
     AnyAnswer,
     Done,
@@ -38,6 +38,7 @@ from workbench.protocol.messages import (
     TestPicture,
     WarmUp,
 )
+from workbench.protocol.wire import error_from_parts
 
 MAX_KEPT = 200
 BOTH_FROM_PX = 720
@@ -188,7 +189,7 @@ class ClassifyView(QWidget):
             self.wait.wait_for(answer.text)
         elif isinstance(answer, Failed):
             self._warm = None
-            self._fail(error_of(answer))
+            self._fail(error_from_parts(answer.error))
         elif isinstance(answer, Done):
             self.wait.say("Ready")
 
@@ -215,7 +216,7 @@ class ClassifyView(QWidget):
         if isinstance(answer, Progress):
             self.wait.wait_for(answer.text)
         elif isinstance(answer, Failed):
-            self._fail(error_of(answer))
+            self._fail(error_from_parts(answer.error))
         elif isinstance(answer, Done):
             self.wait.say(answer.text or "The weights are loaded.")
             self.chooser.choose(Path(answer.path))
@@ -267,7 +268,7 @@ class ClassifyView(QWidget):
 
     def ask_pictures(self) -> None:
         """Lets the user choose picture files."""
-        patterns = " ".join(f"*{suffix}" for suffix in sorted(PICTURE_SUFFIXES))
+        patterns = " ".join(f"*{suffix}" for suffix in sorted(ENDINGS))
         paths, _ = QFileDialog.getOpenFileNames(
             self, "Open pictures", "", f"Pictures ({patterns});;All files (*)"
         )
@@ -308,7 +309,7 @@ class ClassifyView(QWidget):
         folder = QFileDialog.getExistingDirectory(self, "Classify a folder")
         if not folder:
             return
-        table, _ = QFileDialog.getSaveFileName(
+        table, _ = ask_save_path(
             self, "Save the table", f"{Path(folder).name}.csv", "CSV table (*.csv)"
         )
         if table:

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDockWidget,
-    QFileDialog,
     QFrame,
     QInputDialog,
     QLineEdit,
@@ -25,6 +24,7 @@ from workbench.errors import WorkbenchError
 from workbench.exports import all_exports
 from workbench.gui.context import WindowContext
 from workbench.gui.dialogs.messages import make_box, show_notice
+from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.gui.panels.log_panel import LogPanel
 from workbench.gui.panels.recipe import RecipePanel
 from workbench.gui.panels.run_header import RunHeader
@@ -42,6 +42,7 @@ from workbench.protocol.messages import (
     LogLine,
     RunEvent,
 )
+from workbench.protocol.wire import error_from_parts
 from workbench.runs.index import RunSummary
 from workbench.runs.outcome import RunOutcome
 
@@ -248,7 +249,7 @@ class TrainView(QMainWindow):
 
     def _on_export(self, run: RunSummary, key: str) -> None:
         spec = all_exports()[key]
-        path, _ = QFileDialog.getSaveFileName(
+        path, _ = ask_save_path(
             self,
             f"Export {run.title}",
             f"{run.title}{spec.suffix}",
@@ -256,8 +257,6 @@ class TrainView(QMainWindow):
         )
         if not path:
             return
-        if not path.endswith(spec.suffix):
-            path += spec.suffix
         self._say(f"Exporting {Path(path).name}…")
         request = Export(id=0, model=str(run.path), format=key, path=path)
         self._context.service.send(request, self._on_export_answer)
@@ -266,7 +265,7 @@ class TrainView(QMainWindow):
         if isinstance(answer, Done):
             self._say(answer.text or "Exported.")
         elif isinstance(answer, Failed):
-            self._on_failed(WorkbenchError.from_dict(_parts(answer)))
+            self._on_failed(error_from_parts(answer.error))
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self._say(str(error))
@@ -274,14 +273,3 @@ class TrainView(QMainWindow):
     def _say(self, words: str) -> None:
         self.status.emit(words)
         self.log.add_text(words)
-
-
-def _parts(answer: Failed) -> dict[str, str]:
-    error = answer.error
-    return {
-        "what": error.what,
-        "where": error.where,
-        "received": error.received,
-        "expected": error.expected,
-        "fix": error.fix,
-    }
