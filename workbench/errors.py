@@ -70,12 +70,6 @@ class WorkbenchError(Exception):
             "fix": self.fix,
         }
 
-    @classmethod
-    def from_dict(cls, parts: dict[str, str]) -> WorkbenchError:
-        """Rebuilds an error that came over the protocol (its exact class is not kept)."""
-        keys = ("where", "received", "expected", "fix")
-        return cls(parts.get("what", ""), **{key: parts.get(key, "") for key in keys})
-
 
 class UsageError(WorkbenchError):
     """Wrong words on the command line."""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from workbench.core.file_lock import is_locked, lock_descriptor
 from workbench.core.project import Project
-from workbench.core.project_file import parse_project, project_text
+from workbench.core.project_file import PROJECT_SUFFIX, parse_project, project_text
 from workbench.core.save import save_bytes, sweep_leftovers
 from workbench.errors import InputError, ProjectFileError, SaveError
 
@@ -72,7 +72,7 @@ class RecoverySlot:
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
-        self.snapshot = self._folder / f"{secrets.token_hex(8)}.workbench"
+        self.snapshot = self._folder / f"{secrets.token_hex(8)}{PROJECT_SUFFIX}"
         self._lock_path = _lock_path(self.snapshot)
         self._lock = -1
         self._problem = ""
@@ -198,7 +198,7 @@ def _put_away(path: Path) -> None:
 
 def _forget_old(folder: Path) -> None:
     for path in _list(folder):
-        if path.suffix == ".workbench" and time.time() - _changed_at(path) > _KEPT_S:
+        if path.suffix == PROJECT_SUFFIX and time.time() - _changed_at(path) > _KEPT_S:
             _remove(path)
 
 

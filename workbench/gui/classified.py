@@ -8,9 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
-from workbench.errors import WorkbenchError
 from workbench.gui.widgets.numbers import share
-from workbench.protocol.messages import Classified, ErrorParts, Failed
+from workbench.protocol.messages import Classified
 
 MAX_PREVIEW_PX = 640
 
@@ -66,19 +65,3 @@ def load_preview(path: str) -> QImage:
 def picture_name(file: str) -> str:
     """The file's own name."""
     return Path(file).name or file
-
-
-def error_of(answer: Failed) -> WorkbenchError:
-    """The error that a Failed answer carries."""
-    return to_error(answer.error)
-
-
-def to_error(parts: ErrorParts) -> WorkbenchError:
-    """An error as it came over the protocol."""
-    return WorkbenchError(
-        parts.what,
-        where=parts.where,
-        received=parts.received,
-        expected=parts.expected,
-        fix=parts.fix,
-    )

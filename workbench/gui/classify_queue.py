@@ -8,8 +8,9 @@ from PySide6.QtCore import QObject, Signal
 
 from workbench.client.background import Background
 from workbench.client.service_process import ServiceProcess
-from workbench.gui.classified import ClassifiedPicture, error_of, load_preview, picture_name
+from workbench.gui.classified import ClassifiedPicture, load_preview, picture_name
 from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Failed, Progress
+from workbench.protocol.wire import error_from_parts
 
 PICTURES_PER_REQUEST = 32
 
@@ -74,7 +75,7 @@ class ClassifyQueue(QObject):
         elif isinstance(answer, Failed):
             self.is_asking = False
             self._waiting = []
-            self.failed.emit(error_of(answer))
+            self.failed.emit(error_from_parts(answer.error))
         elif isinstance(answer, Done):
             self.is_asking = False
             if not self._waiting:

@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from workbench.core.project_file import PROJECT_SUFFIX
 from workbench.gui.widgets.numbers import plural
+from workbench.pictures.folders import ENDINGS, is_hidden
 
-PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"})
 WEIGHTS_SUFFIXES = (".weights.h5", ".h5", ".hdf5", ".keras")
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
 
@@ -64,7 +65,7 @@ def _sort_single(path: Path) -> Drop | None:
     name = path.name.lower()
     if path.is_dir():
         return _sort_folder(path)
-    if name.endswith(".workbench"):
+    if name.endswith(PROJECT_SUFFIX):
         return Drop("project", (str(path),), f"Drop to open the project “{path.name}”")
     if name.endswith(WEIGHTS_SUFFIXES):
         return Drop("weights", (str(path),), f"Drop to load weights from “{path.name}”")
@@ -78,7 +79,7 @@ def _sort_folder(folder: Path) -> Drop | None:
         entries = list(islice(folder.iterdir(), _LOOKED_AT))
     except OSError as error:
         return Drop("unknown", (str(folder),), f"“{folder.name}” cannot be read: {error.strerror}")
-    classes = [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+    classes = [entry for entry in entries if entry.is_dir() and not is_hidden(entry.name)]
     if len(classes) >= 2:
         words = f"Drop to use “{folder.name}” as the data set: {len(classes)} classes"
         return Drop("class_folders", (str(folder),), words)
@@ -93,4 +94,4 @@ def _sort_folder(folder: Path) -> Drop | None:
 
 
 def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in PICTURE_SUFFIXES
+    return path.suffix.lower() in ENDINGS

@@ -12,10 +12,10 @@ from workbench.client.background import Background
 from workbench.client.service_process import ServiceProcess
 from workbench.core.save import save_bytes
 from workbench.errors import PictureError, WorkbenchError
-from workbench.gui.classified import error_of
 from workbench.gui.widgets.numbers import count, plural
 from workbench.pictures import list_pictures
 from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Failed
+from workbench.protocol.wire import error_from_parts
 
 PICTURES_PER_REQUEST = 64
 
@@ -106,7 +106,7 @@ class FolderToCsv(QObject):
                 f"Classified {count(len(self._answers))} of {count(self._total)} pictures"
             )
         elif isinstance(answer, Failed):
-            self.failed.emit(error_of(answer))
+            self.failed.emit(error_from_parts(answer.error))
         elif isinstance(answer, Done):
             self._next()
 

@@ -6,6 +6,7 @@ import errno
 import traceback
 
 from workbench.errors import RunError, WorkbenchError
+from workbench.protocol import wire
 from workbench.protocol.messages import ErrorParts
 
 _MAX_TEXT = 600
@@ -34,7 +35,7 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
         batch_size: Of the run; a smaller one is suggested when the memory ran out.
     """
     if isinstance(error, WorkbenchError):
-        return ErrorParts(**error.to_dict())
+        return wire.error_parts(error)
     name = type(error).__name__
     if name in _OUT_OF_MEMORY:
         return _out_of_memory(error, batch_size)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from workbench.client.background import Background
 from workbench.client.service_process import ServiceProcess
-from workbench.gui.classified import error_of, load_preview
+from workbench.gui.classified import load_preview
 from workbench.gui.panels.picture_strip import PictureStrip
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
@@ -24,6 +24,7 @@ from workbench.protocol.messages import (
     TestPicture,
     TestPictures,
 )
+from workbench.protocol.wire import error_from_parts
 
 NUM_PICTURES = 24
 MAX_INDEX = 9_999_999
@@ -112,7 +113,7 @@ class TestPicker(QFrame):
         if isinstance(answer, Progress):
             self.wait.wait_for(answer.text)
         elif isinstance(answer, Failed):
-            self.wait.say(str(error_of(answer)), is_bad=True)
+            self.wait.say(str(error_from_parts(answer.error)), is_bad=True)
             self._model = None
         elif isinstance(answer, TestPictures):
             self._show(number, answer.pictures)

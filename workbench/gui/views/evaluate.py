@@ -22,7 +22,6 @@ from workbench.core.project import Choice
 from workbench.core.source import parse_source
 from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
-from workbench.gui.classified import error_of
 from workbench.gui.context import WindowContext
 from workbench.gui.panels.class_table import ClassTable
 from workbench.gui.panels.model_chooser import ModelChooser
@@ -34,6 +33,7 @@ from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.numbers import count, share
 from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.protocol.messages import AnyAnswer, Evaluate, Evaluation, Failed, Progress
+from workbench.protocol.wire import error_from_parts
 
 
 class EvaluateView(QWidget):
@@ -176,7 +176,7 @@ class EvaluateView(QWidget):
             self._show(shown, answer)
         elif isinstance(answer, Failed):
             self._show_idle()
-            self.wait.say(str(error_of(answer)), is_bad=True)
+            self.wait.say(str(error_from_parts(answer.error)), is_bad=True)
 
     def _show_idle(self) -> None:
         self._request = 0
