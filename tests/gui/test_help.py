@@ -3,10 +3,12 @@
 import re
 
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from workbench.assets import help_path, resource_path
 from workbench.gui.dialogs.about import AboutDialog, system_info
 from workbench.gui.dialogs.help_viewer import HelpViewer
+from workbench.gui.dialogs.shortcuts import ShortcutsSheet, balanced, groups_of
 from workbench.gui.help_pages import GENERAL_PAGES, page_markdown
 from workbench.layers import all_layers
 
@@ -55,3 +57,17 @@ def test_about_tells_the_versions(qtbot):
     qtbot.addWidget(dialog)
     assert "Workbench" in system_info()
     assert "keras 3" in system_info()
+
+
+def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window):
+    window.show_view("design")
+    window.show_view("welcome")
+    groups = groups_of(window._menu_actions())
+    left, right = balanced(groups)
+    assert sorted(left + right) == sorted(groups)
+    heights = [sum(len(rows) + 2 for _, rows in column) for column in (left, right)]
+    assert abs(heights[0] - heights[1]) <= 8
+    sheet = ShortcutsSheet(groups, window)
+    words = {label.text() for label in sheet.findChildren(QLabel)}
+    assert {"Alt + arrows", "Move what is selected", "Ctrl+D"} <= words
+    sheet.close()

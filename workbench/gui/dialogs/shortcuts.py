@@ -21,7 +21,7 @@ from workbench.gui.widgets.labels import plain_label
 Group = tuple[str, list[tuple[str, str]]]
 
 _KEYS_PX = 200
-_SIZE = QSize(920, 720)
+_SIZE = QSize(920, 800)
 _MOUSE: Group = (
     "Mouse on the canvas",
     [
@@ -61,6 +61,20 @@ def keys_text(action: QAction) -> str:
     return " or ".join(keys.toString(form) for keys in action.shortcuts() if not keys.isEmpty())
 
 
+def balanced(groups: Iterable[Group]) -> tuple[list[Group], list[Group]]:
+    """The groups in two columns: each goes where there is more room left."""
+    left: list[Group] = []
+    right: list[Group] = []
+    for group in groups:
+        (left if _height(left) <= _height(right) else right).append(group)
+    return left, right
+
+
+def _height(groups: Iterable[Group]) -> int:
+    """Rows that groups fill, their headings among them."""
+    return sum(len(rows) + 2 for _, rows in groups)
+
+
 class ShortcutsSheet(QDialog):
     """Two columns of groups; a row is the keys and what they do."""
 
@@ -72,15 +86,11 @@ class ShortcutsSheet(QDialog):
         columns = QHBoxLayout(page)
         columns.setContentsMargins(16, 16, 16, 16)
         columns.setSpacing(32)
-        all_groups = [*groups, _KEYS, _MOUSE]
-        half = sum(len(rows) + 2 for _, rows in all_groups) / 2
-        left, right = QVBoxLayout(), QVBoxLayout()
-        used = 0
-        for title, rows in all_groups:
-            (left if used + len(rows) / 2 < half else right).addLayout(_group(title, rows))
-            used += len(rows) + 2
-        for column in (left, right):
+        for groups_below in balanced([*groups, _KEYS, _MOUSE]):
+            column = QVBoxLayout()
             column.setSpacing(16)
+            for title, rows in groups_below:
+                column.addLayout(_group(title, rows))
             column.addStretch(1)
             columns.addLayout(column, 1)
         scroll = QScrollArea()
