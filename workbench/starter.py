@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.core.graph import Graph
 from workbench.core.project import Choice, Project
+from workbench.core.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
 from workbench.pictures.folders import list_folders, list_pictures
@@ -19,6 +20,8 @@ _BATCHES_PER_EPOCH = 20
 _MAX_BATCH = 64
 _STEPS_WANTED = 3_000
 _EPOCHS = (15, 60)
+_VALIDATED_PER_CLASS = 10
+_MAX_VALIDATION_SHARE = 0.2
 _TRAIN = ("train", "training")
 
 
@@ -74,6 +77,12 @@ def project_for_folder(folder: str) -> Project:
     steps = max(1, found.total // batch)
     low, high = _EPOCHS
     epochs = max(low, min(high, _STEPS_WANTED // steps))
+    recipe = template.recipe.with_values(
+        batch_size=batch,
+        epochs=epochs,
+        keep="best",
+        validation_share=_validation_share(found, template.recipe),
+    )
     spec = all_datasets()["folder"]
     values = {param.key: param.default for param in spec.params}
     return replace(
@@ -82,8 +91,15 @@ def project_for_folder(folder: str) -> Project:
         summary=f"{len(found.pictures)} classes, {found.total:,} pictures",
         graph=with_classes(template.graph, len(found.pictures)),
         dataset=Choice("folder", {**values, spec.source_param: found.folder}),
-        recipe=template.recipe.with_values(batch_size=batch, epochs=epochs, keep="best"),
+        recipe=recipe,
     )
+
+
+def _validation_share(found: FolderCount, recipe: TrainingRecipe) -> float:
+    """The recipe's share, or a larger one where it would leave too few to choose by."""
+    num_train = found.total * (1.0 - recipe.test_share)
+    wanted = _VALIDATED_PER_CLASS * len(found.pictures) / num_train
+    return max(recipe.validation_share, min(round(wanted, 2), _MAX_VALIDATION_SHARE))
 
 
 def with_classes(graph: Graph, num_classes: int) -> Graph:

@@ -86,7 +86,7 @@ def test_targets_names_this_computer(capsys):
 
 
 def test_train_refuses_a_wrong_number_with_its_bounds(project, capsys):
-    assert main(["train", str(project), "--epochs", "0", "--json"]) == 3
+    assert main(["train", str(project), "--epochs", "0", "--json"]) == 2
     answer = _json_lines(capsys)[-1]
     assert answer["error"]["received"] == "0"
 
@@ -104,7 +104,36 @@ def test_stop_of_an_unknown_run_is_told(capsys):
     assert "no-such-run" in capsys.readouterr().err
 
 
-def test_wrong_words_exit_with_two():
-    with pytest.raises(SystemExit) as error:
-        main(["check"])
-    assert error.value.code == 2
+@pytest.mark.parametrize(
+    "words",
+    [["check"], ["train", "p.workbench", "--epochs", "many"], ["stop", "--no-such-option"]],
+)
+def test_wrong_words_exit_with_two_and_are_told_as_json_too(words, capsys):
+    assert main(words) == 2
+    assert "usage" not in capsys.readouterr().out
+    assert main([*words, "--json"]) == 2
+    assert "workbench" in _json_lines(capsys)[-1]["error"]["expected"]
+
+
+def test_a_word_that_is_no_command_and_no_project_is_told_with_near_names(capsys):
+    assert main(["clasify"]) == 2
+    assert "workbench classify" in capsys.readouterr().err
+
+
+def test_without_a_display_the_window_is_refused_in_words(project, capsys, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert main([str(project)]) == 2
+    assert "no display" in capsys.readouterr().err
+
+
+def test_templates_name_their_data_sets_to_people(capsys):
+    assert main(["templates"]) == 0
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if "cifar10_conv" in each]
+    assert line.split()[1:3] == ["1,676,982", "cifar10"]
+
+
+def test_a_folder_without_pictures_is_told_before_anything_is_loaded(tmp_path, capsys):
+    assert main(["classify", "run", str(tmp_path), "--json"]) == 3
+    (line,) = _json_lines(capsys)
+    assert line["error"]["where"] == str(tmp_path)

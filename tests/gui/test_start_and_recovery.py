@@ -37,6 +37,12 @@ def test_a_folder_gives_a_project_that_fits(folder, context):
     assert parse_project(project_text(project), "text").graph == project.graph
 
 
+def test_a_small_folder_keeps_enough_pictures_to_choose_by(folder):
+    recipe = project_for_folder(str(folder)).recipe
+    assert recipe.keep == "best"
+    assert recipe.validation_share == 0.2
+
+
 def test_train_and_test_folders_are_looked_through(folder, tmp_path):
     root = tmp_path / "parted"
     root.mkdir()

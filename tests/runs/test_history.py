@@ -66,9 +66,9 @@ def test_views_cannot_be_written(run, events):
     assert not history.losses.flags.writeable
 
 
-def epoch(number, accuracy, val_accuracy):
+def epoch(number, accuracy, val_accuracy, val_loss=None):
     return EpochFinished(
-        epoch=number, step=number, loss=1.0, accuracy=accuracy, val_loss=None,
+        epoch=number, step=number, loss=1.0, accuracy=accuracy, val_loss=val_loss,
         val_accuracy=val_accuracy, seconds=1.0, images_per_second=1.0,
     )  # fmt: skip
 
@@ -78,3 +78,8 @@ def test_best_epoch_is_the_earliest_of_equals_and_falls_back_to_training():
     assert best_epoch([epoch(1, 0.9, 0.5), epoch(2, 0.1, 0.6), epoch(3, 0.1, 0.6)]).epoch == 2
     assert best_epoch([epoch(1, 0.5, None), epoch(2, 0.7, None)]).epoch == 2
     assert best_epoch([epoch(1, None, None)]) is None
+
+
+def test_of_epochs_with_equal_accuracy_the_lowest_loss_is_best():
+    equal = [epoch(1, 0.2, 0.2, 1.61), epoch(2, 0.2, 0.2, 1.5), epoch(3, 0.9, 0.2, 1.55)]
+    assert best_epoch(equal).epoch == 2

@@ -12,11 +12,11 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from workbench import __version__
 from workbench.cli._output import report_error
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -25,11 +25,11 @@ def main(words: Sequence[str] | None = None) -> int:
     commands = _commands()
     if not _names_a_command(words, commands):
         words = ["gui", *words]
-    arguments = _parser(commands).parse_args(words)
     try:
+        arguments = _parser(commands).parse_args(words)
         code: int = arguments.run(arguments)
     except WorkbenchError as error:
-        report_error(error, as_json=getattr(arguments, "json", False))
+        report_error(error, as_json="--json" in words)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -49,8 +49,19 @@ def _names_a_command(words: Sequence[str], commands: dict[str, Any]) -> bool:
     return bool(words) and (words[0] in commands or words[0] in {"-h", "--help", "--version"})
 
 
+class _Parser(argparse.ArgumentParser):
+    """Wrong words become a UsageError, which programs read as JSON like every other."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(
+            f"{message[:1].upper()}{message[1:]}.",
+            expected=" ".join(self.format_usage().removeprefix("usage:").split()),
+            fix=f"`{self.prog} --help` explains each word.",
+        )
+
+
 def _parser(commands: dict[str, Any]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="workbench",
         description="Assemble, train and use image-classification networks.",
         epilog="Without a command, `workbench [PROJECT]` opens the window.",

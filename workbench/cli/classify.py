@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.cli._service import ask
 from workbench.core.save import save_bytes
+from workbench.errors import PictureError
 from workbench.pictures.folders import list_pictures
 from workbench.protocol.messages import Classified, Classify
 from workbench.runs.folder import find_model
@@ -32,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints a line a picture; 3 when none could be read."""
     files = [file for image in arguments.images for file in _files(image)]
+    if not files:
+        raise PictureError(
+            "There are no pictures to classify.",
+            where=", ".join(map(str, arguments.images)),
+            received="no picture files in the folder or its folders",
+        )
     request = Classify(
         id=1, model=find_model(arguments.model), pictures=files, top=max(0, arguments.top)
     )

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import pkgutil
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+
+import workbench.cli as commands
+from workbench.errors import UsageError
+
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 
 NAME = "gui"
 HELP = "open the window (what `workbench [PROJECT]` does)"
@@ -14,8 +24,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the window until it is closed."""
+    """Runs the window until it is closed.
+
+    Raises:
+        UsageError: no such project, or no display to show a window on.
+    """
+    if arguments.project is not None and not Path(arguments.project).exists():
+        raise _unknown(arguments.project)
+    _refuse_without_display()
     # Late, so that commands for the terminal never load Qt.
     from workbench.app import run_window  # noqa: PLC0415
 
     return run_window(arguments.project)
+
+
+def _unknown(word: str) -> UsageError:
+    names = [each.name for each in pkgutil.iter_modules(commands.__path__)]
+    near = get_close_matches(word, [name for name in names if not name.startswith("_")])
+    return UsageError(
+        "There is no such command, and no such project file.",
+        received=word,
+        expected="a command, or the path of a .workbench file",
+        fix=f"Did you mean `workbench {near[0]}`?" if near else "`workbench --help` lists them.",
+    )
+
+
+def _refuse_without_display() -> None:
+    """Qt ends the process with its own words where there is no display: told before it may."""
+    has_display = any(os.environ.get(name) for name in _DISPLAYS)
+    if sys.platform.startswith("linux") and not has_display:
+        raise UsageError(
+            "There is no display to open a window on.",
+            expected=f"one of the variables {', '.join(_DISPLAYS)}",
+            fix="`workbench tour` shows the same work in the terminal; `workbench --help` "
+            "lists all commands.",
+        )

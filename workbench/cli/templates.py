@@ -30,6 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
                 }
             )
         else:
-            words = f"{template.key:18} {template.parameters:>12,}  {template.title}"
+            dataset = template.project.dataset.key
+            words = f"{template.key:18} {template.parameters:>12,}  {dataset:14} {template.title}"
             print(printable(words))
     return 0

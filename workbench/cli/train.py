@@ -14,9 +14,10 @@ from workbench.cli.check import facts_of
 from workbench.core.checks import analyse
 from workbench.core.project import Choice, Project
 from workbench.core.project_file import read_project
+from workbench.core.recipe import TrainingRecipe
 from workbench.core.source import parse_source
 from workbench.datasets import all_datasets
-from workbench.errors import ProjectFileError, UsageError
+from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.messages import RunFinished
 from workbench.runs.folder import RunFolder, create_run
@@ -79,13 +80,20 @@ def project_for(arguments: argparse.Namespace) -> Project:
         for key in ("epochs", "batch_size", "seed", "precision")
         if getattr(arguments, key) is not None
     }
-    project = replace(project, recipe=project.recipe.with_values(**changes))
+    project = replace(project, recipe=_changed(project.recipe, changes))
     if arguments.data is not None:
         project = replace(project, dataset=parse_source(arguments.data, all_datasets()))
     if arguments.target is not None:
         project = replace(project, target=_target(arguments.target))
     _refuse_problems(project, arguments.project)
     return project
+
+
+def _changed(recipe: TrainingRecipe, changes: dict[str, Any]) -> TrainingRecipe:
+    try:
+        return recipe.with_values(**changes)
+    except ParamError as error:  # typed on the command line: wrong usage, not a wrong file
+        raise UsageError(**error.to_dict()) from error
 
 
 def _target(text: str) -> Choice:

@@ -214,6 +214,7 @@ class TargetSpec:
         environment: Variables that must be set before TensorFlow starts.
         connect: (tf, params) -> a tf.distribute strategy.
         describe: What is there, in words, without TensorFlow ("2 cores, bfloat16 units").
+        replicas: How many devices share each batch.
     """
 
     key: str
@@ -223,6 +224,7 @@ class TargetSpec:
     environment: Callable[[Params], Mapping[str, str]] = lambda params: {}
     connect: Callable[[Any, Params], Any]
     describe: Callable[[Params], str]
+    replicas: Callable[[Params], int] = lambda params: 1
 
 
 @dataclass(frozen=True, kw_only=True)

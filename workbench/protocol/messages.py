@@ -43,10 +43,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
-    """First event: what runs where. `protocol` lets an older window refuse politely."""
+    """First event: what runs where. `protocol` lets an older window refuse politely.
+
+    `replicas` is the number of devices that share each batch; programs that follow `train
+    --json` rely on it.
+    """
 
     run: str
     target: str
+    replicas: int = 1
     precision: str
     seed: int
     versions: dict[str, str]

@@ -214,15 +214,22 @@ class MetricHistory:
 
 
 def best_epoch(epochs: Iterable[EpochFinished]) -> BestEpoch | None:
-    """The epoch with the highest validation accuracy, the earliest of equals.
+    """The epoch with the highest validation accuracy; of equals the one with the lowest
+    validation loss, then the earliest.
 
-    The training accuracy decides where nothing was validated.
+    With few validation pictures many epochs are equal, the untrained first ones too: there
+    the loss tells which has learnt more. Training values decide where nothing was validated.
     """
     best: EpochFinished | None = None
-    best_score = float("-inf")
+    best_score = (float("-inf"), float("-inf"))
     for epoch in epochs:
-        score = epoch.accuracy if epoch.val_accuracy is None else epoch.val_accuracy
-        if score is not None and score > best_score:
+        is_validated = epoch.val_accuracy is not None
+        accuracy = epoch.val_accuracy if is_validated else epoch.accuracy
+        loss = epoch.val_loss if is_validated else epoch.loss
+        if accuracy is None:
+            continue
+        score = (accuracy, float("-inf") if loss is None else -loss)
+        if score > best_score:
             best, best_score = epoch, score
     if best is None:
         return None

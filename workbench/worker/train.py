@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from workbench.core.params import check_all
 from workbench.core.project import Project
-from workbench.core.specs import TargetSpec
 from workbench.errors import WorkbenchError
 from workbench.protocol.messages import Plan, RunFinished, RunStarted
 from workbench.runs.event_log import EventWriter
@@ -98,27 +97,20 @@ def _finish(
 def _tell_start(run: RunFolder, project: Project, teller: Teller) -> None:
     recipe, choice = project.recipe, choose_precision(project.recipe)
     spec = all_targets().get(project.target.key)
+    params, _ = check_all(spec.params, project.target.params) if spec else ({}, [])
+    place = f"{spec.title}: {spec.describe(params)}. Computes in {choice.words}." if spec else ""
     teller.tell(
         RunStarted(
             run=str(run.path),
             target=project.target.key,
+            replicas=spec.replicas(params) if spec else 1,
             precision=choice.precision,
             seed=recipe.seed,
             versions=versions(),
-            plan=Plan(
-                precision=choice.precision,
-                words=_plan_words(spec, project, choice.words),
-            ),
+            plan=Plan(precision=choice.precision, words=place),
             epochs=recipe.epochs,
             batch_size=recipe.batch_size,
             pid=os.getpid(),
         )
     )
     teller.phase("starting", "Starting")
-
-
-def _plan_words(spec: TargetSpec | None, project: Project, precision_words: str) -> str:
-    if spec is None:
-        return ""
-    params, _ = check_all(spec.params, project.target.params)
-    return f"{spec.title}: {spec.describe(params)}. Computes in {precision_words}."
