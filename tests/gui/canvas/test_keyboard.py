@@ -15,7 +15,7 @@ from workbench.core.graph import Edge
 from workbench.core.project import Project
 from workbench.gui.canvas.canvas_actions import CANVAS_ACTIONS
 from workbench.gui.interactions.interaction import GRAPH_MIME
-from workbench.gui.interactions.search_add import find_layers
+from workbench.gui.layer_search import find_layers
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -249,10 +249,12 @@ def test_actions_say_what_they_do_and_know_when_they_can(panel, document, layers
 
 def test_search_puts_the_best_first(layers) -> None:
     assert find_layers(layers, "conv2d")[0].key == "conv2d"
+    assert find_layers(layers, "average")[0].key == "average"
     assert find_layers(layers, "bn")[0].key == "batch_normalization"
     assert {spec.key for spec in find_layers(layers, "pooling")} >= {"max_pooling2d"}
     assert len(find_layers(layers, "")) == len(layers)
     assert find_layers(layers, "qqq") == []
+    assert all("pool" in spec.key for spec in find_layers(layers, "pool"))
     assert find_layers(layers, "")[0].key == "input"
     assert all(spec.max_inputs != 0 for spec in find_layers(layers, "", needs_input=True))
 

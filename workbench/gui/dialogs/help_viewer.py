@@ -14,10 +14,11 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.core.registry import Registry
-from workbench.core.specs import CATEGORIES, LayerSpec
-from workbench.gui.fonts import heading_font
+from workbench.core.specs import LayerSpec
 from workbench.gui.help_pages import GENERAL_PAGES, page_markdown
+from workbench.gui.layer_search import by_category
 from workbench.gui.theme import Theme
+from workbench.gui.widgets.list_headings import heading_item
 
 _KEY = Qt.ItemDataRole.UserRole
 _HEADING_PX = 16
@@ -105,16 +106,9 @@ class HelpViewer(QDialog):
     def _fill(self) -> None:
         for key, title in GENERAL_PAGES:
             self._add(title, key)
-        for category, title in CATEGORIES.items():
-            specs = [spec for spec in self._layers.values() if spec.category == category]
-            if not specs:
-                continue
-            header = QListWidgetItem(title)
-            header.setFlags(Qt.ItemFlag.NoItemFlags)
-            header.setFont(heading_font())
-            header.setSizeHint(QSize(0, 28))
-            self.list.addItem(header)
-            for spec in sorted(specs, key=lambda spec: spec.title):
+        for category, title, specs in by_category(self._layers):
+            self.list.addItem(heading_item(title, 28))
+            for spec in specs:
                 self._add(spec.title, spec.key, category)
 
     def _add(self, title: str, key: str, category: str = "") -> None:

@@ -2,67 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from workbench.core.registry import Registry
-from workbench.core.specs import CATEGORIES, LayerSpec
+from workbench.core.specs import LayerSpec
+from workbench.gui.layer_search import find_layers
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_tip
 
 _WIDTH, _HEIGHT = 300, 320
 _MARGIN = 8
-_COMMON = ("input", "conv2d", "max_pooling2d", "dense", "flatten", "dropout")
-
-
-def find_layers(
-    layers: Registry[LayerSpec], text: str, *, needs_input: bool = False
-) -> list[LayerSpec]:
-    """Layer types that match a search, best first.
-
-    Args:
-        layers: All there are.
-        text: Words that all must fit; where it is empty, the common ones come first and the
-            others by category.
-        needs_input: Leaves out those that nothing can lead into.
-    """
-    words = text.lower().split()
-    order = list(CATEGORIES)
-    ranked = []
-    for spec in layers.values():
-        if needs_input and spec.max_inputs == 0:
-            continue
-        ranks = [_rank(spec, word) for word in words]
-        if all(rank is not None for rank in ranks):
-            cost = sum(rank for rank in ranks if rank is not None)
-            place = order.index(spec.category) if spec.category in order else len(order)
-            if not words and spec.key in _COMMON:
-                place = _COMMON.index(spec.key) - len(_COMMON)
-            ranked.append(((cost, place, len(spec.title) if words else 0, spec.title), spec))
-    return [spec for _, spec in sorted(ranked, key=lambda entry: entry[0])]
-
-
-def _rank(spec: LayerSpec, word: str) -> int | None:
-    """How well one word fits: 0 best, None not at all."""
-    title = spec.title.lower()
-    if title.startswith(word):
-        return 0
-    if word in title or word in spec.key:
-        return 1
-    if any(keyword.lower().startswith(word) for keyword in spec.keywords):
-        return 2
-    if word in CATEGORIES.get(spec.category, "").lower():
-        return 3
-    return 4 if _is_scattered(word, title) else None
-
-
-def _is_scattered(word: str, title: str) -> bool:
-    """True when the letters stand in the title in this order: "bn" in BatchNormalization."""
-    rest: Iterable[str] = iter(title)
-    return len(word) > 1 and all(letter in rest for letter in word)
 
 
 class SearchAdd(QFrame):

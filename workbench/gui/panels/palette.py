@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QVBoxLayo
 
 from workbench.core.specs import CATEGORIES, LayerSpec
 from workbench.gui.context import WindowContext
-from workbench.gui.fonts import heading_font
+from workbench.gui.layer_search import by_category, find_layers
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_label, plain_tip
+from workbench.gui.widgets.list_headings import heading_item
 
 LAYER_MIME = "application/x-workbench-layer"
 _KEY = Qt.ItemDataRole.UserRole
@@ -73,14 +74,8 @@ class PalettePanel(QWidget):
         return [item.data(_KEY) for item in items if item.data(_KEY) and not item.isHidden()]
 
     def _fill(self) -> None:
-        for category, title in CATEGORIES.items():
-            specs = [spec for spec in self._layers.values() if spec.category == category]
-            if not specs:
-                continue
-            header = QListWidgetItem(title)
-            header.setFlags(Qt.ItemFlag.NoItemFlags)
-            header.setFont(heading_font())
-            header.setSizeHint(QSize(0, 30))
+        for category, title, specs in by_category(self._layers):
+            header = heading_item(title, 30)
             header.setData(_CATEGORY, category)
             self.list.addItem(header)
             for spec in _in_order(specs):
@@ -107,7 +102,7 @@ class PalettePanel(QWidget):
                 item.setForeground(QColor(self._theme.colors.dim))
 
     def _on_search(self, text: str) -> None:
-        found = [spec.key for spec in self._layers.values() if matches(spec, text)]
+        found = [spec.key for spec in find_layers(self._layers, text)]
         categories = {self._layers[key].category for key in found}
         for row in range(self.list.count()):
             item = self.list.item(row)
@@ -116,18 +111,13 @@ class PalettePanel(QWidget):
             item.setHidden(not is_found)
         self._nothing.setVisible(not found)
         self._nothing.setText(f"No layer matches “{text}”. Try “pool”, “conv” or “noise”.")
-        self._select_best(text)
+        self._select(found[0] if found and text.strip() else "")
 
-    def _select_best(self, text: str) -> None:
-        shown = self.shown_keys()
-        if not shown or not text.strip():
-            self.list.setCurrentRow(-1)
-            return
-        words = text.strip().lower()
-        best = min(shown, key=lambda key: _rank(self._layers[key], words))
-        for row in range(self.list.count()):
-            if self.list.item(row).data(_KEY) == best:
-                self.list.setCurrentRow(row)
+    def _select(self, key: str) -> None:
+        rows = range(self.list.count())
+        self.list.setCurrentRow(
+            next((r for r in rows if key and self.list.item(r).data(_KEY) == key), -1)
+        )
 
     def _choose_current(self) -> None:
         item = self.list.currentItem()
@@ -178,17 +168,6 @@ def is_arrow_press(event: QKeyEvent) -> bool:
     """True for a press of the up or down key."""
     arrows = {Qt.Key.Key_Down, Qt.Key.Key_Up}
     return event.type() == QEvent.Type.KeyPress and event.key() in arrows
-
-
-def matches(spec: LayerSpec, text: str) -> bool:
-    """True when every word typed is found in the layer's names or category."""
-    names = " ".join((spec.title, spec.key, CATEGORIES.get(spec.category, ""), *spec.keywords))
-    return all(word in names.lower() for word in text.lower().split())
-
-
-def _rank(spec: LayerSpec, words: str) -> tuple[bool, bool, bool, int]:
-    title = spec.title.lower()
-    return (title != words, not title.startswith(words), words not in title, len(title))
 
 
 def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:

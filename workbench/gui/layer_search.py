@@ -1,0 +1,73 @@
+"""Layer types as lists show them: by category, or by what was typed. Qt-free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from workbench.core.registry import Registry
+from workbench.core.specs import CATEGORIES, LayerSpec
+
+_COMMON = ("input", "conv2d", "max_pooling2d", "dense", "flatten", "dropout")
+_SCATTERED, _NOT_AT_ALL = 5, 6
+
+
+def by_category(layers: Registry[LayerSpec]) -> Iterator[tuple[str, str, list[LayerSpec]]]:
+    """(key, title, layer types by name) of each category that has any, in their order."""
+    for category, title in CATEGORIES.items():
+        specs = [spec for spec in layers.values() if spec.category == category]
+        if specs:
+            yield category, title, sorted(specs, key=lambda spec: spec.title)
+
+
+def find_layers(
+    layers: Registry[LayerSpec], text: str, *, needs_input: bool = False
+) -> list[LayerSpec]:
+    """Layer types that match a search, best first.
+
+    Args:
+        layers: All there are.
+        text: Words that all must fit; where it is empty, the common ones come first and the
+            others by category.
+        needs_input: Leaves out those that nothing can lead into.
+    """
+    words = text.lower().split()
+    known = [spec for spec in layers.values() if spec.max_inputs != 0 or not needs_input]
+    ranks = {spec.key: [_rank(spec, word) for word in words] for spec in known}
+    found = [spec for spec in known if _NOT_AT_ALL not in ranks[spec.key]]
+    # Scattered letters fit many names: they count only where nothing else does.
+    better = [spec for spec in found if _SCATTERED not in ranks[spec.key]]
+    return sorted(
+        better or found,
+        key=lambda spec: (sum(ranks[spec.key]), *_place(spec, is_search=bool(words))),
+    )
+
+
+def _place(spec: LayerSpec, *, is_search: bool) -> tuple[int, int, str]:
+    """Orders layer types that fit equally well."""
+    order = list(CATEGORIES)
+    place = order.index(spec.category) if spec.category in order else len(order)
+    if is_search:
+        return (place, len(spec.title), spec.title)
+    if spec.key in _COMMON:
+        place = _COMMON.index(spec.key) - len(_COMMON)
+    return (place, 0, spec.title)
+
+
+def _rank(spec: LayerSpec, word: str) -> int:
+    """How well one word fits, 0 best."""
+    title = spec.title.lower()
+    ways = (
+        title == word,
+        title.startswith(word),
+        word in title or word in spec.key,
+        any(word in keyword.lower() for keyword in spec.keywords),
+        word in CATEGORIES.get(spec.category, "").lower(),
+        _is_scattered(word, title),
+    )
+    return ways.index(True) if True in ways else _NOT_AT_ALL
+
+
+def _is_scattered(word: str, title: str) -> bool:
+    """True when the letters stand in the title in this order: "bn" in BatchNormalization."""
+    rest: Iterable[str] = iter(title)
+    return len(word) > 1 and all(letter in rest for letter in word)
