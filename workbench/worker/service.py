@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import queue
 import signal
-import sys
 import threading
 import traceback
 from collections import OrderedDict
@@ -39,6 +38,7 @@ from workbench.worker.channel import Channel
 from workbench.worker.engine import Engine
 from workbench.worker.runner_cache import RunnerCache
 from workbench.worker.session import Job, Session, SessionFolder
+from workbench.worker.surroundings import offer_to_the_kernel
 from workbench.worker.versions import versions
 
 
@@ -129,15 +129,6 @@ class Service:
         except Exception as error:  # noqa: BLE001 - the asker is told, the log has the trace
             traceback.print_exc()
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
-
-
-def offer_to_the_kernel() -> None:
-    """When memory runs out, the kernel shall take this worker and not the desktop."""
-    try:
-        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
-            file.write("500")
-    except OSError as error:  # not Linux, or a locked-down container: nothing depends on it
-        print(f"oom_score_adj stays as it is: {error}", file=sys.stderr)  # noqa: T201
 
 
 def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one a kind

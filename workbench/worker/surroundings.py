@@ -1,5 +1,5 @@
-"""What a trainer sets up around itself: its lock, its crash file, its place in the queue
-of processes that the kernel ends when the memory runs out.
+"""What a worker sets up around itself: its place in the queue of processes that the kernel
+ends when the memory runs out; for a trainer its lock and its crash file too.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ def surroundings(run: RunFolder) -> Iterator[None]:
         raise RunFolderError(
             "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
         )
-    # The kernel should take the trainer, not the desktop or the editor.
-    with contextlib.suppress(OSError):
-        _OOM_SCORE.write_text("500")
+    offer_to_the_kernel()
     with run.crash_path.open("w") as crash:
         faulthandler.enable(crash)
         try:
@@ -44,6 +42,13 @@ def surroundings(run: RunFolder) -> Iterator[None]:
                     run.crash_path.unlink()
             # Only here, with everything written, may the run look ended.
             os.close(lock)
+
+
+def offer_to_the_kernel() -> None:
+    """When memory runs out, the kernel shall take this worker and not the desktop."""
+    # Not Linux, or a locked-down container: nothing depends on it.
+    with contextlib.suppress(OSError):
+        _OOM_SCORE.write_text("500", encoding="ascii")
 
 
 def inherited_lock(run: RunFolder) -> int | None:
