@@ -35,3 +35,19 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data folder is not beside this checkout")
     return folder
+
+
+@pytest.fixture
+def written():
+    """Makes runs as a trainer writes them; those that still live end with the test."""
+    from tests.written_runs import WrittenRun
+
+    runs = []
+
+    def make(*args, **keywords):
+        runs.append(WrittenRun(*args, **keywords))
+        return runs[-1]
+
+    yield make
+    for run in runs:
+        run.end()

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QFile
 
-from tests.written_runs import WrittenRun
 from workbench.client import stop_ladder
 from workbench.client.run_library import RunLibrary
 from workbench.runs.control import is_stop_asked
@@ -24,19 +23,6 @@ def library(qtbot):
     library = RunLibrary()
     yield library
     library.close()
-
-
-@pytest.fixture
-def written():
-    runs = []
-
-    def make(*args, **keywords):
-        runs.append(WrittenRun(*args, **keywords))
-        return runs[-1]
-
-    yield make
-    for run in runs:
-        run.end()
 
 
 def open_library(qtbot, library):

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from workbench.core.specs import ArrayPart, LoadContext, LoadedData
+from workbench.core.params import Params
+from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
 from workbench.datasets._array_cache import cached_entry, save_array
 from workbench.datasets._keras_download import Download, fetch, read_tar_members
 from workbench.datasets._pickled_batch import read_batch
 from workbench.errors import DatasetError
+
+
+def cifar_spec(
+    *,
+    key: str,
+    title: str,
+    summary: str,
+    class_names: tuple[str, ...],
+    load: Callable[[LoadContext, Params], LoadedData],
+) -> DatasetSpec:
+    """The SPEC of one of the two; see DatasetSpec."""
+    return DatasetSpec(
+        key=key,
+        title=title,
+        summary=summary,
+        licence="none stated; its makers ask to be cited (Krizhevsky 2009)",
+        shape=(32, 32, 3),
+        class_names=class_names,
+        num_train=50_000,
+        num_test=10_000,
+        needs_download=True,
+        load=load,
+    )
 
 
 def load_cifar(

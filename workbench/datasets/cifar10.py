@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.params import Params
-from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._cifar import load_cifar
+from workbench.core.specs import LoadContext, LoadedData
+from workbench.datasets._cifar import cifar_spec, load_cifar
 from workbench.datasets._keras_download import Download
 
 CLASS_NAMES = (
@@ -31,15 +31,10 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     )
 
 
-SPEC = DatasetSpec(
+SPEC = cifar_spec(
     key="cifar10",
     title="CIFAR-10",
     summary="60,000 colour photos, 32 × 32, in ten classes. Downloaded once (170 MB).",
-    licence="none stated; its makers ask to be cited (Krizhevsky 2009)",
-    shape=(32, 32, 3),
     class_names=CLASS_NAMES,
-    num_train=50_000,
-    num_test=10_000,
-    needs_download=True,
     load=_load,
 )

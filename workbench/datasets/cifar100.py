@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.params import Params
-from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._cifar import load_cifar
+from workbench.core.specs import LoadContext, LoadedData
+from workbench.datasets._cifar import cifar_spec, load_cifar
 from workbench.datasets._keras_download import Download
 
 CLASS_NAMES = (
@@ -41,15 +41,10 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
     )
 
 
-SPEC = DatasetSpec(
+SPEC = cifar_spec(
     key="cifar100",
     title="CIFAR-100",
     summary="60,000 colour photos, 32 × 32, in a hundred classes. Downloaded once (169 MB).",
-    licence="none stated; its makers ask to be cited (Krizhevsky 2009)",
-    shape=(32, 32, 3),
     class_names=CLASS_NAMES,
-    num_train=50_000,
-    num_test=10_000,
-    needs_download=True,
     load=_load,
 )

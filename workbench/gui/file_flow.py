@@ -57,12 +57,7 @@ class FileFlow(QObject):
 
     def open(self, path: str) -> bool:
         """Opens a project file; says what is wrong with one that cannot be opened."""
-        if not self.may_lose_changes():
-            return False
-        try:
-            self._document.open(Path(path))
-        except WorkbenchError as error:
-            show_error(self._window, error)
+        if not self.may_lose_changes() or not self._read(path):
             return False
         self._state.add_recent(path)
         self.opened.emit()
@@ -91,10 +86,7 @@ class FileFlow(QObject):
             != 0
         ):
             return False
-        try:
-            self._document.open(Path(path))
-        except WorkbenchError as error:
-            show_error(self._window, error)
+        if not self._read(path):
             return False
         self.opened.emit()
         return True
@@ -107,6 +99,14 @@ class FileFlow(QObject):
         if answer is Answer.SAVE:
             return self.save()
         return answer is Answer.DISCARD
+
+    def _read(self, path: str | Path) -> bool:
+        try:
+            self._document.open(Path(path))
+        except WorkbenchError as error:
+            show_error(self._window, error)
+            return False
+        return True
 
     def _save_to(self, path: str) -> bool:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.written_runs import WrittenRun
 from workbench.app import close_context, make_context
 from workbench.runs.home import data_home
 
@@ -14,19 +13,6 @@ def context(qapp):
     context = make_context(data_home())
     yield context
     close_context(context)
-
-
-@pytest.fixture
-def written():
-    runs = []
-
-    def make(*args, **keywords):
-        runs.append(WrittenRun(*args, **keywords))
-        return runs[-1]
-
-    yield make
-    for run in runs:
-        run.end()
 
 
 @pytest.fixture
