@@ -138,6 +138,18 @@ def test_dropped_class_folders_become_the_data_set(cifar, class_folders, monkeyp
     assert cifar.context.document.undo_stack.canUndo()
 
 
+def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
+    window, class_folders, monkeypatch
+):
+    view = window.views.view("data")
+    monkeypatch.setattr(view, "describe", lambda: None)
+    drop_on(window, class_folders)
+    document = window.context.document
+    assert document.project.title == class_folders.name
+    assert document.analysis.is_trainable
+    assert window.views.current_key == "data"
+
+
 def test_what_cannot_be_used_is_explained_while_it_hangs_there(cifar, tmp_path):
     text = tmp_path / "letter.odt"
     text.write_text("words")

@@ -350,6 +350,18 @@ def test_the_logarithmic_axis_leaves_out_what_has_no_logarithm(pair):
     assert np.isnan(y[10:]).all()
 
 
+@pytest.mark.parametrize(("low", "high"), [(1.55, 1.64), (0.9, 3.2), (0.012, 0.013), (0.6, 8.0)])
+def test_a_logarithmic_axis_without_a_decade_still_has_numbers(pair, low, high):
+    pair.loss.axes.set_log(is_log=True)
+    axis = pair.loss.axes.plot_item.getAxis("left")
+    ticks = [at for _, level in axis.tickValues(np.log10(low), np.log10(high), 400) for at in level]
+    words = axis.logTickStrings(ticks, 1.0, 1.0)
+    assert 3 <= len(ticks) <= 12
+    assert len(set(words)) == len(words)
+    np.testing.assert_allclose([float(word) for word in words], 10.0 ** np.array(ticks))
+    assert all(low <= float(word) <= high for word in words)
+
+
 def test_by_epoch_shows_means_instead_of_batches(pair):
     pair.set_history(history_of(40))
     pair.loss.header.by_epoch.setChecked(True)

@@ -36,6 +36,7 @@ class RunTeller:
         )
         self._task: TaskID | None = None
         self._phase = ""
+        self._told: set[str] = set()
         self._epochs = 0
         self._steps_per_epoch = 0
 
@@ -50,7 +51,7 @@ class RunTeller:
         """Tells one event."""
         if isinstance(event, RunStarted):
             self._epochs = event.epochs
-            self._say(f"Run {event.run} on {event.target}. {event.plan.words}".strip())
+            self._say(f"{event.plan.words}\nThe run is written to {event.run}".strip())
         elif isinstance(event, PhaseChanged):
             self._describe(event.text)
         elif isinstance(event, DataReady):
@@ -78,7 +79,8 @@ class RunTeller:
             self._task = self._progress.add_task(printable(text), total=None, words="")
         else:
             self._progress.update(self._task, description=printable(text))
-        if not self._console.is_terminal:
+        if not self._console.is_terminal and text not in self._told:
+            self._told.add(text)  # a phase can come back for a moment: news only once
             tell(text)
 
     def _data_ready(self, event: DataReady) -> None:
@@ -123,7 +125,8 @@ def finish_sentence(event: RunFinished) -> str:
     """How a run ended."""
     if event.error is not None:
         return " ".join(filter(None, (event.error.what, event.error.fix)))
-    words = f"The run {event.outcome} after {event.epochs_done} epochs, {event.seconds:.0f} s."
+    epochs = "1 epoch" if event.epochs_done == 1 else f"{event.epochs_done} epochs"
+    words = f"The run {event.outcome} after {epochs}, {event.seconds:.0f} s."
     if event.test is not None and event.test.accuracy is not None:
         words += f" Test accuracy {event.test.accuracy:.4f}."
-    return f"{words} It is kept in {event.run}"
+    return words

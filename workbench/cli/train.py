@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli._follow import follow
-from workbench.cli._output import add_json_option, print_json
+from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
 from workbench.cli.check import facts_of
 from workbench.core.checks import analyse
@@ -53,7 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
         path=arguments.folder,
     )
     start_trainer(folder)
-    return tell_run(folder, as_json=arguments.json)
+    code = tell_run(folder, as_json=arguments.json)
+    if not arguments.json:
+        tell(f"The run is kept in {folder.path}")
+    return code
 
 
 def tell_run(folder: RunFolder, *, as_json: bool) -> int:

@@ -12,6 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.context import WindowContext
 from workbench.gui.dialogs.messages import show_error
 from workbench.gui.drops import Drop, sort_drop
+from workbench.gui.view_makers import start_from_folder
 
 if TYPE_CHECKING:
     from workbench.gui.main_window import MainWindow
@@ -51,13 +52,23 @@ class DropFlow(QObject):
         elif drop.kind == "pictures":
             self._window.classify(list(drop.paths))
         elif drop.kind == "class_folders":
-            self.use_data(f"folder:{drop.paths[0]}")
+            self.use_folder(drop.paths[0])
         elif drop.kind == "arrays":
             self.use_data(f"npz:{drop.paths[0]}")
         elif drop.kind == "weights":
             self._window.runs.load_weights(drop.paths[0])
         else:
             self._window.say(drop.words)
+
+    def use_folder(self, folder: str) -> None:
+        """Makes a folder the project's data set; where there is no network yet, starts with
+        one that fits the folder.
+        """
+        document = self._context.document
+        if document.graph.nodes or document.path is not None:
+            self.use_data(f"folder:{folder}")
+        else:
+            start_from_folder(self._window, folder)
 
     def use_data(self, source: str) -> None:
         """Makes a source the project's data set and shows what is in it."""

@@ -10,6 +10,7 @@ from PIL import Image
 from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 
+from workbench.gui.panels.model_chooser import MAX_PX, MIN_PX
 from workbench.gui.views.classify import ClassifyView
 from workbench.protocol.messages import (
     Classified,
@@ -297,3 +298,21 @@ def test_a_folder_without_pictures_is_told(qtbot, ready, tmp_path):
     folder.mkdir()
     ready.classify_folder(folder, tmp_path / "table.csv")
     qtbot.waitUntil(lambda: "holds no pictures" in ready.wait.text())
+
+
+@pytest.mark.parametrize(
+    "title", ["cats", "Pictures of all my cats and dogs, second try", "x " * 99]
+)
+def test_the_network_is_named_whole_or_with_an_ellipsis(qtbot, ready, model, open_library, title):
+    run = model(title)
+    ready._context.library.refresh()
+    ready.resize(1200, 700)
+    box = ready.chooser.box
+    qtbot.waitUntil(lambda: ready.chooser.box.findData(str(run.folder.path)) >= 0)
+    ready.chooser.choose(run.folder.path)
+    qtbot.waitUntil(lambda: box.width() == min(MAX_PX, max(MIN_PX, box.sizeHint().width())))
+    assert box.currentText().startswith(title.strip()[:20])
+    assert box.toolTip() == box.currentText()
+    is_long = len(title) > 100
+    assert box.shown_text().endswith("…") is is_long
+    assert is_long or box.shown_text() == box.currentText()

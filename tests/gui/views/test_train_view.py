@@ -48,6 +48,18 @@ def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
     assert any("epoch 3 of 5" in line for line in view.log.lines())
 
 
+def test_the_log_of_a_run_followed_anew_stands_at_its_end(qtbot, context, written, open_library):
+    written("long", epochs=90).begin().train(80)
+    open_library()
+    qtbot.waitUntil(lambda: context.library.current and context.library.current.is_loaded)
+    view = TrainView(context)  # its log is filled before it is shown, as after a new start
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitExposed(view)
+    bar = view.log.text.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0 and bar.value() == bar.maximum())
+
+
 def test_what_the_trainer_does_before_the_first_step_is_said(qtbot, view, written, open_library):
     run = written("cifar")
     open_library()

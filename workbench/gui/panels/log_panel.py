@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -46,6 +46,7 @@ class LogPanel(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self._last_phase = ""
+        self._is_at_end = True
         self.text = _text_box("Log of the run", "What the trainer says appears here.")
         self.output = _text_box("Output of the trainer", "The trainer has printed nothing.")
         self.switch = QToolButton()
@@ -118,7 +119,21 @@ class LogPanel(QFrame):
 
     def add_text(self, text: str) -> None:
         """Adds lines as they are."""
+        bar = self.text.verticalScrollBar()
+        # A box that was never laid out knows no end yet: `showEvent` brings it there.
+        self._is_at_end = not self.isVisible() or bar.value() >= bar.maximum()
         self.text.appendPlainText(text)
+        if self._is_at_end:
+            bar.setValue(bar.maximum())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_at_end:
+            QTimer.singleShot(0, self.text, self._to_end)
+
+    def _to_end(self) -> None:
+        bar = self.text.verticalScrollBar()
+        bar.setValue(bar.maximum())
 
     def lines(self) -> list[str]:
         """What is shown."""

@@ -9,9 +9,14 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.client.run_library import RunLibrary
 from workbench.gui.run_words import when
+from workbench.gui.widgets.combo import ElidedComboBox
 from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.numbers import share
 from workbench.runs.index import RunSummary
+
+MIN_PX = 240
+MAX_PX = 460
+"""As wide as its words up to here; longer ones are cut with an ellipsis, whole in the tooltip."""
 
 
 def model_words(run: RunSummary) -> str:
@@ -31,12 +36,12 @@ class ModelChooser(QWidget):
         self._library = library
         self._chosen: Path | None = None
         self._current: Path | None = None
-        self.box = QComboBox()
+        self.box = ElidedComboBox()
         self.box.setAccessibleName("Network")
-        self.box.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        self.box.setMinimumContentsLength(28)
+        self.box.setMinimumWidth(MIN_PX)
+        self.box.setMaximumWidth(MAX_PX)
+        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.box.currentTextChanged.connect(self.box.setToolTip)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)

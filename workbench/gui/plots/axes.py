@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 
 from workbench.gui.plots.curve import Span
+from workbench.gui.plots.value_axis import ValueAxis
 from workbench.gui.plots.zoom_box import ZoomBox
 from workbench.gui.theme import Theme
 
@@ -31,7 +32,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
 
     def __init__(self, theme: Theme) -> None:
         self.box = ZoomBox()
-        super().__init__(viewBox=self.box, background=None)
+        super().__init__(viewBox=self.box, background=None, axisItems={"left": ValueAxis()})
         self._theme = theme
         self._is_log = False
         self._steps_per_epoch = -1

@@ -29,6 +29,7 @@ from workbench.core.params import (
     ShapeParam,
     SizeParam,
 )
+from workbench.gui.widgets.combo import ElidedComboBox
 
 # A style sheet's padding does not reach the line inside a spin box.
 _TEXT_MARGINS = (6, 0, 0, 0)
@@ -119,7 +120,7 @@ class NumberBox(QDoubleSpinBox):
             event.ignore()
 
 
-class CalmComboBox(QComboBox):
+class CalmComboBox(ElidedComboBox):
     """A combo box that the mouse wheel passes by unless it has the focus."""
 
     def __init__(self) -> None:
