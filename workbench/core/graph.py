@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -216,14 +217,10 @@ class Graph:
 
     def new_name(self, stem: str) -> str:
         """A name that no node of this graph has: "conv2d", "conv2d_2", ..."""
-        taken = {node.name for node in self.nodes.values()}
-        if stem not in taken:
-            return stem
-        return next(name for name in _numbered(stem) if name not in taken)
+        return free_name(stem, {node.name for node in self.nodes.values()})
 
 
-def _numbered(stem: str) -> Iterator[str]:
-    number = 2
-    while True:
-        yield f"{stem}_{number}"
-        number += 1
+def free_name(stem: str, taken: Collection[str]) -> str:
+    """The stem, or the stem with the first number from 2 on, that is not taken."""
+    numbered = (f"{stem}_{number}" for number in count(2))
+    return stem if stem not in taken else next(name for name in numbered if name not in taken)

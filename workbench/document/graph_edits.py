@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from workbench.core.graph import Edge, Graph, Node
+from workbench.core.graph import Edge, Graph, Node, free_name
 from workbench.core.params import Params, check_all
 from workbench.core.registry import Registry
 from workbench.core.shapes import propagate
@@ -175,15 +175,14 @@ def checked_params(node: Node, values: Params, layers: Layers) -> dict[str, obje
 
 def renamed_apart(nodes: Iterable[Node], graph: Graph) -> tuple[list[Node], Mapping[str, str]]:
     """Copies of nodes with ids and names that are free in `graph`, and old id -> new id."""
-    ids: dict[str, str] = {}
-    copies: list[Node] = []
-    for node in nodes:
-        stem = _stem(node.name)
-        copy = Node(graph.new_id(), node.kind, graph.new_name(stem), node.params, node.extra)
-        graph = graph.with_node(copy)
-        copies.append(copy)
-        ids[node.id] = copy.id
-    return copies, ids
+    first = int(graph.new_id().removeprefix("n"))
+    names = {node.name for node in graph.nodes.values()}
+    copies: dict[str, Node] = {}
+    for number, node in enumerate(nodes, first):
+        name = free_name(_stem(node.name), names)
+        names.add(name)
+        copies[node.id] = Node(f"n{number}", node.kind, name, node.params, node.extra)
+    return list(copies.values()), {key: copy.id for key, copy in copies.items()}
 
 
 def _stem(name: str) -> str:

@@ -187,11 +187,8 @@ class ProjectDocument(EditedProject):
         if not nodes:
             return []
         copies, ids = graph_edits.renamed_apart(nodes, self.graph)
-        graph = self.graph
-        for node in copies:
-            graph = graph.with_node(node)
-        for edge in clipping.graph.edges:
-            graph = graph.with_edge(Edge(ids[edge.source], ids[edge.target], edge.port))
+        edges = (Edge(ids[e.source], ids[e.target], e.port) for e in clipping.graph.edges)
+        graph = Graph.of((*self.graph.nodes.values(), *copies), (*self.graph.edges, *edges))
         old = placement.complete(clipping.graph, clipping.positions, {})
         left, top = placement.corner(old, old)
         if position is None:

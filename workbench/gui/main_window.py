@@ -27,6 +27,7 @@ from workbench.gui.file_flow import FileFlow
 from workbench.gui.help_flow import HelpFlow
 from workbench.gui.layouts import Layouts, focus_next_panel
 from workbench.gui.menus import fill_recent, fill_themes
+from workbench.gui.preload import preload
 from workbench.gui.problems_popup import ProblemsPopup
 from workbench.gui.qt_names import name_own_buttons
 from workbench.gui.run_flow import RunFlow
@@ -189,6 +190,7 @@ class MainWindow(QMainWindow):
         self.status.problems_clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
         self.files.opened.connect(lambda: self.show_view("design"))
+        self.files.opened.connect(preload)
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
