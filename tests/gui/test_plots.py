@@ -390,6 +390,23 @@ def test_the_best_epoch_is_marked(pair):
     assert pair.accuracy.axes._ring.isVisible()
 
 
+@pytest.mark.parametrize("accuracies", [(0.2, 0.5, 1.0), (1.0, 0.5, 0.2), (0.1, 0.4, 0.3)])
+def test_the_words_at_the_best_epoch_are_never_cut_off(pair, accuracies):
+    history = history_of(1)
+    for number, accuracy in enumerate(accuracies, 1):
+        history.add(
+            EpochFinished(
+                epoch=number, step=number * 10, loss=1.0, accuracy=accuracy, val_loss=1.0,
+                val_accuracy=accuracy, seconds=1.0, images_per_second=1.0,
+            )
+        )  # fmt: skip
+    pair.set_history(history)
+    pair.redraw()
+    axes = pair.accuracy.axes
+    words = axes._best.mapRectToScene(axes._best.boundingRect())
+    assert axes.box.sceneBoundingRect().contains(words)
+
+
 def test_a_million_batches_are_drawn_from_a_few_points(pair):
     history = MetricHistory()
     for _ in range(100):

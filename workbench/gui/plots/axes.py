@@ -19,6 +19,7 @@ MAX_DOTS = 120
 AXIS_WIDTH_PX = 46
 MARGIN = 0.06
 HOVER_RATE_HZ = 60
+_ABOVE = 1.5  # lower edge of the best epoch's words, in their heights above the point
 
 
 class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
@@ -148,9 +149,12 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         low, high = self.x_range()
         # Near an edge the words lean inwards, so that they are not cut off.
         lean = min(1.0, max(0.0, (point.x() - low) / max(high - low, 1e-9)))
-        self._best.setAnchor((lean, 1.5))
         self._best.setText(words)
         self._best.setPos(*at)
+        # At the upper edge (an accuracy of 100 %) they stand below the point.
+        above = self.pixel_of(QPointF(*at)).y() - self.top_px()
+        has_room = above > _ABOVE * self._best.boundingRect().height()
+        self._best.setAnchor((lean, _ABOVE if has_room else 1.0 - _ABOVE))
 
     def show_line(self, x: float | None) -> None:
         """Stands the crosshair line at `x`; None hides it."""
