@@ -115,10 +115,9 @@ def _refuse_problems(project: Project, path: Path) -> None:
     analysis = analyse(
         project.graph, all_layers(), recipe=project.recipe, dataset=facts_of(project)
     )
-    errors = [problem for problem in analysis.problems if problem.severity == "error"]
-    if errors:
+    if analysis.errors:
         raise ProjectFileError(
-            " ".join(f"{problem.title}: {problem.message}" for problem in errors),
+            " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
             where=str(path),
             expected="a network without problems",
             fix=f"`workbench check {path}` lists them with their fixes.",

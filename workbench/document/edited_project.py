@@ -45,7 +45,6 @@ class EditedProject(QObject):
     recipe_changed = Signal()
     dataset_changed = Signal()
     target_changed = Signal()
-    words_changed = Signal()  # title or summary
     analysis_changed = Signal(object)  # Analysis
     path_changed = Signal()
     dirty_changed = Signal(bool)
@@ -180,8 +179,6 @@ class EditedProject(QObject):
         ):
             if getattr(old, attribute) != getattr(state, attribute):
                 signal.emit()
-        if (old.title, old.summary) != (state.title, state.summary):
-            self.words_changed.emit()
         if asks_analysis:
             self.analysis_changed.emit(self._analysis)
         self._tell_dirty()

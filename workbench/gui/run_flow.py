@@ -68,11 +68,8 @@ class RunFlow(QObject):
 
     def reason(self) -> str:
         """Why training cannot start, "" when it can."""
-        analysis = self._document.analysis
-        if analysis.is_trainable:
-            return ""
-        errors = [p for p in analysis.problems if p.severity == "error"]
-        return f"{errors[0].title}. {errors[0].message}" if errors else "The network is not ready."
+        errors = self._document.analysis.errors
+        return f"{errors[0].title}. {errors[0].message}" if errors else ""
 
     def toggle(self) -> None:
         """What the Train button does: starts, or stops what runs."""

@@ -60,7 +60,7 @@ class StatusLine(QStatusBar):
         self._values["Parameters"][1].setText(count(costs.parameters.total))
         self._values["Multiply-adds"][1].setText(short(costs.multiply_adds))
         self._values["Memory"][1].setText(bytes_text(costs.memory_bytes))
-        errors = sum(problem.severity == "error" for problem in analysis.problems)
+        errors = len(analysis.errors)
         rest = len(analysis.problems) - errors
         if errors:
             remarks = f", {plural(rest, 'remark')}" if rest else ""

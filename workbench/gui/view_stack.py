@@ -15,11 +15,9 @@ class ViewStack(QStackedWidget):
 
     Signals:
         built: Key and widget of a view that was just built, before it is shown.
-        shown: Key of the view now in front.
     """
 
     built = Signal(str, QWidget)
-    shown = Signal(str)
 
     def __init__(self, makers: Mapping[str, Maker]) -> None:
         super().__init__()
@@ -46,5 +44,4 @@ class ViewStack(QStackedWidget):
         widget = self.view(key)
         self.current_key = key
         self.setCurrentWidget(widget)
-        self.shown.emit(key)
         return widget

@@ -192,12 +192,11 @@ def check_size(graph: Graph, where: str) -> None:
     from workbench.core.recipe import TrainingRecipe
 
     analysis = analyse(graph, all_layers(), recipe=TrainingRecipe())
-    errors = [problem for problem in analysis.problems if problem.severity == "error"]
-    if errors:
+    if analysis.errors:
         raise WeightsError(
-            f"The network cannot be built: {errors[0].title}.",
+            f"The network cannot be built: {analysis.errors[0].title}.",
             where=where,
-            received=errors[0].message,
+            received=analysis.errors[0].message,
             fix="Mend the project's problems first.",
         )
     wanted = 4 * analysis.costs.parameters.total

@@ -113,10 +113,9 @@ class Training:
         """
         graph = self._project.graph
         analysis = analyse(graph, all_layers(), recipe=self._recipe)
-        errors = [problem for problem in analysis.problems if problem.severity == "error"]
-        if errors:
+        if analysis.errors:
             raise GraphError(
-                " ".join(f"{problem.title}: {problem.message}" for problem in errors),
+                " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
                 where="the network",
                 fix="The design view and `workbench check` show each problem with its fixes.",
             )

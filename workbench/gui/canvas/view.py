@@ -46,14 +46,12 @@ class GraphView(ZoomView):
         chooser: Picks the gesture that a press of the left button begins.
 
     Signals:
-        gesture_changed(bool): A gesture has begun, or ended.
         search_asked(QPointF, str): A layer is to be searched for this scene point, to
             come after this node ("" for none).
         node_activated(str): A node was double-clicked.
         menu_asked(QPoint, QPointF): Context menu at a global and a scene point.
     """
 
-    gesture_changed = Signal(bool)
     search_asked = Signal(QPointF, str)
     node_activated = Signal(str)
     menu_asked = Signal(object, QPointF)
@@ -90,7 +88,6 @@ class GraphView(ZoomView):
         self._interaction = interaction
         if interaction.cursor is not None:
             self.viewport().setCursor(interaction.cursor)
-        self.gesture_changed.emit(True)
         interaction.start(pointer)
         self._scroller.follow(pointer)
 
@@ -109,14 +106,12 @@ class GraphView(ZoomView):
             interaction.end(pointer)
         except WorkbenchError as error:
             self.show_hint(f"{error.what} {error.fix}", pointer.view, is_refusal=True)
-        self.gesture_changed.emit(False)
 
     def cancel(self, reason: str) -> None:
         """Gives the gesture up; nothing is changed."""
         interaction = self._let_go()
         if interaction is not None:
             interaction.cancel(reason)
-            self.gesture_changed.emit(False)
 
     def _on_graph_changed(self) -> None:
         self.cancel(self.tr("the network changed"))
