@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,25 +79,17 @@ def build_model(
     _refuse_errors(graph, layers, found)
     if seed is not None:
         keras.utils.set_random_seed(seed)
-    names = keras_names(graph)
-    output = find_outputs(graph)[0]
-    on_host = () if whole else pipeline_nodes(graph, layers)
     made = _make_layers(keras, graph, layers, found, precision=precision, seed=seed)
-    input_id = next(node.id for node in graph.nodes.values() if node.kind == "input")
+    on_host = () if whole else pipeline_nodes(graph, layers)
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
-    start = on_host[-1] if on_host else input_id
-    tensors = {start: keras.Input(shape=found.shapes[start], name=names[input_id])}
-    skipped = {input_id, *on_host}
-    connect(graph, made, tensors, skipped)
-    model = keras.Model(tensors[start], tensors[output], name="network")
     return BuiltModel(
-        model,
+        _make_model(keras, graph, made, found, on_host),
         made,
         tuple((node_id, made[node_id]) for node_id in on_host),
-        found.shapes[input_id],
-        not ends_in_softmax(graph, layers, output),
-        names,
+        found.shapes[_input_id(graph)],
+        not ends_in_softmax(graph, layers, find_outputs(graph)[0]),
+        keras_names(graph),
     )
 
 
@@ -137,6 +129,21 @@ def make_layer(
     if seed is not None and "seed" in inspect.signature(cls.__init__).parameters:
         return cls(**arguments, **more, seed=seed)
     return cls(**arguments, **more)
+
+
+def _make_model(
+    keras: Any, graph: Graph, made: Mapping[str, Any], found: Propagation, on_host: Sequence[str]
+) -> Any:
+    """The functional model from behind the input pipeline's layers to the output."""
+    input_id = _input_id(graph)
+    start = on_host[-1] if on_host else input_id
+    tensors = {start: keras.Input(shape=found.shapes[start], name=keras_names(graph)[input_id])}
+    connect(graph, made, tensors, {input_id, *on_host})
+    return keras.Model(tensors[start], tensors[find_outputs(graph)[0]], name="network")
+
+
+def _input_id(graph: Graph) -> str:
+    return next(node.id for node in graph.nodes.values() if node.kind == "input")
 
 
 def connect(
