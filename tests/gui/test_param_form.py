@@ -93,6 +93,16 @@ def test_an_optional_number_is_stepped_out_of_nothing_and_back(form):
     assert box.text() == "automatic"
 
 
+@pytest.mark.parametrize("key", ["steps", "decay"])
+def test_a_number_typed_behind_a_word_replaces_it(form, qtbot, key):
+    box = form.editor_widget(key)
+    qtbot.mouseClick(box.lineEdit(), Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(form.value_changed) as told:
+        qtbot.keyClicks(box, "5")
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert told.args == [key, 5]
+
+
 def test_a_wrong_value_is_marked_and_not_told(form, qtbot):
     with qtbot.assertNotEmitted(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "0x3")

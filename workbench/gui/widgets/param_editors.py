@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QValidator, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -63,6 +64,12 @@ class Editor(QObject):
             self.committed.emit(value)
 
 
+def _give_way(box: QAbstractSpinBox, event: QKeyEvent) -> None:
+    """A word such as "automatic" stands for a number: what is typed replaces all of it."""
+    if event.text() and event.text().isprintable() and box.text() == box.specialValueText():
+        box.selectAll()
+
+
 class CalmSpinBox(QSpinBox):
     """A spin box that the mouse wheel passes by unless it has the focus."""
 
@@ -71,6 +78,10 @@ class CalmSpinBox(QSpinBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setKeyboardTracking(False)
         self.lineEdit().setTextMargins(*_TEXT_MARGINS)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        _give_way(self, event)
+        super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
@@ -112,6 +123,10 @@ class NumberBox(QDoubleSpinBox):
         elif is_start:
             state = QValidator.State.Intermediate
         return state, input, pos
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        _give_way(self, event)
+        super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
