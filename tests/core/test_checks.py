@@ -249,3 +249,30 @@ def test_unknown_kinds_never_stop_the_check():
     graph = chain(INPUT, ("quantum_layer", {"x": 1}), ("flatten", {}), END)
     found = check(graph)
     assert [p.title for p in found.problems] == ["Unknown layer type"]
+
+
+@pytest.mark.parametrize("end", [("softmax", {}), ("activation", {"activation": "softmax"})])
+def test_softmax_twice_is_warned_of_and_mended(end):
+    graph = chain(INPUT, ("flatten", {}), END, end)
+    found = check(graph)
+    assert found.is_trainable
+    assert [(p.severity, p.title) for p in found.problems] == [("warning", "Softmax twice")]
+    (fix,) = found.problems[0].fixes
+    assert check(fix.apply(graph)).problems == []
+
+
+def test_shapes_in_messages_are_written_alike():
+    graph = chain(INPUT, ("flatten", {}), ("dense", {"units": 28_800}))
+    (problem,) = [p for p in check(graph).errors if p.title == "Units do not match the classes"]
+    assert "28,800 scores" in problem.message
+    wide = Graph.of(
+        [
+            Node("a", "input", "a", {"shape": (32, 32, 3)}),
+            Node("b", "conv2d", "b", {}),
+            Node("c", "conv2d", "c", {"filters": 16, "padding": "same"}),
+            Node("d", "add", "d", {}),
+        ],
+        [Edge("a", "b"), Edge("a", "c"), Edge("b", "d"), Edge("c", "d", 1)],
+    )
+    (problem,) = [p for p in check(wide).errors if p.node == "d"]
+    assert "30 × 30 × 32 does not match 32 × 32 × 16" in problem.message

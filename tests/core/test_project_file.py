@@ -255,3 +255,15 @@ def test_two_thousand_mutated_files_are_projects_or_told_errors():
     assert False not in outcomes
     assert outcomes.count(True) > 500
     assert outcomes.count(None) > 200
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("gone.workbench", "no such file"), ("folder.workbench", "a folder")]
+)
+def test_what_cannot_be_read_is_told_in_plain_words(tmp_path, name, words):
+    (tmp_path / "folder.workbench").mkdir()
+    with pytest.raises(ProjectFileError) as caught:
+        read_project(tmp_path / name)
+    assert words in caught.value.what
+    assert caught.value.where == str(tmp_path / name)
+    assert caught.value.fix

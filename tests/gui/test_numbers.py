@@ -17,7 +17,6 @@ def test_examples_of_the_design():
     assert numbers.duration(892) == "14 min 52 s"
     assert numbers.bytes_text(1.1e9) == "1.1 GB"
     assert numbers.bytes_text(67_108_864) == "67.1 MB"
-    assert numbers.shape_text((32, 32, 3)) == "32 × 32 × 3"
 
 
 def test_not_finite_is_a_dash():

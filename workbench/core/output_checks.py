@@ -78,6 +78,24 @@ def check_end(
         )
     elif not ends_in_softmax(graph, layers, output):
         yield _no_softmax(graph, layers, output)
+    else:
+        yield from _softmax_twice(graph, layers, output)
+
+
+def _softmax_twice(graph: Graph, layers: Layers, output: str) -> Iterator[Problem]:
+    """Softmax of probabilities: they come out nearly equal, and little is learned."""
+    before = tail(graph, layers, output)[1:]
+    first = next((node for node in before if ends_in_softmax(graph, layers, node)), None)
+    if first is not None:
+        names = node_text(graph.nodes[first], layers), node_text(graph.nodes[output], layers)
+        yield Problem(
+            output,
+            "warning",
+            "Softmax twice",
+            f"{names[0]} gives probabilities already. {names[1]} makes them nearly equal, so "
+            "that the network learns little.",
+            (fixes.remove_fix(output, graph.nodes[output].name),),
+        )
 
 
 def _classifier_fixes(output: str, num_classes: int | None) -> tuple[Fix, ...]:
@@ -108,8 +126,8 @@ def _wrong_class_count(
     node = graph.nodes[scores]
     data = f"“{dataset_title}”" if dataset_title else "the dataset"
     message = (
-        f"{node_text(node, layers)} makes the network's {count} scores, and "
-        f"{data} has {num_classes} classes. The last layer needs one unit per class."
+        f"{node_text(node, layers)} makes the network's {count:,} scores, and "
+        f"{data} has {num_classes:,} classes. The last layer needs one unit per class."
     )
     if node.kind == "dense":
         units = layers["dense"].params[0]

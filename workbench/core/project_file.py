@@ -139,12 +139,7 @@ def _read_text(path: Path) -> str:
                 )
             data = file.read(MAX_CHARACTERS + 1)
     except (OSError, ValueError) as error:
-        cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ProjectFileError(
-            f'"{path.name}" cannot be read: {cause}.',
-            where=str(path),
-            fix="Check the path and your rights to it.",
-        ) from error
+        raise _unreadable(path, error) from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -155,6 +150,20 @@ def _read_text(path: Path) -> str:
             expected="UTF-8 text",
             fix="Open a file that Workbench has saved.",
         ) from error
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> ProjectFileError:
+    """Why a file could not be opened, in words."""
+    fix = "Check the path and your rights to it."
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        cause, fix = "there is no such file", "Open it from where it is now."
+    elif isinstance(error, IsADirectoryError):
+        cause, fix = "it is a folder", "Open a project file, or use the folder as data."
+    elif isinstance(error, PermissionError):
+        cause, fix = "you may not read it", "Ask its owner, or open a copy."
+    what = f'"{path.name}" cannot be read: {cause}.'
+    return ProjectFileError(what, where=str(path), expected="a project file", fix=fix)
 
 
 def _load(text: str, where: str) -> dict[str, Any]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from workbench.core.graph import Graph, Node
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec
 
 MOST_NAMED = 4
 
 
-def shape_text(shape: Shape) -> str:
-    """A shape as people write it: 16 × 16 × 64."""
-    return " × ".join(str(n) for n in shape) if shape else "a single number"
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape as people write it: 16 × 16 × 64; 28,800."""
+    axes = (f"{n:,}" if n >= 10_000 else str(n) for n in shape)
+    return " × ".join(axes) if shape else "a single number"
 
 
 def node_text(node: Node, layers: Registry[LayerSpec]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.core.params import IntParam, Param, Params
 from workbench.core.specs import Shape, ShapeProblem
+from workbench.core.words import shape_text
 from workbench.layers._common import extras, join, padding_param, size_param, size_text, unless
 
 MAX_KERNEL = 1024
@@ -110,10 +111,12 @@ def window_shape(title: str, params: Params, height: int, width: int, key: str) 
 def _too_small(
     title: str, window: Sequence[int], reach: Sequence[int], picture: Sequence[int]
 ) -> ShapeProblem:
-    spread = "" if tuple(window) == tuple(reach) else f" (spread to {size_text(reach)} by dilation)"
+    spread = (
+        "" if tuple(window) == tuple(reach) else f" (spread to {shape_text(reach)} by dilation)"
+    )
     return ShapeProblem(
         f"The picture is too small for {title}",
-        f"A window of {size_text(window)}{spread} does not fit into {size_text(picture)}: "
+        f"A window of {shape_text(window)}{spread} does not fit into {shape_text(picture)}: "
         "nothing would be left.",
         ('set_padding:"same"',),
     )
@@ -128,8 +131,8 @@ def check_dilation(title: str, params: Params) -> None:
     if max(params["strides"]) > 1 and max(params["dilation_rate"]) > 1:
         raise ShapeProblem(
             "Strides and dilation exclude each other",
-            f"{title} cannot have strides of {size_text(params['strides'])} and a dilation of "
-            f"{size_text(params['dilation_rate'])} at once: one of them must be 1×1.",
+            f"{title} cannot have strides of {shape_text(params['strides'])} and a dilation of "
+            f"{shape_text(params['dilation_rate'])} at once: one of them must be 1 × 1.",
             ("set_dilation_rate:[1,1]", "set_strides:[1,1]"),
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from workbench.core.params import Params
 from workbench.core.specs import Shape, ShapeProblem
-from workbench.layers._common import size_text
+from workbench.core.words import shape_text
 
 
 def broadcast(title: str, first: Shape, second: Shape) -> Shape:
@@ -25,8 +25,8 @@ def broadcast(title: str, first: Shape, second: Shape) -> Shape:
         elif length not in (1, shape[axis]):
             raise ShapeProblem(
                 f"{title} needs inputs of one shape",
-                f"{title} combines its inputs value by value, and {size_text(first)} does not "
-                f"match {size_text(second)}: {_axis_words(axis, len(long))} must be equal, or 1.",
+                f"{title} combines its inputs value by value, and {shape_text(first)} does not "
+                f"match {shape_text(second)}: {_axis_words(axis, len(long))} must be equal, or 1.",
                 ("match_inputs",),
             )
     return tuple(shape)

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.layers._common import size_text
+from workbench.core.words import shape_text
 
 _AXES = {"channels": -1, "height": 1, "width": 2}
 """Choice -> Keras's axis, which counts the batch."""
@@ -33,7 +33,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
             raise ShapeProblem(
                 "Concatenate needs inputs that fit together",
                 f"Concatenate joins along the {params['axis']}, so all other axes must be "
-                f"equal, and {size_text(first)} does not match {size_text(other)}.",
+                f"equal, and {shape_text(first)} does not match {shape_text(other)}.",
                 ("match_inputs",),
             )
         total += other[axis]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.core.words import shape_text
 from workbench.layers._borders import describe_sides, sides_arguments, sides_param
-from workbench.layers._common import need_picture, size_text
+from workbench.layers._common import need_picture
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -18,7 +19,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
         raise ShapeProblem(
             "Nothing is left of the picture",
             f"Cropping2D cuts {top + bottom} rows and {left + right} columns off a picture of "
-            f"{size_text((height, width))}.",
+            f"{shape_text((height, width))}.",
             ("set_cropping:[0,0,0,0]",),
         )
     return (rows, columns, channels)

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.core.params import Params, ShapeParam
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.layers._common import size_text
+from workbench.core.words import shape_text
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -19,7 +19,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
         if have != known:
             raise ShapeProblem(
                 "The number of values must stay the same",
-                f"These are {have:,} values, and {size_text(target)} holds {known:,}.",
+                f"These are {have:,} values, and {shape_text(target)} holds {known:,}.",
                 ("set_target_shape:[-1]",),
             )
         return target

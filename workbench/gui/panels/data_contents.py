@@ -7,13 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
+from workbench.core.words import shape_text
 from workbench.errors import WorkbenchError
 from workbench.gui.dialogs.messages import error_text
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.cards import Box, FactRows, TextBox
 from workbench.gui.widgets.class_row import ClassRow
 from workbench.gui.widgets.labels import ElidedLabel, plain_label
-from workbench.gui.widgets.numbers import count, plural, shape_text
+from workbench.gui.widgets.numbers import count, plural
 from workbench.protocol.messages import DataDescription, ErrorParts
 
 _MAX_BAD_SHOWN = 200

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from workbench.core.checks import Analysis
 from workbench.core.graph import Graph
 from workbench.core.recipe import TrainingRecipe
-from workbench.gui.widgets.numbers import bytes_text, count, shape_text, short
+from workbench.core.words import shape_text
+from workbench.gui.widgets.numbers import bytes_text, count, short
 
 Facts = list[tuple[str, str]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 _SHORT_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _BYTE_UNITS = ("bytes", "KB", "MB", "GB", "TB")
@@ -62,11 +61,6 @@ def bytes_text(num_bytes: float) -> str:
             return f"{text} {unit}"
         value /= 1000
     raise AssertionError
-
-
-def shape_text(shape: Sequence[int]) -> str:
-    """(32, 32, 3) -> "32 × 32 × 3"."""
-    return " × ".join(f"{n:,}" if n >= 10_000 else str(n) for n in shape)
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
