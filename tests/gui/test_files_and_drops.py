@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from workbench.core.project_file import read_project, save_project
@@ -124,6 +125,25 @@ def test_dropped_pictures_go_to_classify(cifar, picture, monkeypatch):
     assert words == "Drop to classify 1 picture"
     assert cifar.views.current_key == "classify"
     assert asked == [[str(picture)]]
+
+
+def test_paste_reaches_the_view_in_front_wherever_the_focus_is(cifar, picture, qtbot, monkeypatch):
+    view = cifar.show_view("classify")
+    pasted = []
+    monkeypatch.setattr(view, "classify", pasted.append)
+    with qtbot.waitActive(cifar):
+        cifar.activateWindow()
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(picture))])
+    QApplication.clipboard().setMimeData(mime)
+    cifar.show_view("classify")
+    cifar.top.train.setFocus()
+    QTest.keyClick(cifar, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert pasted == [[str(picture)]]
+    cifar.show_view("design")
+    cifar.top.train.setFocus()
+    QTest.keyClick(cifar, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert pasted == [[str(picture)]]
 
 
 def test_dropped_class_folders_become_the_data_set(cifar, class_folders, monkeypatch):

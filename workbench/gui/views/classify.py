@@ -143,7 +143,9 @@ class ClassifyView(QWidget):
         self._middle.currentChanged.connect(self._share_room)
         paste = QAction("Paste a picture", self)
         paste.setShortcut(QKeySequence(QKeySequence.StandardKey.Paste))
-        paste.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        # Wherever the focus is, also on the switch of views just clicked; a hidden view's
+        # shortcut sleeps.
+        paste.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         paste.triggered.connect(self.paste)
         self.addAction(paste)
         self.paste_action = paste
