@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QFileDialog
 
 from workbench.app import make_context
 from workbench.core.project_file import parse_project, project_text
@@ -76,6 +77,30 @@ def test_what_a_crash_left_is_offered_and_recovered(window, tmp_path, qtbot):
         dialog.recover.click()
     assert window.context.document.project.title == "LeNet-5"
     assert window.isWindowModified()
+    flow.close()
+
+
+def test_recovered_work_is_named_after_its_file_and_saved_beside_it(window, tmp_path, monkeypatch):
+    original = tmp_path / "mine.workbench"
+    lost = RecoverySlot(tmp_path / "recovery")
+    lost.save(find_template("lenet5").project, original, 4)
+    lost.close()
+    flow = RecoveryFlow(window.context.document, tmp_path / "recovery", window)
+    flow.offer().recover.click()
+    assert window.files.name == "mine (recovered)"
+    offered = []
+
+    def choose(_parent, _title, start, filters):
+        offered.append(start)
+        return start, filters
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", choose)
+    assert window.files.save()
+    assert offered == [str(tmp_path / "mine (recovered).workbench")]
+    assert not original.exists()
+    assert window.files.name == "mine (recovered)"
+    window.files.new()
+    assert window.files.name == "untitled"
     flow.close()
 
 

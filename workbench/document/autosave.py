@@ -58,7 +58,7 @@ class Autosave(QObject):
         self._document.writer.finish()
         self._slot.discard()
         project = self._slot.take(offer)
-        self._document.recover(project)
+        self._document.recover(project, offer.original)
 
     def close(self) -> None:
         """Ends the watch in good order: unsaved work counts as given up, and is put away."""

@@ -71,6 +71,7 @@ class EditedProject(QObject):
         self._center: Position | None = None
         self._path: Path | None = None
         self._is_recovered = False
+        self._recovered_from: Path | None = None
         self._was_dirty = False
         self._told_facts: DatasetFacts | None = None
         self._analysis = self._analyse()
@@ -119,6 +120,11 @@ class EditedProject(QObject):
     def is_recovered(self) -> bool:
         """True for a project that came back after a crash and is not saved since."""
         return self._is_recovered
+
+    @property
+    def recovered_from(self) -> Path | None:
+        """The file that a recovered, still unsaved project was an edit of, if any."""
+        return self._recovered_from if self._is_recovered else None
 
     @property
     def undo_stack(self) -> QUndoStack:

@@ -233,8 +233,9 @@ class ProjectDocument(EditedProject):
         path = Path(path).absolute()
         self._replace(read_project(path), path)
 
-    def recover(self, project: Project) -> None:
+    def recover(self, project: Project, original: Path | None = None) -> None:
         """Shows a project found after a crash: an unsaved copy, never over the original."""
+        self._recovered_from = original
         self._replace(project, None, is_recovered=True)
 
     def save(self, path: str | Path | None = None) -> None:

@@ -38,6 +38,9 @@ class FileFlow(QObject):
         path = self._document.path
         if path:
             return Path(path).name.removesuffix(PROJECT_SUFFIX)
+        original = self._document.recovered_from
+        if original is not None:
+            return f"{original.name.removesuffix(PROJECT_SUFFIX)} (recovered)"
         return self._document.project.title or "untitled"
 
     def new(self, project: Project | None = None) -> bool:
@@ -118,7 +121,7 @@ class FileFlow(QObject):
         return True
 
     def _start_folder(self) -> str:
-        path = self._document.path
+        path = self._document.path or self._document.recovered_from
         if path:
             return str(Path(path).parent)
         recent = self._state.recent()
