@@ -70,6 +70,8 @@ class MainWindow(QMainWindow):
         self.actions_by_key = make_actions(self, context.theme)
         self._undo = document.undo_stack.createUndoAction(self, "Undo")
         self._redo = document.undo_stack.createRedoAction(self, "Redo")
+        self._undo.setIconText("Undo")
+        self._redo.setIconText("Redo")
         self._undo.setShortcut("Ctrl+Z")
         self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         self.top = TopBar(context, self._undo, self._redo)

@@ -45,10 +45,13 @@ _KEYS: Group = (
 
 
 def groups_of(menus: Iterable[tuple[str, list[QAction]]]) -> list[Group]:
-    """(menu, [(keys, words)]) for all actions that have keys."""
+    """(menu, [(keys, words)]) for all actions that have keys.
+
+    The words are the action's short ones: "Undo" now and then also says what.
+    """
     groups: list[Group] = []
     for title, actions in menus:
-        rows = [(keys_text(action), action.text().replace("&", "")) for action in actions]
+        rows = [(keys_text(action), action.iconText()) for action in actions]
         shown = [(keys, words.rstrip("…")) for keys, words in rows if keys]
         if shown:
             groups.append((title, shown))
