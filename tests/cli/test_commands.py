@@ -6,7 +6,10 @@ import json
 
 import pytest
 
-from workbench.cli import main
+from tests.written_runs import WrittenRun
+from workbench.cli import _follow, main
+from workbench.cli import train as train_command
+from workbench.runs.control import is_stop_asked
 
 
 @pytest.fixture
@@ -137,3 +140,25 @@ def test_a_folder_without_pictures_is_told_before_anything_is_loaded(tmp_path, c
     assert main(["classify", "run", str(tmp_path), "--json"]) == 3
     (line,) = _json_lines(capsys)
     assert line["error"]["where"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("outcome", ["stopped", "completed"])
+def test_control_c_stops_the_run_and_is_told_by_the_exit_code(
+    project, capsys, monkeypatch, outcome
+):
+    written = WrittenRun("interrupted").begin().train(1)
+    presses = iter([KeyboardInterrupt])
+
+    def pause(_seconds):
+        for press in presses:
+            raise press
+        assert is_stop_asked(written.folder)
+        written.finish(outcome)
+
+    monkeypatch.setattr(_follow.time, "sleep", pause)
+    monkeypatch.setattr(train_command, "create_run", lambda *_, **__: written.folder)
+    monkeypatch.setattr(train_command, "start_trainer", lambda _run: 0)
+    capsys.readouterr()
+    # A run that was just complete is done, whatever was pressed.
+    assert main(["train", str(project), "--json"]) == (130 if outcome == "stopped" else 0)
+    assert _json_lines(capsys)[-1]["outcome"] == outcome

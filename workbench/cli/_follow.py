@@ -16,12 +16,20 @@ _POLL_S = 0.05
 _START_S = 60.0
 
 
+class _InterruptedRun(KeyboardInterrupt):
+    """The run has stopped as Ctrl+C asked."""
+
+
 def follow(folder: RunFolder) -> Iterator[RunEvent]:
     """Yields each event as it is written; the last one is always RunFinished.
 
     A trainer that died without a word is told as a failed RunFinished made here. Ctrl+C
     asks the run to stop and goes on following until it has saved.
+
+    Raises:
+        KeyboardInterrupt: after the last event, when it was Ctrl+C that ended the run.
     """
+    is_interrupted = False
     reader = EventReader(folder.events_path)
     history = MetricHistory()
     started = time.monotonic()
@@ -34,13 +42,22 @@ def follow(folder: RunFolder) -> Iterator[RunEvent]:
                 history.add(event)
                 yield event
                 if isinstance(event, RunFinished):
+                    _tell_interruption(event, is_interrupted=is_interrupted)
                     return
             if is_over and not events:
                 yield _died(folder, history)
                 return
             time.sleep(_POLL_S)
+        except _InterruptedRun:
+            raise
         except KeyboardInterrupt:
+            is_interrupted = True
             ask_to_stop(folder)
+
+
+def _tell_interruption(finished: RunFinished, *, is_interrupted: bool) -> None:
+    if is_interrupted and finished.outcome == "stopped":
+        raise _InterruptedRun
 
 
 def _grace(history: MetricHistory) -> float:

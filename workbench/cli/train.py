@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Trains in a process of its own; 4 when the run fails."""
+    """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
     folder = create_run(
         project,
@@ -53,10 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
         path=arguments.folder,
     )
     start_trainer(folder)
-    code = tell_run(folder, as_json=arguments.json)
-    if not arguments.json:
-        tell(f"The run is kept in {folder.path}")
-    return code
+    try:
+        return tell_run(folder, as_json=arguments.json)
+    finally:
+        if not arguments.json:
+            tell(f"The run is kept in {folder.path}")
 
 
 def tell_run(folder: RunFolder, *, as_json: bool) -> int:
