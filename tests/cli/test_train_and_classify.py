@@ -48,6 +48,8 @@ def test_train_prints_the_events_that_programs_rely_on(trained):
     assert {"run", "target", "replicas", "precision", "seed", "versions"} <= set(
         by_name["run_started"]
     )
+    plan = by_name["run_started"]["plan"]
+    assert {"precision", "xla", "steps_per_call", "pipeline", "gain"} <= set(plan)
     assert {"step", "loss", "accuracy"} <= set(by_name["batch"])
     finished = by_name["run_finished"]
     assert finished["outcome"] == "completed"

@@ -36,9 +36,17 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How the run is executed, and why."""
+    """How the run is executed, and why; programs rely on the names.
+
+    None stands for what the trainer settles while it runs: the steps of one call follow
+    the measured length of a step, the pipeline follows the size of the data.
+    """
 
     precision: str
+    xla: bool = False
+    steps_per_call: int | None = None
+    pipeline: str | None = None
+    gain: float | None = None
     words: str = ""
 
 
