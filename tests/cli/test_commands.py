@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.written_runs import WrittenRun
-from workbench.cli import _follow, main
+from workbench.cli import _follow, _service, main
 from workbench.cli import train as train_command
 from workbench.runs.control import is_stop_asked
 
@@ -162,3 +162,15 @@ def test_control_c_stops_the_run_and_is_told_by_the_exit_code(
     # A run that was just complete is done, whatever was pressed.
     assert main(["train", str(project), "--json"]) == (130 if outcome == "stopped" else 0)
     assert _json_lines(capsys)[-1]["outcome"] == outcome
+
+
+def test_counts_are_told_now_and_then_and_steps_at_once(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(_service.time, "monotonic", lambda: now)
+    news = _service._News()
+    told = []
+    for tick in range(60):
+        now = 100.0 + tick / 10
+        text = "Listing" if tick < 5 else f"Unpacking: {tick} of 60 MB"
+        told += [text] if news.is_worth_telling(text) else []
+    assert told == ["Listing", *(f"Unpacking: {tick} of 60 MB" for tick in (5, 25, 45))]

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from workbench.cli._output import tell
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.wire import error_from_parts
+
+_COUNT_INTERVAL_S = 2.0
+
+
+class _News:
+    """Tells a new step from one that only counts on ("Unpacking: 3 of 170 MB")."""
+
+    def __init__(self) -> None:
+        self._text = self._step = ""
+        self._told_at = 0.0
+
+    def is_worth_telling(self, text: str) -> bool:
+        """True for a new step at once, for a count every two seconds, for an echo never."""
+        step, now = text.partition(":")[0], time.monotonic()
+        is_due = step != self._step or now - self._told_at >= _COUNT_INTERVAL_S
+        if text == self._text or not is_due:
+            return False
+        self._text, self._step, self._told_at = text, step, now
+        return True
 
 
 def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
@@ -17,14 +37,13 @@ def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
         WorkbenchError: the request could not be done; of the worker's own class, so that
             the exit code tells bad input from a worker that failed.
     """
-    last_text = ""
+    news = _News()
     with ServiceCall() as service:
         for answer in service.ask(request):
             if isinstance(answer, Failed):
                 raise error_from_parts(answer.error)
             if isinstance(answer, Progress):
-                if not is_quiet and answer.text != last_text:
+                if not is_quiet and news.is_worth_telling(answer.text):
                     tell(answer.text)
-                last_text = answer.text
             elif not isinstance(answer, Hello):
                 yield answer

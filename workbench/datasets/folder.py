@@ -147,7 +147,7 @@ SPEC = DatasetSpec(
     key="folder",
     title="Folder of pictures",
     summary="Your own pictures, in one folder for each class. Sizes may differ.",
-    licence="as the pictures'",
+    licence="that of the pictures",
     params=(
         PathParam(
             key="path",

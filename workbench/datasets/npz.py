@@ -136,8 +136,8 @@ def _unpack(
         nonlocal done
         ctx.check_cancelled()
         done += count
-        words = f"Unpacking {path.name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
-        ctx.progress(words, done / total)
+        amount = f": {done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if total >= 1e6 else ""
+        ctx.progress(f"Unpacking {path.name}{amount}", done / total)
 
     return [
         unpack_member(path, member, folder / f"{number}.npy", on_bytes)
@@ -214,7 +214,7 @@ SPEC = DatasetSpec(
     key="npz",
     title="Numpy file (.npz)",
     summary="Arrays of pictures and labels in one file, such as x_train, y_train, x_test, y_test.",
-    licence="as the pictures'",
+    licence="that of the pictures",
     params=(
         PathParam(
             key="path",
