@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
 
+from tests.written_runs import WrittenRun
 from workbench.gui.actions import VIEW_KEYS
 from workbench.gui.colors import DARK
 from workbench.gui.dialogs.shortcuts import groups_of
@@ -173,3 +174,19 @@ def test_cards_are_named(window):
     for each in window.findChildren(Card):
         assert each.accessibleName()
         assert each.focusPolicy() == Qt.FocusPolicy.StrongFocus
+
+
+def test_a_training_that_went_on_is_one_click_away(window, qtbot):
+    run = WrittenRun("night run").begin().train(1)
+    welcome = window.views.view("welcome")
+    with qtbot.waitSignal(window.context.library.runs_changed):
+        window.context.library.open()
+    qtbot.waitUntil(lambda: welcome._running.text() == "night run is training")
+    assert welcome._running.isVisible()
+    welcome._running.click()
+    assert window.views.current_key == "train"
+    assert window.context.library.current.run.path == run.path
+    run.finish()
+    window.context.library.refresh()
+    qtbot.waitUntil(lambda: not welcome._running.text())
+    qtbot.waitUntil(lambda: window.context.library.current.is_over)  # else closing would ask

@@ -38,6 +38,7 @@ def _make_welcome(window: MainWindow) -> QWidget:
     view.empty_chosen.connect(window.files.new)
     view.folder_chosen.connect(lambda folder: start_from_folder(window, folder))
     view.file_chosen.connect(window.open_project)
+    view.run_asked.connect(lambda path: _watch(window, path))
     view.help_asked.connect(
         lambda page: (
             window.actions_by_key["shortcuts"].trigger()
@@ -46,6 +47,11 @@ def _make_welcome(window: MainWindow) -> QWidget:
         )
     )
     return view
+
+
+def _watch(window: MainWindow, path: str) -> None:
+    window.context.library.select(path)
+    window.show_view("train")
 
 
 def start_from_folder(window: MainWindow, folder: str) -> None:

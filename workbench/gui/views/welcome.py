@@ -45,6 +45,7 @@ class WelcomeView(QScrollArea):
     folder_chosen = Signal(str)
     file_chosen = Signal(str)
     help_asked = Signal(str)
+    run_asked = Signal(str)
 
     def __init__(self, context: WindowContext, state: WindowState) -> None:
         super().__init__()
@@ -237,6 +238,18 @@ class WelcomeView(QScrollArea):
             what = plain_label(spec.describe(defaults), role="dim", wrap=True)
             what.setMinimumWidth(180)
             self._targets.addWidget(what)
+        self._running = self._link("")
+        self._running.clicked.connect(lambda: self.run_asked.emit(self._running_path))
+        self._targets.addWidget(self._running)
+        self._context.library.runs_changed.connect(self._show_running)
+        self._show_running()
+
+    def _show_running(self) -> None:
+        """A training goes on without the window: who opens it again finds it here."""
+        living = [run for run in self._context.library.runs if not run.is_over]
+        self._running_path = str(living[0].path) if living else ""
+        self._running.setText(f"{living[0].title} is training".replace("&", "&&") if living else "")
+        self._running.setVisible(bool(living))
 
     def _link(self, text: str) -> TextButton:
         return button(text.replace("&", "&&"), role="link")
