@@ -300,7 +300,7 @@ def test_a_folder_without_pictures_is_told(qtbot, ready, tmp_path):
     qtbot.waitUntil(lambda: "holds no pictures" in ready.wait.text())
 
 
-@pytest.mark.parametrize("title", ["cats", "Pictures of all my cats", "x " * 99])
+@pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])
 def test_the_network_is_named_whole_or_with_an_ellipsis(qtbot, ready, model, open_library, title):
     run = model(title)
     ready._context.library.refresh()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
 _PADDING_PX = 4  # Qt draws the text this much inside the field, both sides together
@@ -11,10 +11,23 @@ _PADDING_PX = 4  # Qt draws the text this much inside the field, both sides toge
 class ElidedComboBox(QComboBox):
     """Shows what fits of its words; its owner gives it a tooltip with all of them."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentTextChanged.connect(lambda _text: self.updateGeometry())
+
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Qt's own, with the text as it fits."""
         super().initStyleOption(option)
         option.currentText = self._fitting(option)
+
+    def sizeHint(self) -> QSize:
+        """Qt's own, and as much more as the current words need inside the style's padding."""
+        hint = super().sizeHint()
+        option = QStyleOptionComboBox()
+        super().initStyleOption(option)
+        option.rect = QRect(0, 0, hint.width(), hint.height())
+        needed = self.fontMetrics().horizontalAdvance(self.currentText()) + 1
+        return hint + QSize(max(0, needed - self._room(option)), 0)
 
     def shown_text(self) -> str:
         """The words as they are drawn."""
@@ -23,11 +36,15 @@ class ElidedComboBox(QComboBox):
         return str(option.currentText)
 
     def _fitting(self, option: QStyleOptionComboBox) -> str:
+        room = self._room(option)
+        return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+
+    def _room(self, option: QStyleOptionComboBox) -> int:
+        """Width for words, in pixels, of a box of the option's size."""
         field = self.style().subControlRect(
             QStyle.ComplexControl.CC_ComboBox,
             option,
             QStyle.SubControl.SC_ComboBoxEditField,
             self,
         )
-        room = field.width() - _PADDING_PX
-        return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        return field.width() - _PADDING_PX
