@@ -37,6 +37,10 @@ from workbench.worker.versions import versions
 
 _DEFAULT_FIT = "crop"
 
+_UNTIL_EXIT: list[Compiled] = []
+"""Taking a data pipeline down waits for its threads, 20 s and more after a long training.
+The process of a training ends without that (see __main__), so its parts live as long."""
+
 
 class Training:
     """Trains what a project says and tells it. `run` is called once.
@@ -85,6 +89,7 @@ class Training:
         fit = str(params.get("fit", _DEFAULT_FIT))
         data = self._load(engine, spec, params, fit)
         compiled, sizes = self._compile(engine, data)
+        _UNTIL_EXIT.append(compiled)
         card = self._card(compiled, data, spec, fit)
         del data  # TensorFlow has its own copy now
         self._train(compiled, sizes, card)
