@@ -17,7 +17,7 @@ ROUNDS = 5
 def main() -> None:
     """Starts the real application under Xvfb a few times."""
     if "DISPLAY" not in os.environ or os.environ.get("QT_QPA_PLATFORM") == "offscreen":
-        run = [shutil.which("xvfb-run") or "xvfb-run", "-a", "-s", "-screen 0 1440x900x24"]
+        run = [shutil.which("xvfb-run") or "xvfb-run", "-a", "-s", "-screen 0 1440x900x24 -noreset"]
         environment = {**os.environ, "QT_QPA_PLATFORM": "xcb"}
         command = [*run, sys.executable, "-m", "tests.benchmarks.start"]
         raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)

@@ -29,7 +29,8 @@ model = keras.Sequential([L.Input((32, 32, 3)), L.BatchNormalization(), conv(32,
     conv(32, "same"), L.MaxPooling2D(2), L.Dropout(0.25), L.BatchNormalization(),
     conv(64, "same"), conv(64, "valid"), L.MaxPooling2D(2), L.Dropout(0.25), L.Flatten(),
     L.Dense(512, activation="relu"), L.Dropout(0.5), L.Dense(10, activation="softmax")])
-model.compile(keras.optimizers.Adam(1e-3), "sparse_categorical_crossentropy", ["accuracy"])
+model.compile(keras.optimizers.Adam(1e-3), "sparse_categorical_crossentropy",
+    metrics=["accuracy"])
 for epoch in range(int(sys.argv[3])):
     began = time.perf_counter()
     model.fit(x, y, batch_size=int(sys.argv[2]), epochs=1, verbose=0)
