@@ -61,7 +61,7 @@ def cifar10_convnet() -> tuple[Project, dict[str, Any]]:
     """The convnet of the Habr TPU tutorial; takes raw 0 to 255 pixels.
 
     At a constant learning rate its accuracy goes up and down by half a point from epoch to
-    epoch (0.797 to 0.809 over the last ten, measured), so the best epoch is kept. As in the
+    epoch (tests/proofs/RESULTS.md), so the best epoch is kept. As in the
     tutorial it is told on the test pictures: a figure to reproduce, slightly flattering.
     """
     net = Sketch(32, 32, 3)
@@ -92,9 +92,9 @@ def cifar10_convnet() -> tuple[Project, dict[str, Any]]:
 def fashion_convnet() -> tuple[Project, dict[str, Any]]:
     """One convolution and one dense layer; takes raw 0 to 255 pixels.
 
-    Raw pixels through random weights start at a loss near 30, and 300 steps are too few to
-    forget that: with Keras's default start a plain Keras script ends at 0.86 to 0.87 here.
-    A last layer that starts at zero starts at the loss of a guess.
+    Raw pixels through random weights start at a large loss, and 300 steps are too few to
+    forget that (figures with and without: tests/proofs/RESULTS.md). A last layer that starts
+    at zero starts at the loss of a guess.
     """
     net = Sketch(28, 28, 1)
     net.conv(64, padding="valid", activation="linear")
