@@ -7,17 +7,17 @@ import os
 from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
-from workbench.protocol.messages import (
+from workbench.protocol.events import (
     Batch,
     DataReady,
     EpochFinished,
-    ErrorParts,
     PhaseChanged,
     Plan,
     RunFinished,
     RunStarted,
     TestResult,
 )
+from workbench.protocol.messages import ErrorParts
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
 

@@ -21,7 +21,7 @@ from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import LiveCurve
 from workbench.gui.plots.plot_pair import PlotPair
 from workbench.gui.theme import Theme
-from workbench.protocol.messages import Batch
+from workbench.protocol.events import Batch
 from workbench.runs.history import MetricHistory
 
 REPEATS = 40

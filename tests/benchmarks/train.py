@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from tests.benchmarks._runs import made_pictures, own_home, project_on, train, wait_for
-from workbench.protocol.messages import EpochFinished
+from workbench.protocol.events import EpochFinished
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder, create_run
 

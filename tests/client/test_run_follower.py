@@ -9,7 +9,7 @@ import pytest
 
 from tests.written_runs import WrittenRun
 from workbench.client.run_follower import RunFollower
-from workbench.protocol.messages import Batch, EpochFinished, RunStarted
+from workbench.protocol.events import Batch, EpochFinished, RunStarted
 from workbench.runs.event_log import EventReader
 
 

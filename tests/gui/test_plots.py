@@ -23,7 +23,7 @@ from workbench.gui.plots.pyramid import PeakPyramid
 from workbench.gui.plots.series import Series, number_text, read_at
 from workbench.gui.plots.smoothing import BiasCorrectedAverage
 from workbench.gui.theme import Theme
-from workbench.protocol.messages import Batch, DataReady, EpochFinished
+from workbench.protocol.events import Batch, DataReady, EpochFinished
 from workbench.runs.history import MetricHistory
 
 FLOATS = st.floats(-1e6, 1e6) | st.just(np.nan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.core.project import Project
-from workbench.protocol.messages import (
+from workbench.protocol.events import (
     Batch,
     DataReady,
     EpochFinished,

@@ -3,14 +3,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import WireError
-from workbench.protocol.messages import (
-    Batch,
-    DataReady,
-    ErrorParts,
-    LogLine,
-    PhaseChanged,
-    RunFinished,
-)
+from workbench.protocol.events import Batch, DataReady, LogLine, PhaseChanged, RunFinished
+from workbench.protocol.messages import ErrorParts
 from workbench.runs.event_log import LINE_LIMIT, EventReader, EventWriter, read_all
 
 

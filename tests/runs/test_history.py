@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from workbench.protocol.messages import Batch, EpochFinished
+from workbench.protocol.events import Batch, EpochFinished
 from workbench.runs.history import MetricHistory, best_epoch
 
 

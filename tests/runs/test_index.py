@@ -6,7 +6,7 @@ import pytest
 
 from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
-from workbench.protocol.messages import LogLine
+from workbench.protocol.events import LogLine
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import create_run
 from workbench.runs.home import runs_home

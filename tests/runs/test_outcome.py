@@ -6,7 +6,8 @@ import time
 import pytest
 
 from workbench.core.file_lock import take_lock
-from workbench.protocol.messages import ErrorParts, Heartbeat, RunFinished
+from workbench.protocol.events import Heartbeat, RunFinished
+from workbench.protocol.messages import ErrorParts
 from workbench.runs.event_log import EventWriter
 from workbench.runs.history import MetricHistory
 from workbench.runs.outcome import memory_limit, outcome_of

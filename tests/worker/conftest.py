@@ -13,7 +13,7 @@ import pytest
 from workbench.core.graph import Edge, Graph, Node
 from workbench.core.project import Choice, Project
 from workbench.core.recipe import TrainingRecipe
-from workbench.protocol.messages import RunFinished
+from workbench.protocol.events import RunFinished
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import create_run
 from workbench.runs.start import reap, start_trainer

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import RunFolderError
-from workbench.protocol.messages import (
+from workbench.protocol.events import (
     Batch,
     DataReady,
     EpochFinished,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from workbench.protocol.messages import ErrorParts, RunEvent, RunFinished
+from workbench.protocol.events import RunEvent, RunFinished
+from workbench.protocol.messages import ErrorParts
 from workbench.runs.control import ask_to_stop
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder

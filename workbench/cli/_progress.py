@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from workbench.cli._output import printable, tell
-from workbench.protocol.messages import (
+from workbench.protocol.events import (
     Batch,
     DataReady,
     EpochFinished,

@@ -19,7 +19,7 @@ from workbench.core.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
-from workbench.protocol.messages import RunFinished
+from workbench.protocol.events import RunFinished
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets

@@ -11,7 +11,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
-from workbench.protocol.messages import Batch, Heartbeat, RunEvent
+from workbench.protocol.events import Batch, Heartbeat, RunEvent
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory

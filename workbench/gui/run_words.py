@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from workbench.gui.widgets.numbers import count, duration, plural, share
-from workbench.protocol.messages import (
+from workbench.protocol.events import (
     DataReady,
     EpochFinished,
     LogLine,

@@ -16,7 +16,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from workbench.errors import WireError
-from workbench.protocol.messages import (
+from workbench.protocol.events import (
     Batch,
     DataReady,
     EpochFinished,

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.protocol.messages import (
+from workbench.protocol.events import (
     Batch,
     BestEpoch,
+    CheckpointKept,
     DataReady,
     EpochFinished,
     Heartbeat,
@@ -20,6 +21,7 @@ from workbench.protocol.messages import (
     RunEvent,
     RunFinished,
     RunStarted,
+    TimeSpent,
 )
 
 _FIRST_CAPACITY = 1_024
@@ -71,6 +73,10 @@ class _GrowingColumns:
             column[self.size : end] = piece
         self.size = end
 
+    def cut(self, size: int) -> None:
+        """Forgets all behind the first `size` values."""
+        self.size = min(self.size, size)
+
     def view(self, index: int) -> Column:
         """The filled part of a column, read-only, without a copy."""
         view = self._columns[index][: self.size]
@@ -82,8 +88,9 @@ class MetricHistory:
     """Everything told in a run, ready to be drawn. Feed it each event once, in order.
 
     Attributes:
-        started, data, phase, finished: The latest event of that kind, or None.
-        heartbeat: The latest Heartbeat, or None.
+        started, data, phase, finished: The latest event of that kind, or None; `finished`
+            is None again once the run is resumed.
+        heartbeat, time_spent, checkpoint: The latest event of that kind, or None.
         epochs: All EpochFinished events.
         log: The last thousand LogLine events.
         last_time: Time of the latest event, seconds since the epoch (0.0 before any).
@@ -92,7 +99,7 @@ class MetricHistory:
     """
 
     def __init__(self) -> None:
-        self._batches = _GrowingColumns(np.int64, np.float64, np.float64)
+        self._batches = _GrowingColumns(np.int64, np.float64, np.float64, np.float64, np.float64)
         self._last_batch: Batch | None = None
         self._first_time = 0.0
         self.started: RunStarted | None = None
@@ -100,6 +107,9 @@ class MetricHistory:
         self.phase: PhaseChanged | None = None
         self.finished: RunFinished | None = None
         self.heartbeat: Heartbeat | None = None
+        self.time_spent: TimeSpent | None = None
+        self.checkpoint: CheckpointKept | None = None
+        self._is_resuming = True
         self.epochs: list[EpochFinished] = []
         self.log: deque[LogLine] = deque(maxlen=_LOG_LINES)
         self.last_time = 0.0
@@ -124,8 +134,12 @@ class MetricHistory:
                 self.log.append(event)
             case PhaseChanged():
                 self.phase = event
+            case TimeSpent():
+                self.time_spent = event
+            case CheckpointKept():
+                self.checkpoint = event
             case RunStarted():
-                self.started = event
+                self._start(event)
             case DataReady():
                 self.data = event
             case RunFinished():
@@ -137,10 +151,35 @@ class MetricHistory:
             self.add(event)
 
     def _add_batch(self, event: Batch) -> None:
-        steps = np.arange(event.first_step, event.first_step + len(event.losses))
+        count = len(event.losses)
+        steps = np.arange(event.first_step, event.first_step + count)
         # NumPy turns None into NaN in float columns.
-        self._batches.append(steps, event.losses, event.accuracies)
+        rates = np.full(count, np.nan if event.learning_rate is None else event.learning_rate)
+        times = self._batch_times(event.time - self._first_time, count)
+        self._batches.append(steps, event.losses, event.accuracies, rates, times)
         self._last_batch = event
+
+    def _batch_times(self, now_s: float, count: int) -> Column:
+        """When each batch of one event was done: spread evenly since the batch before.
+
+        A clock that was set back must not turn the curve back.
+        """
+        last_s = float(self._batches.view(4)[-1]) if self._batches.size else 0.0
+        now_s = max(now_s, last_s)
+        start_s = last_s if self._batches.size and not self._is_resuming else now_s
+        self._is_resuming = False
+        return np.linspace(start_s, now_s, count + 1)[1:]
+
+    def _start(self, event: RunStarted) -> None:
+        """A trainer has begun. What a resumed one does again was told in vain before."""
+        self.started = event
+        self.finished = None
+        self._is_resuming = True
+        if event.resumed_at_step is None:
+            return
+        self._batches.cut(int(np.searchsorted(self.steps, event.resumed_at_step, side="right")))
+        self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
+        self._last_batch = None
 
     @property
     def steps(self) -> Column:
@@ -156,6 +195,16 @@ class MetricHistory:
     def accuracies(self) -> Column:
         """Each batch's own accuracy 0..1, float64 (n,)."""
         return self._batches.view(2)
+
+    @property
+    def learning_rates(self) -> Column:
+        """The learning rate of each batch, float64 (n,); NaN where it was not told."""
+        return self._batches.view(3)
+
+    @property
+    def times(self) -> Column:
+        """When each batch was done, float64 (n,): seconds since the run's first event."""
+        return self._batches.view(4)
 
     @property
     def last_batch(self) -> Batch | None:
@@ -178,7 +227,7 @@ class MetricHistory:
         steps_per_epoch = self.data.steps_per_epoch if self.data else 0
         epochs = self.started.epochs if self.started else 0
         total = steps_per_epoch * epochs
-        step = self._last_batch.step if self._last_batch else 0
+        step = int(self.steps[-1]) if self._batches.size else 0
         epoch = self._last_batch.epoch if self._last_batch else min(1, epochs)
         is_completed = self.finished is not None and self.finished.outcome == "completed"
         fraction = 1.0 if is_completed else min(step / total, 0.999) if total else 0.0

@@ -11,7 +11,7 @@ import msgspec
 
 from workbench.core.save import save_bytes
 from workbench.errors import RunFolderError, SaveError
-from workbench.protocol.messages import EpochFinished, RunFinished, RunStarted
+from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
 from workbench.runs.event_log import decode_line
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import best_epoch

@@ -9,7 +9,7 @@ import msgspec
 
 from workbench.core.save import save_bytes
 from workbench.errors import RunFolderError
-from workbench.protocol.messages import BestEpoch, TestResult
+from workbench.protocol.events import BestEpoch, TestResult
 
 CARD_NAME = "model.json"
 WEIGHTS_NAME = "weights.npz"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workbench.protocol.messages import ErrorParts, Heartbeat, RunFinished
+from workbench.protocol.events import Heartbeat, RunFinished
+from workbench.protocol.messages import ErrorParts
 from workbench.runs.event_log import LINE_LIMIT, decode_line
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.history import MetricHistory

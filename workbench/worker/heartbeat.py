@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import Self
 
-from workbench.protocol.messages import Heartbeat
+from workbench.protocol.events import Heartbeat
 from workbench.runs.event_log import EventWriter
 
 INTERVAL_S = 2.0

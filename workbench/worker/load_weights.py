@@ -14,7 +14,8 @@ from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain, parse_project
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError, WorkbenchError
-from workbench.protocol.messages import AnyAnswer, Done, LoadWeights, Plan, RunFinished, RunStarted
+from workbench.protocol.events import Plan, RunFinished, RunStarted
+from workbench.protocol.messages import AnyAnswer, Done, LoadWeights
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.model_card import ModelCard, write_card

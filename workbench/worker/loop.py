@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.worker.build import BuiltModel
+from workbench.worker.step_math import StepMath
 
 _CALL_S = 0.12
 """Aimed length of one call: eight events a second, and a stop is heard at once."""
@@ -78,21 +79,12 @@ class TrainingLoop:
         batch_size: int,
     ) -> None:
         self._tf = tf
-        self._keras = keras
         self._strategy = strategy
-        self._model = built.model
-        self._is_logits = built.is_logits
-        self._optimizer = optimizer
         self._batch_size = batch_size
-        self._dtype = self._input_type()
+        self._step = StepMath(tf, keras, strategy, built, optimizer, batch_size=batch_size)
         # AutoGraph reads source files, which a packed application has not.
         self._run_steps = tf.function(self._steps, autograph=False, reduce_retracing=True)
         self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
-
-    def _input_type(self) -> str:
-        # 0 to 255 is exact in bfloat16 too; what a pipeline made keeps its own precision.
-        first = next((layer for layer in self._model.layers if layer.count_params()), None)
-        return str(first.compute_dtype) if first is not None else "float32"
 
     def distribute(self, dataset: Any) -> Any:
         """An iterator over a dataset's batches, each split over the replicas."""
@@ -112,7 +104,7 @@ class TrainingLoop:
         tf = self._tf
 
         def body(step: Any, losses: Any, correct: Any) -> tuple[Any, Any, Any]:
-            loss, hits = self._over_replicas(self._train_step, iterator)
+            loss, hits = self._over_replicas(self._step.train, iterator)
             return step + 1, losses.write(step, loss), correct.write(step, hits)
 
         empty = [tf.TensorArray(tf.float32, size=steps, element_shape=()) for _ in range(2)]
@@ -127,35 +119,6 @@ class TrainingLoop:
         reduce_sum = self._tf.distribute.ReduceOp.SUM
         return tuple(self._strategy.reduce(reduce_sum, value, axis=None) for value in results)
 
-    def _train_step(self, pictures: Any, labels: Any) -> tuple[Any, Any]:
-        tf = self._tf
-        variables = self._model.trainable_variables
-        with tf.GradientTape() as tape:
-            outputs = self._model(tf.cast(pictures, self._dtype), training=True)
-            # Divided by the batch of all replicas: the optimizer adds their gradients up.
-            loss = tf.reduce_sum(self._losses(labels, outputs)) / self._batch_size
-            loss += self._penalty()
-        self._optimizer.apply(tape.gradient(loss, variables), variables)
-        return loss, self._num_correct(labels, outputs)
-
-    def _losses(self, labels: Any, outputs: Any) -> Any:
-        """Cross-entropy of each picture, (batch,)."""
-        return self._keras.losses.sparse_categorical_crossentropy(
-            labels, outputs, from_logits=self._is_logits
-        )
-
-    def _penalty(self) -> Any:
-        """This replica's share of the regularizers' penalties."""
-        if not self._model.losses:
-            return 0.0
-        penalties = [self._tf.cast(loss, self._tf.float32) for loss in self._model.losses]
-        return self._tf.add_n(penalties) / self._strategy.num_replicas_in_sync
-
-    def _num_correct(self, labels: Any, outputs: Any, weights: Any = None) -> Any:
-        tf = self._tf
-        hits = tf.cast(tf.equal(tf.argmax(outputs, axis=-1), labels), tf.float32)
-        return tf.reduce_sum(hits if weights is None else hits * weights)
-
     # evaluation ------------------------------------------------------------------------
 
     def evaluate(self, iterator: Any, steps: int) -> tuple[float, float, float]:
@@ -168,7 +131,7 @@ class TrainingLoop:
         tf = self._tf
 
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
-            values = self._over_replicas(self._evaluation_step, iterator)
+            values = self._over_replicas(self._step.evaluate, iterator)
             # Many small losses: float64 keeps the mean exact.
             return step + 1, *(
                 s + tf.cast(v, tf.float64) for s, v in zip(sums, values, strict=True)
@@ -179,12 +142,3 @@ class TrainingLoop:
             lambda step, *_: step < steps, body, [tf.constant(0), *zeros], parallel_iterations=1
         )
         return tuple(result[1:])
-
-    def _evaluation_step(self, pictures: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
-        tf = self._tf
-        outputs = self._model(tf.cast(pictures, self._dtype), training=False)
-        losses = tf.cast(self._losses(labels, outputs), tf.float32) + (
-            self._penalty() * self._strategy.num_replicas_in_sync
-        )
-        hits = self._num_correct(labels, outputs, weights)
-        return tf.reduce_sum(losses * weights), hits, tf.reduce_sum(weights)

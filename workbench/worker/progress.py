@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 
-from workbench.protocol.messages import Batch, LogLine, PhaseChanged
+from workbench.protocol.events import Batch, LogLine, PhaseChanged
 from workbench.runs.event_log import E, EventWriter
 
 _FRACTION_STEP = 0.01

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from workbench.core.params import check_all
 from workbench.core.project import Project
 from workbench.errors import WorkbenchError
-from workbench.protocol.messages import Plan, RunFinished, RunStarted
+from workbench.protocol.events import Plan, RunFinished, RunStarted
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder
 from workbench.runs.start import target_environment

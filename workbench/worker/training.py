@@ -16,7 +16,7 @@ from workbench.core.specs import DatasetSpec, Shape
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
-from workbench.protocol.messages import BestEpoch, DataReady, EpochFinished, TestResult
+from workbench.protocol.events import BestEpoch, DataReady, EpochFinished, TestResult
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import best_epoch
 from workbench.runs.model_card import ModelCard

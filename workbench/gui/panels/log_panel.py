@@ -20,7 +20,7 @@ from workbench.gui.run_words import event_words
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import IconButton
 from workbench.gui.widgets.labels import plain_label
-from workbench.protocol.messages import PhaseChanged, RunEvent
+from workbench.protocol.events import PhaseChanged, RunEvent
 
 MAX_LINES = 5_000
 OUTPUT_INTERVAL_MS = 2_000

@@ -16,7 +16,7 @@ from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.gui.plots.live_plot import LivePlot
 from workbench.gui.plots.series import Series
 from workbench.gui.theme import Theme
-from workbench.protocol.messages import EpochFinished
+from workbench.protocol.events import EpochFinished
 from workbench.runs.history import MetricHistory
 
 REDRAW_INTERVAL_MS = 40

@@ -18,13 +18,7 @@ from workbench.gui.panels.data_split import DataSplitPanel, Given
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import Box
 from workbench.gui.widgets.labels import plain_label
-from workbench.protocol.messages import (
-    AnyAnswer,
-    DataDescription,
-    DescribeData,
-    Failed,
-    Progress,
-)
+from workbench.protocol.messages import AnyAnswer, DataDescription, DescribeData, Failed, Progress
 
 _DELAY_MS = 300
 _THUMBNAILS = 8

@@ -33,15 +33,8 @@ from workbench.gui.panels.run_trouble import RunTrouble
 from workbench.gui.plots.plot_pair import PlotPair
 from workbench.gui.widgets.docks import make_dock
 from workbench.gui.widgets.empty import EmptyPage
-from workbench.protocol.messages import (
-    AnyAnswer,
-    Done,
-    Export,
-    Failed,
-    Heartbeat,
-    LogLine,
-    RunEvent,
-)
+from workbench.protocol.events import Heartbeat, LogLine, RunEvent
+from workbench.protocol.messages import AnyAnswer, Done, Export, Failed
 from workbench.protocol.wire import error_from_parts
 from workbench.runs.index import RunSummary
 from workbench.runs.outcome import RunOutcome

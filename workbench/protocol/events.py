@@ -1,0 +1,224 @@
+"""What a trainer tells: the events of a run, as its event log holds them.
+
+JSON has no NaN: None is "not finite".
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from workbench.protocol.messages import PROTOCOL_VERSION, ErrorParts
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Something that happened in a run.
+
+    Attributes:
+        seq: 1, 2, 3, ... without gaps within a run; set by the writer.
+        time: Seconds since the epoch, for display only.
+    """
+
+    seq: int = 0
+    time: float = 0.0
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """How the run is executed, and why; programs rely on the names.
+
+    Attributes:
+        precision: "float32" or "bfloat16".
+        xla: Whether the step is compiled by XLA.
+        steps_per_call: Steps of one call into TensorFlow.
+        pipeline: Where the pictures are: "memory", "cached" (decoded, on disk) or "streamed".
+        gain: How many times faster than plain float32, as measured; None when nothing was.
+        words: What was chosen and what it gained, for people.
+        pinned: What of it the recipe has fixed: "precision", "xla", ...
+        threads: Threads that one operation of the step is split over; 0 for all cores.
+    """
+
+    precision: str
+    xla: bool = False
+    steps_per_call: int | None = None
+    pipeline: str | None = None
+    gain: float | None = None
+    words: str = ""
+    pinned: list[str] = []
+    threads: int = 0
+
+
+class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
+    """What runs where, told once all of it is settled; again when a run is resumed.
+
+    Attributes:
+        replicas: Devices that share each batch.
+        resumed_at_step: Steps that were done before; batches told after them are void. None
+            for a run from its start.
+        bit_exact: Of a resumed run: True, or the reasons why its figures can differ from
+            those of the run never interrupted.
+        protocol: Lets an older window refuse politely.
+    """
+
+    run: str
+    target: str
+    replicas: int = 1
+    precision: str
+    seed: int
+    versions: dict[str, str]
+    plan: Plan
+    epochs: int
+    batch_size: int
+    pid: int
+    resumed_at_step: int | None = None
+    bit_exact: bool | list[str] | None = None
+    protocol: int = PROTOCOL_VERSION
+
+
+class PhaseChanged(Event, frozen=True, kw_only=True, tag="phase_changed"):
+    """What the trainer is doing now: "importing", "loading", "compiling", "training", ..."""
+
+    phase: str
+    text: str
+    fraction: float | None = None
+
+
+class DataReady(Event, frozen=True, kw_only=True, tag="data_ready"):
+    """The pictures are there and split. `bad_files` were left out, with the reason."""
+
+    class_names: list[str]
+    num_train: int
+    num_validation: int
+    num_test: int
+    steps_per_epoch: int
+    bad_files: list[tuple[str, str]] = []
+
+
+class Batch(Event, frozen=True, kw_only=True, tag="batch"):
+    """The batches since the last such event (throttled): each batch's own values.
+
+    `loss` and `accuracy` are those of the last batch alone; the lists hold all batches
+    from `first_step` to `step` so that no point of the curve is lost. Steps count from 1
+    over the whole run.
+    """
+
+    epoch: int
+    step: int
+    loss: float | None
+    accuracy: float | None
+    images_per_second: float
+    first_step: int
+    losses: list[float | None]
+    accuracies: list[float | None]
+    learning_rate: float | None = None
+
+
+class EpochFinished(Event, frozen=True, kw_only=True, tag="epoch_finished"):
+    """Means over the epoch, and over the validation pictures (None without validation).
+
+    `top_k_accuracy` is of the validation: a picture counts when its class is among the
+    recipe's `top_k` likeliest; None where `top_k` is 1.
+    """
+
+    epoch: int
+    step: int
+    loss: float | None
+    accuracy: float | None
+    val_loss: float | None
+    val_accuracy: float | None
+    seconds: float
+    images_per_second: float
+    top_k_accuracy: float | None = None
+    learning_rate: float | None = None
+
+
+class TimeSpent(Event, frozen=True, kw_only=True, tag="time_spent"):
+    """Where the trainer's seconds went since it was started or resumed, told now and then.
+
+    Attributes:
+        input_s: Waiting for pictures.
+        compute_s: Computing steps.
+        host_s: Python between the calls: reading values, telling events.
+        compile_s: Building and compiling.
+        validation_s: Validating.
+        saving_s: Copying the state for checkpoints.
+        advice: The next action, in words; "" when there is nothing to gain.
+    """
+
+    input_s: float
+    compute_s: float
+    host_s: float
+    compile_s: float
+    validation_s: float
+    saving_s: float
+    advice: str = ""
+
+
+class CheckpointKept(Event, frozen=True, kw_only=True, tag="checkpoint_kept"):
+    """From here the run can be resumed; or why it could not be kept, and what goes on."""
+
+    step: int
+    epoch: int
+    problem: ErrorParts | None = None
+
+
+class Heartbeat(Event, frozen=True, kw_only=True, tag="heartbeat"):
+    """Proof that the trainer lives, every 2 s, with the memory it holds."""
+
+    memory_bytes: int
+
+
+class LogLine(Event, frozen=True, kw_only=True, tag="log_line"):
+    """A sentence for the log panel. Levels: info, warning, error."""
+
+    text: str
+    level: str = "info"
+
+
+class TestResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Scores on the test pictures."""
+
+    __test__ = False
+
+    loss: float | None
+    accuracy: float | None
+    count: int = 0
+
+
+class BestEpoch(msgspec.Struct, frozen=True, kw_only=True):
+    """The epoch with the highest validation accuracy (training accuracy without one)."""
+
+    epoch: int
+    val_accuracy: float | None
+    val_loss: float | None
+
+
+class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):
+    """Last event. Outcomes: completed, stopped, failed.
+
+    Attributes:
+        can_resume: A checkpoint is kept from which `resume` goes on.
+        is_paused: The run was asked to pause: stopped to be resumed, nothing tested.
+    """
+
+    outcome: str
+    run: str
+    seconds: float
+    epochs_done: int
+    test: TestResult | None = None
+    best: BestEpoch | None = None
+    error: ErrorParts | None = None
+    can_resume: bool = False
+    is_paused: bool = False
+
+
+RunEvent = (
+    RunStarted
+    | PhaseChanged
+    | DataReady
+    | Batch
+    | EpochFinished
+    | TimeSpent
+    | CheckpointKept
+    | Heartbeat
+    | LogLine
+    | RunFinished
+)
