@@ -27,6 +27,16 @@ from workbench.protocol.events import (
 _FIRST_CAPACITY = 1_024
 _LOG_LINES = 1_000
 
+_LATEST = {
+    CheckpointKept: "checkpoint",
+    DataReady: "data",
+    Heartbeat: "heartbeat",
+    PhaseChanged: "phase",
+    RunFinished: "finished",
+    TimeSpent: "time_spent",
+}
+"""Events of which only the latest counts, and where it is kept."""
+
 Column = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -128,22 +138,12 @@ class MetricHistory:
                 self._add_batch(event)
             case EpochFinished():
                 self.epochs.append(event)
-            case Heartbeat():
-                self.heartbeat = event
             case LogLine():
                 self.log.append(event)
-            case PhaseChanged():
-                self.phase = event
-            case TimeSpent():
-                self.time_spent = event
-            case CheckpointKept():
-                self.checkpoint = event
             case RunStarted():
                 self._start(event)
-            case DataReady():
-                self.data = event
-            case RunFinished():
-                self.finished = event
+            case _:
+                setattr(self, _LATEST[type(event)], event)
 
     def add_all(self, events: Iterable[RunEvent]) -> None:
         """Takes in several events."""
