@@ -14,7 +14,17 @@ from workbench.core.specs import LayerSpec, ParamCount
 
 BYTES_PER_NUMBER = 4  # weights, gradients and activations are counted as float32
 
-OPTIMIZER_SLOTS: Mapping[str, int] = {"sgd": 1, "adam": 2, "adamw": 2, "rmsprop": 2}
+OPTIMIZER_SLOTS: Mapping[str, int] = {
+    "sgd": 1,
+    "adam": 2,
+    "adamw": 2,
+    "nadam": 2,
+    "rmsprop": 2,
+    "lamb": 2,
+    "lion": 1,
+    "adafactor": 1,
+    "muon": 1,
+}
 """Numbers an optimizer keeps for each learned number."""
 
 

@@ -27,6 +27,7 @@ class Param:
         help: One or two sentences for the tooltip and the help page.
         unit: Unit shown behind the value, e.g. "px"; empty for plain numbers.
         is_advanced: Folded away in the form until asked for.
+        group: Heading of the section of the form it belongs to; "" for the first.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Param:
     help: str
     unit: str = ""
     is_advanced: bool = False
+    group: str = ""
 
     kind: ClassVar[str] = ""
 

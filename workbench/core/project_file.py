@@ -18,12 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from workbench.core.graph import Graph
 from workbench.core.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
 from workbench.core.project import Choice, Project, View
 from workbench.core.project_reader import ProjectReader, edge_key
+from workbench.core.recipe import recipe_to_plain
 from workbench.core.save import save_bytes
 from workbench.core.strict_json import MAX_CHARACTERS, JsonFault, describe, load
 from workbench.errors import ProjectFileError, SaveError
@@ -111,7 +110,7 @@ def project_to_plain(project: Project) -> dict[str, Any]:
     edge_extras = graph_extra.pop("edges", {})
     for edge, item in zip(project.graph.edges, graph["edges"], strict=True):
         item.update(edge_extras.get(edge_key(edge), {}))
-    recipe = msgspec.structs.asdict(project.recipe)
+    recipe = recipe_to_plain(project.recipe)
     return {
         "format": PROJECT_FORMAT,
         "version": PROJECT_VERSION,
