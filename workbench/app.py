@@ -84,6 +84,7 @@ def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
         document=ProjectDocument(layers, datasets=datasets, parent=app),
         library=RunLibrary(Path(runs_folder) if runs_folder else None, app),
         service=ServiceProcess(app),
+        measurer=ServiceProcess(app),
         theme=theme,
         settings=settings,
         layers=layers,
@@ -101,6 +102,7 @@ def close_context(context: WindowContext) -> None:
     """Ends what runs beside the window; trainings go on by themselves."""
     context.library.close()
     context.service.end()
+    context.measurer.end()
     context.settings.close()
 
 

@@ -44,7 +44,11 @@ def facts_of(project: Project) -> DatasetFacts | None:
     if spec is None or spec.shape is None:
         return None
     return DatasetFacts(
-        shape=spec.shape, num_classes=len(spec.class_names) or None, title=spec.title
+        shape=spec.shape,
+        num_classes=len(spec.class_names) or None,
+        title=spec.title,
+        num_train=spec.num_train,
+        num_test=spec.num_test,
     )
 
 

@@ -32,11 +32,14 @@ class DatasetFacts:
         shape: (height, width, channels) where all pictures have the same, else None.
         num_classes: Number of classes, None while it is not known.
         title: Words for messages.
+        num_train, num_test: Its pictures; 0 while that is not known.
     """
 
     shape: Shape | None
     num_classes: int | None
     title: str
+    num_train: int = 0
+    num_test: int = 0
 
 
 @dataclass(frozen=True)

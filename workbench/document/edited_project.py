@@ -149,8 +149,13 @@ class EditedProject(QObject):
         spec = self._datasets.get(self._state.dataset.key)
         if spec is None or spec.shape is None:
             return None
-        num_classes = len(spec.class_names) or None
-        return DatasetFacts(shape=spec.shape, num_classes=num_classes, title=spec.title)
+        return DatasetFacts(
+            shape=spec.shape,
+            num_classes=len(spec.class_names) or None,
+            title=spec.title,
+            num_train=spec.num_train,
+            num_test=spec.num_test,
+        )
 
     def set_dataset_facts(self, facts: DatasetFacts | None) -> None:
         """Tells what the chosen data set holds (a worker has looked); no undo step."""

@@ -21,6 +21,7 @@ class WindowContext:
         document: The project being edited.
         library: The runs on this computer, and the ones being followed.
         service: The worker that classifies, evaluates and describes data.
+        measurer: Another such worker, for what takes long: finding rates and batch sizes.
         theme: Colours, icons, fonts; tells when they change.
         settings: What the user chose for the application.
     """
@@ -28,6 +29,7 @@ class WindowContext:
     document: ProjectDocument
     library: RunLibrary
     service: ServiceProcess
+    measurer: ServiceProcess
     theme: Theme
     settings: SettingsStore
     layers: Registry[LayerSpec]

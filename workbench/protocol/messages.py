@@ -96,6 +96,27 @@ class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
     class_names: list[str] = []
 
 
+class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_rate"):
+    """Raises the learning rate step by step until training diverges. `project` is
+    project-file text. Answers: some LearningRateTried, then LearningRateFound.
+    """
+
+    project: str
+    steps: int = 120
+    lowest: float = 1e-6
+    highest: float = 10.0
+
+
+class FindBatchSize(Request, frozen=True, kw_only=True, tag="find_batch_size"):
+    """Trains a moment at each batch size. `project` is project-file text. Answers: one
+    BatchSizeTried a size, then BatchSizeFound.
+    """
+
+    project: str
+    lowest: int = 8
+    highest: int = 4096
+
+
 class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
     """Stops the request `target` soon; that one then answers with Failed."""
 
@@ -103,7 +124,16 @@ class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
 
 
 AnyRequest = (
-    DescribeData | Classify | WarmUp | PickTestPictures | Evaluate | Export | LoadWeights | Cancel
+    DescribeData
+    | Classify
+    | WarmUp
+    | PickTestPictures
+    | Evaluate
+    | Export
+    | LoadWeights
+    | FindLearningRate
+    | FindBatchSize
+    | Cancel
 )
 
 
@@ -221,6 +251,42 @@ class Evaluation(Answer, frozen=True, kw_only=True, tag="evaluation"):
     confusion: list[list[int]]
 
 
+class LearningRateTried(Answer, frozen=True, kw_only=True, tag="learning_rate_tried"):
+    """The loss of each of some further steps, and the rate that step was made with."""
+
+    rates: list[float]
+    losses: list[float | None]
+
+
+class LearningRateFound(Answer, frozen=True, kw_only=True, tag="learning_rate_found"):
+    """Answer to FindLearningRate. `suggested` is None when no rate made the loss fall."""
+
+    suggested: float | None
+    words: str
+
+
+class BatchSizeTried(Answer, frozen=True, kw_only=True, tag="batch_size_tried"):
+    """One batch size: its speed and the memory of the whole process with it; or why not."""
+
+    size: int
+    images_per_second: float | None = None
+    memory_bytes: int | None = None
+    problem: str = ""
+
+
+class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
+    """Answer to FindBatchSize: the fastest size, and the largest that fits into memory.
+
+    `suggested` is the smallest size that is nearly as fast as the fastest: larger batches
+    make fewer steps of the same pictures, and learn less in an epoch.
+    """
+
+    fastest: int
+    largest: int
+    suggested: int
+    words: str
+
+
 class Done(Answer, frozen=True, kw_only=True, tag="done"):
     """The request is finished. Every request ends in Done or Failed."""
 
@@ -235,5 +301,16 @@ class Failed(Answer, frozen=True, kw_only=True, tag="failed"):
 
 
 AnyAnswer = (
-    Hello | Progress | Classified | DataDescription | TestPictures | Evaluation | Done | Failed
+    Hello
+    | Progress
+    | Classified
+    | DataDescription
+    | TestPictures
+    | Evaluation
+    | LearningRateTried
+    | LearningRateFound
+    | BatchSizeTried
+    | BatchSizeFound
+    | Done
+    | Failed
 )

@@ -20,11 +20,13 @@ from workbench.protocol.messages import (
     PROTOCOL_VERSION,
     AnyAnswer,
     AnyRequest,
+    BatchSizeFound,
     DataDescription,
     Done,
     Evaluation,
     Failed,
     Hello,
+    LearningRateFound,
     TestPictures,
 )
 from workbench.protocol.wire import (
@@ -35,7 +37,15 @@ from workbench.protocol.wire import (
 )
 from workbench.protocol.worker_command import worker_command, worker_environment
 
-FINAL_ANSWERS = (DataDescription, TestPictures, Evaluation, Done, Failed)
+FINAL_ANSWERS = (
+    DataDescription,
+    TestPictures,
+    Evaluation,
+    LearningRateFound,
+    BatchSizeFound,
+    Done,
+    Failed,
+)
 """Kinds of answer after which nothing more comes for a request."""
 
 STOP_SECONDS = 3.0

@@ -169,6 +169,8 @@ class DataView(QWidget):
                     shape=tuple(description.shape) or None,
                     num_classes=len(description.classes),
                     title=description.title,
+                    num_train=description.num_train,
+                    num_test=description.num_test,
                 )
             )
 

@@ -1,0 +1,29 @@
+"""The file of this computer's speeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.core.predict import MeasuredRun
+from workbench.runs.speeds import add_speed, read_speeds
+
+
+def _run(speed: float) -> MeasuredRun:
+    return MeasuredRun(
+        multiply_adds=10, numbers=10, batch_size=8, precision="float32", images_per_second=speed
+    )
+
+
+def test_speeds_are_kept_in_order_and_the_oldest_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "speeds.json"
+    for speed in range(105):
+        add_speed(_run(float(speed)), path)
+    assert [run.images_per_second for run in read_speeds(path)] == [float(n) for n in range(5, 105)]
+
+
+def test_a_damaged_file_is_begun_again(tmp_path: Path) -> None:
+    path = tmp_path / "speeds.json"
+    path.write_bytes(b'[{"multiply_adds": "many"')
+    assert read_speeds(path) == []
+    add_speed(_run(3.0), path)
+    assert [run.images_per_second for run in read_speeds(path)] == [3.0]
