@@ -11,7 +11,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
-from workbench.protocol.events import Batch, Heartbeat, RunEvent
+from workbench.protocol.events import Batch, Heartbeat, RunEvent, TimeSpent
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
@@ -38,7 +38,7 @@ class _Loaded:
 
 def is_note(event: RunEvent) -> bool:
     """Whether an event belongs into the log panel."""
-    return not isinstance(event, Batch | Heartbeat)
+    return not isinstance(event, Batch | Heartbeat | TimeSpent)
 
 
 def _load(run: RunFolder, reader: EventReader) -> _Loaded:
@@ -60,7 +60,7 @@ class RunFollower(QObject):
     Attributes:
         run: The run folder.
         history: Everything told so far; only changed on this object's thread.
-        notes: The latest events for the log panel (no batches, no heartbeats).
+        notes: The latest events for the log panel (no batches, heartbeats, times).
         outcome: How the run stands, None before the first look.
 
     Signals:

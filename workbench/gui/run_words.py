@@ -1,40 +1,46 @@
-"""A run in words: its state for the list, its phase for the header, its events for the log."""
+"""A run in words: its state for the list, its phase for the header."""
 
 from __future__ import annotations
 
 import time
 
-from workbench.gui.widgets.numbers import count, duration, plural, share
-from workbench.protocol.events import (
-    DataReady,
-    EpochFinished,
-    LogLine,
-    PhaseChanged,
-    RunEvent,
-    RunFinished,
-    RunStarted,
-)
+from workbench.gui.widgets.numbers import count, plural
+from workbench.protocol.events import RunStarted, TimeSpent
 from workbench.runs.history import MetricHistory
 from workbench.runs.index import RunSummary
 from workbench.runs.outcome import RunOutcome
 
-MAX_BAD_FILES = 5
+TIME_PARTS: tuple[tuple[str, str, str], ...] = (
+    ("compute", "compute_s", "computing steps"),
+    ("input", "input_s", "waiting for pictures"),
+    ("host", "host_s", "Python between the steps"),
+    ("compile", "compile_s", "building and compiling"),
+    ("validation", "validation_s", "validating"),
+    ("saving", "saving_s", "keeping checkpoints"),
+)
+"""(name, field of TimeSpent, what it is) of each part of a trainer's time."""
 
 
 def state_words(summary: RunSummary) -> str:
     """The second line of a run in the list."""
-    if summary.outcome == "running":
-        if summary.epochs == 0:
-            return "starting"
-        epoch = min(summary.epochs_done + 1, summary.epochs)
-        return f"running · epoch {count(epoch)} of {count(summary.epochs)}"
-    if summary.outcome == "completed":
-        return f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
-    if summary.outcome == "stopped":
-        return f"stopped at epoch {count(summary.epochs_done)} · {when(summary.created)}"
-    if summary.outcome == "silent":
-        return "silent · its process is there"
-    return f"{summary.outcome} · {summary.words}"
+    done = count(summary.epochs_done)
+    match summary.outcome:
+        case "running" if summary.epochs == 0:
+            words = "starting"
+        case "running":
+            epoch = min(summary.epochs_done + 1, summary.epochs)
+            words = f"running · epoch {count(epoch)} of {count(summary.epochs)}"
+        case "waiting":
+            words = "waiting for its turn"
+        case "completed":
+            words = f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
+        case "stopped" | "paused":
+            words = f"{summary.outcome} at epoch {done} · {when(summary.created)}"
+        case "silent":
+            words = "silent · its process is there"
+        case _:
+            words = f"{summary.outcome} · {summary.words}"
+    return words
 
 
 def when(created: float) -> str:
@@ -47,77 +53,62 @@ def when(created: float) -> str:
 
 def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
     """What a run is doing or how it ended, in a few words."""
-    done = history.epochs[-1].epoch if history.epochs else 0
+    if outcome is not None and outcome.kind == "waiting":
+        return "Waiting for its turn"
     if outcome is not None and outcome.is_over:
-        return {
-            "completed": f"Completed {plural(done, 'epoch')}",
-            "stopped": f"Stopped at epoch {count(max(1, history.progress.epoch))}",
-            "failed": "Training failed",
-            "died": "The trainer ended early",
-        }.get(outcome.kind, outcome.sentence())
-    if history.started is None:
+        return _end_words(history, outcome)
+    if history.started is None and history.phase is None:
         return "Starting the trainer"
-    if history.last_batch is not None and _is_training(history):
+    if history.started is not None and history.last_batch is not None and _is_training(history):
         return f"Epoch {count(history.progress.epoch)} of {count(history.started.epochs)}"
     if history.phase is not None and history.phase.text:
         return history.phase.text[:1].upper() + history.phase.text[1:]
     return "Starting the trainer"
 
 
+def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
+    done = history.epochs[-1].epoch if history.epochs else 0
+    at = count(max(1, history.progress.epoch, done))
+    return {
+        "completed": f"Completed {plural(done, 'epoch')}",
+        "stopped": f"Stopped at epoch {at}",
+        "paused": f"Paused at epoch {at}",
+        "failed": "Training failed",
+        "died": "The trainer ended early",
+    }.get(outcome.kind, outcome.sentence())
+
+
 def _is_training(history: MetricHistory) -> bool:
     return history.phase is None or history.phase.phase in ("training", "validating")
 
 
-def event_words(event: RunEvent, epochs: int = 0) -> str:
-    """An event as a line of the log, without its time; "" for none."""
-    words = ""
-    match event:
-        case RunStarted():
-            words = f"started on {event.target}, {event.precision}, seed {event.seed}"
-            words += f". {event.plan.words}" if event.plan.words else ""
-        case PhaseChanged():
-            words = event.text
-        case DataReady():
-            words = _data_words(event)
-        case EpochFinished():
-            words = _epoch_words(event, epochs)
-        case LogLine():
-            words = event.text if event.level == "info" else f"{event.level}: {event.text}"
-        case RunFinished():
-            words = _finished_words(event)
+def resumed_words(started: RunStarted | None) -> str:
+    """Where a resumed run went on, and whether its figures are those of one never stopped.
+
+    "Resumed at step 3,120, exact to the bit"; "" for a run from its start.
+    """
+    if started is None or started.resumed_at_step is None:
+        return ""
+    words = f"Resumed at step {count(started.resumed_at_step)}"
+    if started.bit_exact is True:
+        return f"{words}, exact to the bit"
+    if started.bit_exact:
+        return f"{words}, not exact to the bit: {'; '.join(started.bit_exact)}"
     return words
 
 
-def _data_words(event: DataReady) -> str:
-    parts = [
-        plural(event.num_train, "training picture"),
-        f"{count(event.num_validation)} to validate on",
-        f"{count(event.num_test)} to test on",
-        plural(len(event.class_names), "class", "classes"),
-        f"{plural(event.steps_per_epoch, 'step')} an epoch",
-    ]
-    lines = [", ".join(parts)]
-    if event.bad_files:
-        lines.append(f"{plural(len(event.bad_files), 'picture')} left out:")
-        lines += [f"  {path}: {reason}" for path, reason in event.bad_files[:MAX_BAD_FILES]]
-        if len(event.bad_files) > MAX_BAD_FILES:
-            lines.append(f"  and {count(len(event.bad_files) - MAX_BAD_FILES)} more")
-    return "\n".join(lines)
+def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
+    """(name, seconds, share 0..1) of each part that took any time, as `TIME_PARTS`."""
+    parts = [(name, max(0.0, getattr(spent, field))) for name, field, _ in TIME_PARTS]
+    total = sum(seconds for _, seconds in parts)
+    return [(name, seconds, seconds / total) for name, seconds in parts if total and seconds]
 
 
-def _epoch_words(event: EpochFinished, epochs: int) -> str:
-    of = f" of {count(epochs)}" if epochs else ""
-    loss = "not finite" if event.loss is None else f"{event.loss:.4f}"
-    words = f"epoch {count(event.epoch)}{of} · loss {loss} · accuracy {share(event.accuracy)}"
-    if event.val_accuracy is not None:
-        words += f" · validation {share(event.val_accuracy)}"
-    return f"{words} · {duration(event.seconds)}"
+def time_words(spent: TimeSpent) -> str:
+    """The shares, the largest first: "compute 86 % · input 9 % · host 5 %"; or ""."""
+    shares = sorted(time_shares(spent), key=lambda part: -part[2])
+    return " · ".join(f"{name} {_percent(part)}" for name, _, part in shares)
 
 
-def _finished_words(event: RunFinished) -> str:
-    words = f"{event.outcome} after {duration(event.seconds)}"
-    if event.test is not None and event.test.accuracy is not None:
-        words += f" · test accuracy {share(event.test.accuracy)}"
-    if event.error is not None:
-        words += f"\n{event.error.what} {event.error.fix}".rstrip()
-    return words
+def _percent(part: float) -> str:
+    return "< 1 %" if part < 0.005 else f"{part * 100:.0f} %"

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from workbench.gui.run_words import event_words
+from workbench.gui.log_words import LogTeller
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import IconButton
 from workbench.gui.widgets.labels import plain_label
-from workbench.protocol.events import PhaseChanged, RunEvent
+from workbench.protocol.events import RunEvent
 
 MAX_LINES = 5_000
 OUTPUT_INTERVAL_MS = 2_000
@@ -45,7 +45,7 @@ class LogPanel(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self._last_phase = ""
+        self._teller = LogTeller()
         self._is_at_end = True
         self.text = _text_box("Log of the run", "What the trainer says appears here.")
         self.output = _text_box("Output of the trainer", "The trainer has printed nothing.")
@@ -77,7 +77,7 @@ class LogPanel(QFrame):
         """Empties the log, for another run."""
         self.text.clear()
         self.output.clear()
-        self._last_phase = ""
+        self._teller = LogTeller()
         if self.switch.isChecked():
             self.output_wanted.emit()
 
@@ -107,13 +107,9 @@ class LogPanel(QFrame):
     def add_events(self, events: Iterable[RunEvent], epochs: int = 0) -> None:
         """Adds a line for each event that has words."""
         lines = []
-        for event in events:
-            words = event_words(event, epochs)
-            is_repeated = isinstance(event, PhaseChanged) and words == self._last_phase
-            self._last_phase = words if isinstance(event, PhaseChanged) else ""
-            if words and not is_repeated:
-                stamp = time.strftime("%H:%M:%S", time.localtime(event.time))
-                lines.append(f"{stamp}  " + words.replace("\n", "\n          "))
+        for moment, words in self._teller.lines(events, epochs):
+            stamp = time.strftime("%H:%M:%S", time.localtime(moment))
+            lines.append(f"{stamp}  " + words.replace("\n", "\n          "))
         if lines:
             self.add_text("\n".join(lines))
 
