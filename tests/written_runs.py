@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
+
 from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
@@ -22,6 +24,11 @@ from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
 
 STEPS_PER_EPOCH = 10
+
+
+def as_trained(values):
+    """Numbers as a trainer has them: computed in float32."""
+    return [None if value is None else float(np.float32(value)) for value in values]
 
 
 class WrittenRun:
@@ -71,7 +78,8 @@ class WrittenRun:
         self._writer.write(PhaseChanged(phase=phase, text=text))
 
     def batches(self, losses, accuracies=None):
-        accuracies = accuracies if accuracies is not None else [0.5] * len(losses)
+        losses = as_trained(losses)
+        accuracies = as_trained(accuracies or [0.5] * len(losses))
         first, self.step = self.step + 1, self.step + len(losses)
         self._writer.write(
             Batch(

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 
-from workbench.protocol.events import Batch, EpochFinished
+from workbench.protocol.events import Batch, EpochFinished, Plan, RunStarted
 from workbench.runs.history import MetricHistory, best_epoch
 
 
@@ -14,7 +15,7 @@ def test_a_run_is_taken_in(run, events):
     assert history.steps.tolist() == [1, 2, 3, 4, 5, 6]
     assert history.losses[0] == 2.0
     assert math.isnan(history.losses[1])
-    assert history.accuracies.tolist() == [0.1, 0.2, 0.5] * 2
+    assert history.accuracies.tolist() == np.float32([0.1, 0.2, 0.5] * 2).tolist()
     assert history.class_names == ["a", "b"]
     assert history.best.epoch == 1
     assert history.progress.fraction == 1.0
@@ -58,6 +59,76 @@ def test_a_million_batches():
         )
     assert len(history.steps) == len(history.losses) == len(history.accuracies) == 1_000_000
     assert np.array_equal(history.steps, np.arange(1, 1_000_001))
+
+
+def started(at=None, batch_size=10):
+    return RunStarted(
+        run="r", target="t", precision="float32", seed=1, versions={}, plan=Plan(precision="x"),
+        epochs=2, batch_size=batch_size, pid=1, resumed_at_step=at,
+    )  # fmt: skip
+
+
+def batch(first, losses, *, time=0.0, rate=None):
+    return Batch(
+        epoch=1, step=first + len(losses) - 1, first_step=first, loss=losses[-1], accuracy=0.5,
+        losses=losses, accuracies=[0.5] * len(losses), images_per_second=10.0,
+        learning_rate=rate, time=time,
+    )  # fmt: skip
+
+
+def test_adding_at_once_is_adding_one_by_one(run, events):
+    told = [*events(run), *(batch(step, [1.0 / step] * 3, time=float(step)) for step in (7, 10))]
+    once, each = MetricHistory(), MetricHistory()
+    once.add_all(told)
+    for event in told:
+        each.add(event)
+    for name in ("steps", "losses", "accuracies", "told_steps", "told_times", "times"):
+        np.testing.assert_array_equal(getattr(once, name), getattr(each, name))
+    assert (once.num_events, once.last_seq, once.progress) == (
+        each.num_events, each.last_seq, each.progress,
+    )  # fmt: skip
+
+
+def test_rates_and_times_of_the_batches_come_from_their_events():
+    history = MetricHistory()
+    history.add_all([batch(1, [1.0] * 2, time=10.0, rate=0.5), batch(3, [1.0] * 4, time=14.0)])
+    assert history.learning_rates[:2].tolist() == [0.5, 0.5]
+    assert np.isnan(history.learning_rates[2:]).all()
+    assert history.times.tolist() == [0.0, 0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_clock_set_back_does_not_turn_time_back():
+    history = MetricHistory()
+    history.add_all(batch(step, [1.0], time=time) for step, time in ((1, 5.0), (2, 9.0), (3, 6.0)))
+    assert history.told_times.tolist() == [0.0, 4.0, 4.0]
+
+
+def test_a_resumed_run_rewinds_and_leaves_the_pause_out_of_its_time():
+    history = MetricHistory()
+    history.add_all([started(), batch(1, [9.0] * 4, time=100.0, rate=1.0)])
+    history.add(batch(5, [8.0] * 4, time=104.0, rate=1.0))
+    drawn = history.losses
+    history.add_all([started(4), batch(5, [7.0] * 2, time=9000.0, rate=0.5)])
+    history.add(batch(7, [6.0] * 2, time=9001.0, rate=0.5))
+    assert history.losses.tolist() == [9.0] * 4 + [7.0] * 2 + [6.0] * 2
+    assert history.steps.tolist() == list(range(1, 9))
+    assert history.told_times.tolist() == [0.0, 2.0, 3.0]
+    assert history.learning_rates.tolist() == [1.0] * 4 + [0.5] * 4
+    assert history.num_rewinds == 1
+    assert drawn.tolist() == [9.0] * 4 + [8.0] * 4
+
+
+def test_a_million_batches_are_small_in_memory():
+    history = MetricHistory()
+    tracemalloc.start()
+    try:
+        for first in range(1, 1_000_001, 1000):
+            history.add(batch(first, [0.5] * 1000, time=float(first)))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(history.steps) == 1_000_000
+    assert held < 20_000_000
 
 
 def test_views_cannot_be_written(run, events):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
+from workbench.runs.columns import Column, GrowingColumns
 
-_FIRST_CAPACITY = 1_024
 _LOG_LINES = 1_000
 
 _LATEST = {
@@ -36,8 +35,6 @@ _LATEST = {
     TimeSpent: "time_spent",
 }
 """Events of which only the latest counts, and where it is kept."""
-
-Column = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
@@ -63,37 +60,6 @@ class TrainingProgress:
     elapsed_s: float
 
 
-class _GrowingColumns:
-    """Equal-length columns that double their room when full: appending a million is cheap."""
-
-    def __init__(self, *dtypes: type) -> None:
-        self._columns: list[Column] = [np.empty(_FIRST_CAPACITY, dtype) for dtype in dtypes]
-        self.size = 0
-
-    def append(self, *values: Iterable[Any]) -> None:
-        """Adds a piece to each column; all pieces have the same length."""
-        pieces = [np.asarray(v, c.dtype) for v, c in zip(values, self._columns, strict=True)]
-        end = self.size + len(pieces[0])
-        if end > len(self._columns[0]):
-            room = max(end, 2 * len(self._columns[0]))
-            self._columns = [
-                np.concatenate([c, np.empty(room - len(c), c.dtype)]) for c in self._columns
-            ]
-        for column, piece in zip(self._columns, pieces, strict=True):
-            column[self.size : end] = piece
-        self.size = end
-
-    def cut(self, size: int) -> None:
-        """Forgets all behind the first `size` values."""
-        self.size = min(self.size, size)
-
-    def view(self, index: int) -> Column:
-        """The filled part of a column, read-only, without a copy."""
-        view = self._columns[index][: self.size]
-        view.flags.writeable = False
-        return view
-
-
 class MetricHistory:
     """Everything told in a run, ready to be drawn. Feed it each event once, in order.
 
@@ -106,10 +72,14 @@ class MetricHistory:
         last_time: Time of the latest event, seconds since the epoch (0.0 before any).
         last_seq: Number of the latest event, 0 before any.
         num_events: How many events were added.
+        num_rewinds: How often the run was resumed: its columns were cut then and may differ
+            from there on, so whoever keeps something made from them begins anew.
     """
 
     def __init__(self) -> None:
-        self._batches = _GrowingColumns(np.int64, np.float64, np.float64, np.float64, np.float64)
+        # Trainers compute losses in float32, so nothing is lost.
+        self._batches = GrowingColumns(np.int32, np.float32, np.float32)
+        self._told = GrowingColumns(np.int32, np.float32, np.float32)
         self._last_batch: Batch | None = None
         self._first_time = 0.0
         self.started: RunStarted | None = None
@@ -119,7 +89,9 @@ class MetricHistory:
         self.heartbeat: Heartbeat | None = None
         self.time_spent: TimeSpent | None = None
         self.checkpoint: CheckpointKept | None = None
-        self._is_resuming = True
+        self._is_resuming = False
+        self._pause_s = 0.0
+        self.num_rewinds = 0
         self.epochs: list[EpochFinished] = []
         self.log: deque[LogLine] = deque(maxlen=_LOG_LINES)
         self.last_time = 0.0
@@ -128,14 +100,10 @@ class MetricHistory:
 
     def add(self, event: RunEvent) -> None:
         """Takes in one event."""
-        self.num_events += 1
-        self.last_time = event.time
-        self.last_seq = event.seq
-        if not self._first_time:
-            self._first_time = event.time
+        self._count(event)
         match event:
             case Batch():
-                self._add_batch(event)
+                self._add_batches([event])
             case EpochFinished():
                 self.epochs.append(event)
             case LogLine():
@@ -146,65 +114,118 @@ class MetricHistory:
                 setattr(self, _LATEST[type(event)], event)
 
     def add_all(self, events: Iterable[RunEvent]) -> None:
-        """Takes in several events."""
+        """Takes in several events; batches that follow each other in one go."""
+        batches: list[Batch] = []
         for event in events:
+            if isinstance(event, Batch):
+                self._count(event)
+                batches.append(event)
+                continue
+            self._add_batches(batches)
+            batches = []
             self.add(event)
+        self._add_batches(batches)
 
-    def _add_batch(self, event: Batch) -> None:
-        count = len(event.losses)
-        steps = np.arange(event.first_step, event.first_step + count)
-        # NumPy turns None into NaN in float columns.
-        rates = np.full(count, np.nan if event.learning_rate is None else event.learning_rate)
-        times = self._batch_times(event.time - self._first_time, count)
-        self._batches.append(steps, event.losses, event.accuracies, rates, times)
-        self._last_batch = event
+    def _count(self, event: RunEvent) -> None:
+        self.num_events += 1
+        self.last_time = event.time
+        self.last_seq = event.seq
+        if not self._first_time:
+            self._first_time = event.time
 
-    def _batch_times(self, now_s: float, count: int) -> Column:
-        """When each batch of one event was done: spread evenly since the batch before.
+    def _add_batches(self, events: list[Batch]) -> None:
+        if not events:
+            return
+        steps = np.concatenate([np.arange(e.first_step, e.step + 1) for e in events])
+        losses = [loss for e in events for loss in e.losses]
+        accuracies = [accuracy for e in events for accuracy in e.accuracies]
+        times = self._times_of(events)
+        self._batches.append(steps, losses, accuracies)
+        self._told.append([e.step for e in events], [e.learning_rate for e in events], times)
+        self._last_batch = events[-1]
+
+    def _times_of(self, events: list[Batch]) -> Column:
+        """Seconds at the end of each event, without the time between two trainers.
 
         A clock that was set back must not turn the curve back.
         """
-        last_s = float(self._batches.view(4)[-1]) if self._batches.size else 0.0
-        now_s = max(now_s, last_s)
-        start_s = last_s if self._batches.size and not self._is_resuming else now_s
-        self._is_resuming = False
-        return np.linspace(start_s, now_s, count + 1)[1:]
+        times = np.array([event.time for event in events]) - self._first_time
+        last_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
+        if self._is_resuming:
+            self._is_resuming = False
+            self._pause_s = max(0.0, float(times[0]) - last_s - self._seconds_of(events[0]))
+        return np.maximum.accumulate(np.maximum(times - self._pause_s, last_s))
+
+    def _seconds_of(self, event: Batch) -> float:
+        batch_size = self.started.batch_size if self.started else 0
+        pictures = len(event.losses) * batch_size
+        return pictures / event.images_per_second if event.images_per_second > 0 else 0.0
 
     def _start(self, event: RunStarted) -> None:
         """A trainer has begun. What a resumed one does again was told in vain before."""
         self.started = event
         self.finished = None
-        self._is_resuming = True
         if event.resumed_at_step is None:
             return
-        self._batches.cut(int(np.searchsorted(self.steps, event.resumed_at_step, side="right")))
+        self._is_resuming = True
+        self.num_rewinds += 1
+        kept = np.int32(event.resumed_at_step)
+        self._batches.cut(int(np.searchsorted(self.steps, kept, side="right")))
+        self._told.cut(int(np.searchsorted(self.told_steps, kept, side="right")))
         self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
         self._last_batch = None
 
     @property
     def steps(self) -> Column:
-        """Step number of each batch, int64 (n,), from 1."""
+        """Step number of each batch, int32 (n,), from 1."""
         return self._batches.view(0)
 
     @property
     def losses(self) -> Column:
-        """Each batch's own loss, float64 (n,); NaN where it was not finite."""
+        """Each batch's own loss, float32 (n,); NaN where it was not finite."""
         return self._batches.view(1)
 
     @property
     def accuracies(self) -> Column:
-        """Each batch's own accuracy 0..1, float64 (n,)."""
+        """Each batch's own accuracy 0..1, float32 (n,)."""
         return self._batches.view(2)
 
     @property
+    def told_steps(self) -> Column:
+        """Last step of each Batch event, int32 (m,), rising."""
+        return self._told.view(0)
+
+    @property
+    def told_rates(self) -> Column:
+        """Learning rate told with each Batch event, float32 (m,); NaN where there was none."""
+        return self._told.view(1)
+
+    @property
+    def told_times(self) -> Column:
+        """Time of each Batch event, float32 (m,): seconds since the run's first event, the
+        pauses between two trainers of the run left out; never falling.
+        """
+        return self._told.view(2)
+
+    @property
     def learning_rates(self) -> Column:
-        """The learning rate of each batch, float64 (n,); NaN where it was not told."""
-        return self._batches.view(3)
+        """The learning rate of each batch, float32 (n,); NaN where it was not told.
+
+        Made at each call, as `times` is: `told_rates` is the column behind it.
+        """
+        if not self._told.size:
+            return np.full(self._batches.size, np.nan, np.float32)
+        at = np.searchsorted(self.told_steps, self.steps)
+        return self.told_rates[np.minimum(at, self._told.size - 1)]
 
     @property
     def times(self) -> Column:
-        """When each batch was done, float64 (n,): seconds since the run's first event."""
-        return self._batches.view(4)
+        """When each batch was done, float64 (n,), as `told_times`: those of one event are
+        spread evenly since the event before.
+        """
+        if not self._told.size:
+            return np.zeros(self._batches.size)
+        return np.interp(self.steps, self.told_steps, self.told_times)
 
     @property
     def last_batch(self) -> Batch | None:
