@@ -15,10 +15,23 @@ import re
 import secrets
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from workbench.core.file_lock import is_locked, lock_descriptor
 from workbench.errors import SaveError, UnconfirmedSaveError
+
+
+class Sink(Protocol):
+    """Where a file's content is written to, from front to back."""
+
+    def write(self, data: bytes, /) -> int:
+        """Takes all of `data`; returns its length."""
+
+    def flush(self) -> None:
+        """Hands on what is held back."""
+
 
 _TEMPORARY = re.compile(r"\.workbench-save-[0-9a-f]{16}")
 _LEFTOVER_AGE_S = 3600.0
@@ -51,11 +64,26 @@ def save_bytes(path: str | Path, data: bytes) -> None:
         UnconfirmedSaveError: the new file is there, but the disk did not confirm it.
         SaveError: nothing was saved; the old file is unharmed.
     """
+
+    def write(file: Sink) -> None:
+        file.write(data)
+
+    save_stream(path, write)
+
+
+def save_stream(path: str | Path, write: Callable[[Sink], None]) -> None:
+    """As `save_bytes`, for what is better not held in memory as a whole.
+
+    Args:
+        path: File to replace.
+        write: Writes the content into a file opened for it; called once. What it raises
+            beside OSError and ValueError comes through, with the old file unharmed.
+    """
     path = Path(path)
     try:
         target = path.resolve()
         mode = _mode_to_keep(target)
-        temporary = _write_temporary(target.parent, data, mode)
+        temporary = _write_temporary(target.parent, write, mode)
         try:
             temporary.replace(target)
         except OSError:
@@ -99,8 +127,8 @@ def _mode_to_keep(target: Path) -> int | None:
     return stat.S_IMODE(info.st_mode)
 
 
-def _write_temporary(folder: Path, data: bytes, mode: int | None) -> Path:
-    """Writes `data` to a new file of `folder` and waits until the disk has it."""
+def _write_temporary(folder: Path, write: Callable[[Sink], None], mode: int | None) -> Path:
+    """Writes a new file of `folder` and waits until the disk has it."""
     path = folder / f".workbench-save-{secrets.token_hex(8)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o666)
@@ -110,7 +138,7 @@ def _write_temporary(folder: Path, data: bytes, mode: int | None) -> Path:
                 lock_descriptor(descriptor)
             if mode is not None:
                 os.fchmod(descriptor, mode)
-            _write_all(descriptor, data)
+            write(_Sink(descriptor))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -120,10 +148,22 @@ def _write_temporary(folder: Path, data: bytes, mode: int | None) -> Path:
     return path
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+class _Sink:
+    """What a new file's content is written into: each piece goes straight to the system."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write(self, data: bytes, /) -> int:
+        """Writes all of it."""
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+        return size
+
+    def flush(self) -> None:
+        """Nothing is held back here."""
 
 
 def _flush_folder(folder: Path) -> None:

@@ -10,11 +10,11 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
-from workbench.core.save import save_bytes
+from workbench.core.save import Sink, save_stream
 from workbench.errors import WeightsError
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
@@ -35,7 +35,7 @@ def array_checksum(arrays: Arrays) -> str:
 
 
 def write_arrays(path: Path, arrays: Arrays) -> str:
-    """Writes all arrays, whole or not at all.
+    """Writes all arrays, whole or not at all, without a second copy of them in memory.
 
     Args:
         path: File to write; what stood there stays until the new one is complete.
@@ -52,15 +52,17 @@ def write_arrays(path: Path, arrays: Arrays) -> str:
         if np.asarray(array).dtype.kind not in _KINDS:
             raise TypeError(f"{name}: {np.asarray(array).dtype} is not a plain number type")
     checksum = array_checksum(arrays)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in arrays.items():
-            # A fixed date: equal weights give equal files.
-            member = zipfile.ZipInfo(f"{name}.npy")
-            with archive.open(member, "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
-        archive.comment = _PREFIX + checksum.encode()
-    save_bytes(path, buffer.getvalue())
+
+    def write(file: Sink) -> None:
+        with zipfile.ZipFile(cast("IO[bytes]", file), "w", zipfile.ZIP_STORED) as archive:
+            for name, array in arrays.items():
+                # A fixed date: equal weights give equal files.
+                member = zipfile.ZipInfo(f"{name}.npy")
+                with archive.open(member, "w", force_zip64=True) as part:
+                    np.lib.format.write_array(part, np.asarray(array), allow_pickle=False)
+            archive.comment = _PREFIX + checksum.encode()
+
+    save_stream(path, write)
     return checksum
 
 
