@@ -174,3 +174,14 @@ def test_counts_are_told_now_and_then_and_steps_at_once(monkeypatch):
         text = "Listing" if tick < 5 else f"Unpacking: {tick} of 60 MB"
         told += [text] if news.is_worth_telling(text) else []
     assert told == ["Listing", *(f"Unpacking: {tick} of 60 MB" for tick in (5, 25, 45))]
+
+
+def test_check_predicts_the_epoch_and_names_a_batch_that_fits(project, capsys):
+    assert main(["check", str(project), "--json"]) == 0
+    prediction = json.loads(capsys.readouterr().out)["prediction"]
+    assert prediction["fits"] is True
+    assert prediction["epoch_s"] > 0
+    assert prediction["num_runs"] == 0
+    assert main(["check", str(project), "--json", "--batch", "65536"]) == 0
+    larger = json.loads(capsys.readouterr().out)["prediction"]
+    assert larger["memory_bytes"] > prediction["memory_bytes"]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.core.checks import Analysis, DatasetFacts, analyse
+from workbench.core.predict import RunPrediction
 from workbench.core.project import Project
 from workbench.core.project_file import read_project
+from workbench.core.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.layers import all_layers
+from workbench.runs.speeds import predict_run, read_speeds
 
 NAME = "check"
 HELP = "show shapes, parameters, multiply-adds, memory and problems of a project"
@@ -31,10 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None:
         recipe = recipe.with_values(batch_size=arguments.batch)
     analysis = analyse(project.graph, all_layers(), recipe=recipe, dataset=facts_of(project))
+    prediction = _prediction(project, analysis, recipe) if analysis.is_trainable else None
     if arguments.json:
-        print_json(_as_json(project, analysis))
+        print_json(_as_json(project, analysis, prediction))
     else:
         _print_table(project, analysis, recipe.batch_size)
+        if prediction is not None:
+            print(f"{prediction.sentence()} ({prediction.basis()})")
     return 0 if analysis.is_trainable else 1
 
 
@@ -52,7 +59,15 @@ def facts_of(project: Project) -> DatasetFacts | None:
     )
 
 
-def _as_json(project: Project, analysis: Analysis) -> dict[str, Any]:
+def _prediction(project: Project, analysis: Analysis, recipe: TrainingRecipe) -> RunPrediction:
+    graph = project.graph
+    shape = next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
+    return predict_run(analysis, recipe, facts_of(project), shape=shape, speeds=read_speeds())
+
+
+def _as_json(
+    project: Project, analysis: Analysis, prediction: RunPrediction | None
+) -> dict[str, Any]:
     costs = analysis.costs
     nodes = [
         {
@@ -80,9 +95,14 @@ def _as_json(project: Project, analysis: Analysis) -> dict[str, Any]:
         "trainable_parameters": costs.parameters.trainable,
         "multiply_adds": costs.multiply_adds,
         "memory_bytes": costs.memory_bytes,
+        "prediction": _prediction_as_json(prediction) if prediction is not None else None,
         "nodes": nodes,
         "problems": problems,
     }
+
+
+def _prediction_as_json(prediction: RunPrediction) -> dict[str, Any]:
+    return {**asdict(prediction), "fits": prediction.fits, "words": prediction.sentence()}
 
 
 def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:

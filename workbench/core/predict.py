@@ -83,12 +83,37 @@ class RunPrediction:
         """Whether there is enough memory."""
         return self.fitting_batch is None
 
+    def sentence(self) -> str:
+        """The figures as people write them: "About 12 s an epoch, 1.3 of 24 GB of memory."."""
+        speed = (
+            f"About {_duration(self.epoch_s)} an epoch"
+            if self.epoch_s is not None
+            else f"About {float(f'{self.images_per_second:.2g}'):,.0f} pictures a second"
+        )
+        memory = f"{self.memory_bytes / 1e9:.1f}"
+        if self.limit_bytes:
+            memory += f" of {self.limit_bytes / 1e9:.0f}"
+        if self.fits:
+            return f"{speed}, {memory} GB of memory."
+        if self.fitting_batch:
+            return f"Will not fit ({memory} GB): try a batch of {self.fitting_batch:,}."
+        return f"Will not fit ({memory} GB) at any batch size."
+
     def basis(self) -> str:
         """Where the figures come from, in words."""
         if not self.num_runs:
             return "a first guess: nothing was trained on this computer yet"
         runs = "run" if self.num_runs == 1 else "runs"
         return f"learned from {self.num_runs} {runs} on this computer"
+
+
+def _duration(seconds: float) -> str:
+    """Two digits are all that a prediction is good for."""
+    if seconds < 90:
+        return f"{float(f'{max(seconds, 0.1):.2g}'):g} s"
+    if seconds < 5400:
+        return f"{float(f'{seconds / 60:.2g}'):g} min"
+    return f"{float(f'{seconds / 3600:.2g}'):g} h"
 
 
 def numbers_per_picture(costs: Costs) -> int:

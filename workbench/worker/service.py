@@ -27,6 +27,8 @@ from workbench.protocol.messages import (
     Evaluate,
     Export,
     Failed,
+    FindBatchSize,
+    FindLearningRate,
     Hello,
     LoadWeights,
     PickTestPictures,
@@ -162,6 +164,14 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one 
             from workbench.worker.export import export
 
             return export(job, request)
+        case FindLearningRate():
+            from workbench.worker.find_rate import find_learning_rate
+
+            return find_learning_rate(job, request)
+        case FindBatchSize():
+            from workbench.worker.find_batch import find_batch_size
+
+            return find_batch_size(job, request)
         case LoadWeights():
             from workbench.worker.load_weights import load_weights
 

@@ -1,0 +1,70 @@
+"""`workbench find`: the learning rate, or the batch size, that suits a project here."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.cli._output import add_json_option, print_json, tell
+from workbench.cli._service import ask
+from workbench.core.project_file import project_text, read_project
+from workbench.core.source import parse_source
+from workbench.datasets import all_datasets
+from workbench.protocol.messages import (
+    AnyAnswer,
+    AnyRequest,
+    BatchSizeFound,
+    BatchSizeTried,
+    FindBatchSize,
+    FindLearningRate,
+    LearningRateFound,
+)
+
+NAME = "find"
+HELP = "find a learning rate or a batch size for a project by trying some"
+
+_KINDS = {"learning-rate": FindLearningRate, "batch-size": FindBatchSize}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """WHAT, PROJECT, --data, --json."""
+    parser.add_argument("what", metavar="WHAT", choices=tuple(_KINDS), help=", ".join(_KINDS))
+    parser.add_argument("project", metavar="PROJECT", type=Path)
+    parser.add_argument(
+        "--data", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ..."
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints what was tried and what is suggested; the project is not changed."""
+    for answer in ask(_request(arguments), is_quiet=arguments.json):
+        if arguments.json:
+            print_json(answer)
+        else:
+            _show(answer)
+    return 0
+
+
+def _request(arguments: argparse.Namespace) -> AnyRequest:
+    project = read_project(arguments.project)
+    if arguments.data is not None:
+        source = parse_source(arguments.data, all_datasets())
+        project = replace(project, dataset=source)
+    return _KINDS[arguments.what](id=1, project=project_text(project))
+
+
+def _show(answer: AnyAnswer) -> None:
+    match answer:
+        case BatchSizeTried(problem="") if answer.images_per_second and answer.memory_bytes:
+            print(
+                f"{answer.size:>8,} {answer.images_per_second:>12,.0f} images/s "
+                f"{answer.memory_bytes / 1e9:>8.2f} GB"
+            )
+        case BatchSizeTried():
+            print(f"{answer.size:>8,} {answer.problem}")
+        case LearningRateFound() | BatchSizeFound():
+            tell(answer.words)
+            if answer.suggested:
+                print(f"{answer.suggested:g}")
