@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +16,9 @@ from workbench.runs.event_log import LINE_LIMIT, decode_line
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.history import MetricHistory
 
-OutcomeKind = Literal["completed", "stopped", "failed", "died", "running", "silent"]
+OutcomeKind = Literal[
+    "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting"
+]
 
 SILENT_AFTER_S = 10.0
 """A heartbeat comes every 2 s; after this long without one the trainer is told as silent."""
@@ -33,26 +36,39 @@ _SIGNALS = {
 
 
 @dataclass(frozen=True)
+class Suggestion:
+    """What would probably help a run that failed: recipe values to train once more with."""
+
+    words: str
+    changes: Mapping[str, object]
+
+
+@dataclass(frozen=True)
 class RunOutcome:
     """How a run stands.
 
     Attributes:
-        kind: completed, stopped, failed (it told why), died (it did not), running, or
-            silent (its process is there but says nothing).
+        kind: completed, stopped, paused (stopped to be resumed), failed (it told why), died
+            (it did not), running, silent (its process is there but says nothing), or
+            waiting (for its turn in the queue).
         reason: Why, as a sentence; empty where there is nothing to explain.
         error: The trainer's own words about a failure.
         log_tail: The last lines it printed, for a run that failed or died.
+        suggestion: What to try, as a button says it; None where nothing is known to help.
+        can_resume: The run is over, and a checkpoint is kept from which it can go on.
     """
 
     kind: OutcomeKind
     reason: str = ""
     error: ErrorParts | None = None
     log_tail: tuple[str, ...] = ()
+    suggestion: Suggestion | None = None
+    can_resume: bool = False
 
     @property
     def is_over(self) -> bool:
         """True when nothing more will come."""
-        return self.kind not in ("running", "silent")
+        return self.kind not in ("running", "silent", "waiting")
 
     def sentence(self) -> str:
         """The outcome in words."""
@@ -61,10 +77,12 @@ class RunOutcome:
             or {
                 "completed": "Training is completed.",
                 "stopped": "Training was stopped; the weights are kept.",
+                "paused": "Training is paused.",
                 "failed": "Training failed.",
                 "died": "The trainer ended without a word.",
                 "running": "Training is running.",
                 "silent": "The trainer is silent.",
+                "waiting": "The run waits for its turn.",
             }[self.kind]
         )
 
