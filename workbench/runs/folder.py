@@ -7,6 +7,7 @@ worker.lock    locked while the trainer lives (lock.py)
 log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
+checkpoints/   from where the run can be resumed (checkpoint.py)
 summary.json   a cache for the list of runs (index.py)
 """
 
@@ -96,6 +97,10 @@ class RunFolder:
     @property
     def card_path(self) -> Path:
         return self.path / CARD_NAME
+
+    @property
+    def checkpoints_path(self) -> Path:
+        return self.path / "checkpoints"
 
     @property
     def summary_path(self) -> Path:

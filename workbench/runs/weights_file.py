@@ -21,6 +21,7 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 _PREFIX = b"workbench sha256:"
 _KINDS = "biufc"
+_ZIP_FAULTS = (zipfile.BadZipFile, NotImplementedError)
 _MAX_HEADER_BYTES = 10_000
 
 
@@ -85,7 +86,7 @@ def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, 
             }
     except FileNotFoundError as error:
         raise WeightsError("There is no weights file.", where=str(path)) from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (OSError, ValueError, EOFError, *_ZIP_FAULTS) as error:
         raise _damaged(path, str(error) or type(error).__name__) from error
     actual = array_checksum(arrays)
     if actual != stored:
@@ -99,6 +100,19 @@ def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, 
             fix="Copy the whole run folder again.",
         )
     return arrays
+
+
+def read_array(path: Path, name: str) -> np.ndarray[Any, Any]:
+    """One array of a file, not held against the checksum (zip's own CRC is).
+
+    Raises:
+        WeightsError: the file or the array in it is missing or damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read_member(archive, archive.getinfo(f"{name}.npy"))
+    except (OSError, ValueError, KeyError, EOFError, *_ZIP_FAULTS) as error:
+        raise _damaged(path, str(error) or type(error).__name__) from error
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray[Any, Any]:
