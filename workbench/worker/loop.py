@@ -25,11 +25,14 @@ _GROWTH = 4
 
 @dataclass(frozen=True)
 class StepResults:
-    """Each batch's own values, float32 (steps,), and how long the call took."""
+    """Each batch's own values, float32 (steps,), how long the call took, and how much of that
+    was waiting for pictures.
+    """
 
     losses: np.ndarray[Any, np.dtype[np.float32]]
     accuracies: np.ndarray[Any, np.dtype[np.float32]]
     seconds: float
+    input_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,18 +45,30 @@ class Scores:
 
 
 class CallLength:
-    """How many steps one call should take, from how long the last ones took."""
+    """How many steps one call should take, from how long the last ones took.
 
-    def __init__(self) -> None:
-        self.steps = 1
+    Args:
+        start: Steps of the first calls, from a measured plan; 1 where nothing was measured.
+        pinned: Steps of every call, as the recipe says; None to learn.
+    """
+
+    def __init__(self, start: int | None = None, *, pinned: int | None = None) -> None:
+        self._is_pinned = pinned is not None
+        self.steps = pinned or start or 1
         self._step_s: float | None = None
 
     def learn(self, results: StepResults) -> None:
         """Takes in one call. Grows by at most four times, shrinks at once."""
+        if self._is_pinned:
+            return
         step_s = results.seconds / len(results.losses)
         self._step_s = step_s if self._step_s is None else 0.5 * (self._step_s + step_s)
-        wanted = int(_CALL_S / max(self._step_s, 1e-6))
-        self.steps = max(1, min(wanted, self.steps * _GROWTH, _MAX_STEPS))
+        self.steps = min(steps_per_call(self._step_s), self.steps * _GROWTH)
+
+
+def steps_per_call(step_s: float) -> int:
+    """Steps that fill the aimed length of a call: from 1 to 1,000."""
+    return max(1, min(int(_CALL_S / max(step_s, 1e-6)), _MAX_STEPS))
 
 
 class TrainingLoop:
@@ -66,6 +81,8 @@ class TrainingLoop:
         built: The model; its pipeline layers run elsewhere.
         optimizer: Built for the model's variables.
         batch_size: Pictures a step, over all replicas together.
+        xla: Let XLA compile the step. Only for one replica: under a strategy of several, TPUs
+            compile by themselves, and on processors collectives do not go through XLA.
     """
 
     def __init__(
@@ -77,14 +94,21 @@ class TrainingLoop:
         optimizer: Any,
         *,
         batch_size: int,
+        xla: bool = False,
     ) -> None:
         self._tf = tf
         self._strategy = strategy
         self._batch_size = batch_size
         self._step = StepMath(tf, keras, strategy, built, optimizer, batch_size=batch_size)
+        self.use_xla(xla)
+        self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
+
+    def use_xla(self, xla: bool) -> None:  # noqa: FBT001 - the name says what is switched
+        """Trains with the step compiled by XLA, or not; the next call is traced anew."""
+        tf, train = self._tf, self._step.train
+        self._train_step = tf.function(train, jit_compile=True, autograph=False) if xla else train
         # AutoGraph reads source files, which a packed application has not.
         self._run_steps = tf.function(self._steps, autograph=False, reduce_retracing=True)
-        self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
 
     def distribute(self, dataset: Any) -> Any:
         """An iterator over a dataset's batches, each split over the replicas."""
@@ -95,27 +119,41 @@ class TrainingLoop:
     def train(self, iterator: Any, steps: int) -> StepResults:
         """Trains a number of steps in one call."""
         started = time.monotonic()
-        losses, correct = self._run_steps(iterator, self._tf.constant(steps, self._tf.int32))
-        losses, correct = losses.numpy(), correct.numpy()
+        results = self._run_steps(iterator, self._tf.constant(steps, self._tf.int32))
+        losses, correct, input_s = (values.numpy() for values in results)
         seconds = time.monotonic() - started
-        return StepResults(losses, correct / np.float32(self._batch_size), seconds)
+        accuracies = correct / np.float32(self._batch_size)
+        return StepResults(losses, accuracies, seconds, min(float(input_s), seconds))
 
-    def _steps(self, iterator: Any, steps: Any) -> tuple[Any, Any]:
+    def _steps(self, iterator: Any, steps: Any) -> tuple[Any, Any, Any]:
         tf = self._tf
 
-        def body(step: Any, losses: Any, correct: Any) -> tuple[Any, Any, Any]:
-            loss, hits = self._over_replicas(self._step.train, iterator)
-            return step + 1, losses.write(step, loss), correct.write(step, hits)
+        def body(step: Any, input_s: Any, losses: Any, correct: Any) -> tuple[Any, ...]:
+            batch, waited_s = self._timed_next(iterator)
+            loss, hits = self._over_replicas(self._train_step, batch)
+            return step + 1, input_s + waited_s, losses.write(step, loss), correct.write(step, hits)
 
         empty = [tf.TensorArray(tf.float32, size=steps, element_shape=()) for _ in range(2)]
-        _, losses, correct = tf.while_loop(
-            lambda step, *_: step < steps, body, [tf.constant(0), *empty], parallel_iterations=1
+        _, input_s, losses, correct = tf.while_loop(
+            lambda step, *_: step < steps,
+            body,
+            [tf.constant(0), tf.constant(0.0, tf.float64), *empty],
+            parallel_iterations=1,
         )
-        return losses.stack(), correct.stack()
+        return losses.stack(), correct.stack(), input_s
 
-    def _over_replicas(self, function: Any, iterator: Any) -> tuple[Any, ...]:
-        """Runs a function on each replica's part of the next batch and adds the results."""
-        results = self._strategy.run(function, args=iterator.get_next())
+    def _timed_next(self, iterator: Any) -> tuple[Any, Any]:
+        """The next batch, and the seconds that it was waited for."""
+        tf = self._tf
+        asked = tf.timestamp()
+        with tf.control_dependencies([asked]):
+            batch = iterator.get_next()
+        with tf.control_dependencies(self._strategy.experimental_local_results(batch[1])):
+            return batch, tf.timestamp() - asked
+
+    def _over_replicas(self, function: Any, batch: Any) -> tuple[Any, ...]:
+        """Runs a function on each replica's part of a batch and adds the results."""
+        results = self._strategy.run(function, args=batch)
         reduce_sum = self._tf.distribute.ReduceOp.SUM
         return tuple(self._strategy.reduce(reduce_sum, value, axis=None) for value in results)
 
@@ -131,7 +169,7 @@ class TrainingLoop:
         tf = self._tf
 
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
-            values = self._over_replicas(self._step.evaluate, iterator)
+            values = self._over_replicas(self._step.evaluate, iterator.get_next())
             # Many small losses: float64 keeps the mean exact.
             return step + 1, *(
                 s + tf.cast(v, tf.float64) for s, v in zip(sums, values, strict=True)
