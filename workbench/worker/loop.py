@@ -8,6 +8,7 @@ with eight replicas runs the same code as this computer.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,9 @@ _CALL_S = 0.12
 
 _MAX_STEPS = 1_000
 _GROWTH = 4
+
+
+Rates = Sequence[float] | np.ndarray[Any, np.dtype[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,13 @@ class CallLength:
         step_s = results.seconds / len(results.losses)
         self._step_s = step_s if self._step_s is None else 0.5 * (self._step_s + step_s)
         self.steps = min(steps_per_call(self._step_s), self.steps * _GROWTH)
+
+
+def _padded(rates: Rates) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The rates at a fixed length: the same traced function serves calls of any length."""
+    padded = np.zeros(max(_MAX_STEPS, len(rates)), np.float32)
+    padded[: len(rates)] = rates
+    return padded
 
 
 def steps_per_call(step_s: float) -> int:
@@ -116,21 +127,30 @@ class TrainingLoop:
 
     # training --------------------------------------------------------------------------
 
-    def train(self, iterator: Any, steps: int) -> StepResults:
-        """Trains a number of steps in one call."""
+    def train(self, iterator: Any, steps: int, *, rates: Rates | None = None) -> StepResults:
+        """Trains a number of steps in one call.
+
+        Args:
+            iterator: Made by `distribute`.
+            steps: How many.
+            rates: The learning rate of each, float32 (steps,); None for the optimizer's own.
+        """
+        tf = self._tf
         started = time.monotonic()
-        results = self._run_steps(iterator, self._tf.constant(steps, self._tf.int32))
+        given = () if rates is None else (tf.constant(_padded(rates)),)
+        results = self._run_steps(iterator, tf.constant(steps, tf.int32), *given)
         losses, correct, input_s = (values.numpy() for values in results)
         seconds = time.monotonic() - started
         accuracies = correct / np.float32(self._batch_size)
         return StepResults(losses, accuracies, seconds, min(float(input_s), seconds))
 
-    def _steps(self, iterator: Any, steps: Any) -> tuple[Any, Any, Any]:
+    def _steps(self, iterator: Any, steps: Any, rates: Any = None) -> tuple[Any, Any, Any]:
         tf = self._tf
 
         def body(step: Any, input_s: Any, losses: Any, correct: Any) -> tuple[Any, ...]:
             batch, waited_s = self._timed_next(iterator)
-            loss, hits = self._over_replicas(self._train_step, batch)
+            rate = () if rates is None else (rates[step],)
+            loss, hits = self._over_replicas(self._train_step, (*batch, *rate))
             return step + 1, input_s + waited_s, losses.write(step, loss), correct.write(step, hits)
 
         empty = [tf.TensorArray(tf.float32, size=steps, element_shape=()) for _ in range(2)]
