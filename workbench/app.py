@@ -28,6 +28,7 @@ from workbench.gui.context import WindowContext
 from workbench.gui.faults import Faults
 from workbench.gui.main_window import MainWindow
 from workbench.gui.recovery_flow import RecoveryFlow
+from workbench.gui.run_predictor import RunPredictor
 from workbench.gui.theme import Theme
 from workbench.gui.window_state import WindowState
 from workbench.layers import all_layers
@@ -80,11 +81,14 @@ def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
     layers, datasets = all_layers(), all_datasets()
     theme = Theme(settings.settings.theme, app)
     settings.listen(lambda changed: theme.set_mode(changed.theme))
+    document = ProjectDocument(layers, datasets=datasets, parent=app)
+    library = RunLibrary(Path(runs_folder) if runs_folder else None, app)
     return WindowContext(
-        document=ProjectDocument(layers, datasets=datasets, parent=app),
-        library=RunLibrary(Path(runs_folder) if runs_folder else None, app),
+        document=document,
+        library=library,
         service=ServiceProcess(app),
         measurer=ServiceProcess(app),
+        predictor=RunPredictor(document, library, app),
         theme=theme,
         settings=settings,
         layers=layers,
@@ -100,6 +104,7 @@ def make_window(context: WindowContext, home: Path) -> MainWindow:
 
 def close_context(context: WindowContext) -> None:
     """Ends what runs beside the window; trainings go on by themselves."""
+    context.predictor.close()
     context.library.close()
     context.service.end()
     context.measurer.end()

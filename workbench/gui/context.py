@@ -9,6 +9,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, LayerSpec, TargetSpec
 from workbench.document.project_document import ProjectDocument
+from workbench.gui.run_predictor import RunPredictor
 from workbench.gui.theme import Theme
 from workbench.settings.store import SettingsStore
 
@@ -22,6 +23,7 @@ class WindowContext:
         library: The runs on this computer, and the ones being followed.
         service: The worker that classifies, evaluates and describes data.
         measurer: Another such worker, for what takes long: finding rates and batch sizes.
+        predictor: What the next run of the document will take.
         theme: Colours, icons, fonts; tells when they change.
         settings: What the user chose for the application.
     """
@@ -30,6 +32,7 @@ class WindowContext:
     library: RunLibrary
     service: ServiceProcess
     measurer: ServiceProcess
+    predictor: RunPredictor
     theme: Theme
     settings: SettingsStore
     layers: Registry[LayerSpec]

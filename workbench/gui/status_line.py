@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench.gui.context import WindowContext
+from workbench.gui.run_predictor import epoch_words, fit_words, memory_words
 from workbench.gui.widgets.buttons import TextButton
-from workbench.gui.widgets.labels import plain_label
+from workbench.gui.widgets.labels import plain_label, plain_tip, set_role
 from workbench.gui.widgets.numbers import bytes_text, count, plural, short
 
 
@@ -20,12 +21,13 @@ class StatusLine(QStatusBar):
         super().__init__()
         self.setSizeGripEnabled(False)
         self._document = context.document
+        self._predictor = context.predictor
         self._values: dict[str, tuple[QLabel, QLabel]] = {}
         totals = QWidget()
         row = QHBoxLayout(totals)
         row.setContentsMargins(12, 0, 0, 0)
         row.setSpacing(20)
-        for key in ("Parameters", "Multiply-adds", "Memory"):
+        for key in ("Parameters", "Multiply-adds", "Memory", "Epoch"):
             row.addLayout(self._total(key))
         self.addWidget(totals)
         self.problems = TextButton("", role="status", icon="", theme=context.theme)
@@ -34,6 +36,7 @@ class StatusLine(QStatusBar):
         self.addPermanentWidget(self.problems)
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)
+        self._predictor.changed.connect(self._show_prediction)
         self.refresh()
 
     def _total(self, key: str) -> QHBoxLayout:
@@ -59,7 +62,7 @@ class StatusLine(QStatusBar):
         self._values["Memory"][0].setText(f"Memory at batch {count(batch)}")
         self._values["Parameters"][1].setText(count(costs.parameters.total))
         self._values["Multiply-adds"][1].setText(short(costs.multiply_adds))
-        self._values["Memory"][1].setText(bytes_text(costs.memory_bytes))
+        self._show_prediction()
         errors = len(analysis.errors)
         rest = len(analysis.problems) - errors
         if errors:
@@ -72,3 +75,24 @@ class StatusLine(QStatusBar):
         self.problems.setProperty("level", level)
         self.problems.setAccessibleName(words)
         self.problems.set_look(words, role="status", icon=icon)
+
+    def _show_prediction(self) -> None:
+        """What a run will take; the layers' own memory while that is not known."""
+        prediction = self._predictor.prediction
+        if prediction is None:
+            memory = bytes_text(self._document.analysis.costs.memory_bytes)
+        else:
+            memory = memory_words(prediction)
+        label = self._values["Memory"][1]
+        label.setText(memory)
+        trouble = fit_words(prediction) if prediction is not None else ""
+        if label.property("role") != ("bad" if trouble else "value"):
+            set_role(label, "bad" if trouble else "value")
+        label.setToolTip(plain_tip(trouble))
+        for part in self._values["Epoch"]:
+            part.setVisible(prediction is not None)
+        if prediction is not None:
+            known = prediction.epoch_s is not None
+            self._values["Epoch"][0].setText("Predicted epoch" if known else "Predicted speed")
+            self._values["Epoch"][1].setText(epoch_words(prediction))
+            self._values["Epoch"][1].setToolTip(plain_tip(prediction.basis()))
