@@ -2,15 +2,22 @@ from __future__ import annotations
 
 import os
 
+import msgspec
 import pytest
 
 from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
-from workbench.protocol.events import LogLine
+from workbench.errors import SaveError
+from workbench.protocol.events import BestEpoch, LogLine, RunFinished
+from workbench.runs import index, queue
+from workbench.runs import summary as summary_module
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import create_run
 from workbench.runs.home import runs_home
-from workbench.runs.index import list_runs
+from workbench.runs.index import INDEX_NAME, list_runs
+from workbench.runs.notes import RunNotes, write_notes
+from workbench.runs.summary import dataset_words
+from workbench.templates import find_template
 
 
 @pytest.fixture
@@ -36,28 +43,113 @@ def test_a_finished_run(finished):
     assert not summary.has_model
 
 
-def test_the_second_look_reads_the_cache_only(finished):
+def test_the_second_look_reads_the_index_only(finished, monkeypatch):
     first = list_runs()
-    assert finished.summary_path.is_file()
-    finished.events_path.write_bytes(b"x" * finished.events_path.stat().st_size)
+    assert (runs_home() / INDEX_NAME).is_file()
+    monkeypatch.setattr(index, "summarise", lambda run: pytest.fail("read again"))
     assert list_runs() == first
 
 
 def test_a_log_that_has_grown_is_read_again(finished):
-    list_runs()
-    with EventWriter(finished.events_path) as writer:
-        writer.write(LogLine(text="more"))
-    before = finished.summary_path.read_bytes()
-    (summary,) = list_runs()
-    assert summary.outcome == "completed"
-    assert finished.summary_path.read_bytes() != before
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"path": 3}', '{"version": 0}'])
-def test_a_damaged_cache_is_made_anew(finished, text):
     before = list_runs()
-    finished.summary_path.write_text(text)
+    with EventWriter(finished.events_path) as writer:
+        for event in [LogLine(text="more"), RunFinished(
+            outcome="stopped", run="", seconds=9.0, epochs_done=2, can_resume=True
+        )]:  # fmt: skip
+            writer.write(event)
+    (summary,) = list_runs()
+    assert before[0].outcome == "completed"
+    assert (summary.outcome, summary.seconds) == ("stopped", 9.0)
+    assert list_runs() == [summary]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x93", b"{}", b"\x92\x02\x80", b"\x92\x00\x80", b"\xff" * 99]
+)
+def test_a_damaged_index_is_made_anew(finished, content):
+    before = list_runs()
+    path = runs_home() / INDEX_NAME
+    good = path.read_bytes()
+    path.write_bytes(content)
     assert list_runs() == before
+    assert path.read_bytes() == good
+
+
+def test_a_read_only_home_is_listed_all_the_same(finished, monkeypatch):
+    def refuse(path, data):
+        raise SaveError("That disk can only be read.")
+
+    monkeypatch.setattr(index, "save_bytes", refuse)
+    assert len(list_runs()) == 1
+
+
+def test_notes_are_seen_at_once(finished):
+    list_runs()
+    for number in range(3):
+        write_notes(finished, RunNotes(title=f"T{number}", tags=["a", f"b{number}"], text="why"))
+        (summary,) = list_runs()
+        assert (summary.title, summary.tags) == (f"T{number}", ["a", f"b{number}"])
+        assert summary.note == "why"
+
+
+def test_what_a_line_says(finished):
+    (summary,) = list_runs()
+    assert (summary.seconds, summary.images_per_second) == (1.5, 100.0)
+    assert summary.best_loss == 1.0
+    assert summary.dataset == "Fashion-MNIST"
+    assert summary.parameters == 0
+
+
+def test_parameters_are_those_of_the_network():
+    create_run(find_template("cifar10_convnet").project)
+    assert list_runs()[0].parameters == 1_676_982
+    assert list_runs()[0].dataset == "CIFAR-10"
+
+
+def test_a_folder_of_pictures_is_named():
+    choice = {"key": "folder", "params": {"path": "/data/flowers"}}
+    assert dataset_words(choice).endswith(": flowers")
+    assert dataset_words({"key": "gone_plugin"}) == "gone_plugin"
+    assert dataset_words(None) == dataset_words({}) == ""
+
+
+def test_a_waiting_run_has_its_place_and_none_of_it_is_kept(finished):
+    a, b = create_run(Project(title="a")), create_run(Project(title="b"))
+    for run in (a, b, finished):
+        queue.enqueue(run, resume=run == finished)
+    lines = {line.title: line for line in list_runs()}
+    assert {title: line.queue_place for title, line in lines.items()} == {
+        "a": 1, "b": 2, "Small net": 3,
+    }  # fmt: skip
+    assert {line.outcome for line in lines.values()} == {"waiting"}
+    assert lines["b"].words == "Waiting: 1 run before it."
+    assert not lines["b"].is_over
+    queue.move(b, "front")
+    queue.cancel(finished)
+    lines = {line.title: line for line in list_runs()}
+    assert [lines[title].queue_place for title in ("a", "b", "Small net")] == [2, 1, 0]
+    assert lines["Small net"].outcome == "completed"
+
+
+def test_a_long_log_of_a_finished_run_is_read_at_its_ends(run, events, monkeypatch):
+    """Same figures either way; a resumed run that was killed again is read whole."""
+    *told, end = events(run)
+    filler = [LogLine(text=f"{number} " * 900) for number in range(400)]
+    best = BestEpoch(epoch=1, val_accuracy=0.8, val_loss=1.0)
+    with EventWriter(run.events_path) as writer:
+        for event in [*told[:4], *filler, *told[4:], msgspec.structs.replace(end, best=best)]:
+            writer.write(event)
+    assert run.events_path.stat().st_size > 500_000
+    assert len(summary_module._ends_of_finished(run.events_path)) == 3
+    short = list_runs()[0]
+    (runs_home() / INDEX_NAME).unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(summary_module, "_TAIL_BYTES", 1 << 30)
+        assert list_runs()[0] == short
+    with EventWriter(run.events_path) as writer:
+        writer.write(msgspec.structs.replace(told[0], resumed_at_step=3))
+    assert summary_module._ends_of_finished(run.events_path) == []
+    assert (list_runs()[0].outcome, list_runs()[0].epochs_done) == ("died", 1)
 
 
 def test_a_moved_run_is_listed_where_it_is(finished):
@@ -69,7 +161,7 @@ def test_a_moved_run_is_listed_where_it_is(finished):
 def test_living_runs_are_not_cached(run):
     lock = take_lock(run.lock_path)
     assert list_runs()[0].outcome == "running"
-    assert not run.summary_path.exists()
+    assert index._read_index(runs_home()) == {}
     os.close(lock)
 
 

@@ -1,157 +1,113 @@
-"""The list of all runs, fast: a finished run's figures are cached beside it."""
+"""The list of all runs, fast: the figures of runs that are over are kept in one file.
+
+The file is a cache: deleted, damaged or of another version, it is made again from the
+folders. A run is read anew when its log or its notes are not those of its line.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from workbench.core.save import save_bytes
-from workbench.errors import RunFolderError, SaveError
-from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
-from workbench.runs.event_log import decode_line
+from workbench.errors import SaveError
+from workbench.runs.filter import matches
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import best_epoch
 from workbench.runs.home import runs_home
-from workbench.runs.outcome import outcome_of
+from workbench.runs.notes import NOTES_NAME
+from workbench.runs.queue import MARKER_NAME
+from workbench.runs.summary import SUMMARY_VERSION, RunSummary, summarise
 
-_SUMMARY_VERSION = 1
-_TAGS = tuple(
-    f'"event":"{tag}"'.encode() for tag in ("run_started", "epoch_finished", "run_finished")
-)
+__all__ = ["INDEX_NAME", "RunSummary", "list_runs", "matches", "summarise"]
 
+INDEX_NAME = ".runs-index"
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the list of runs.
-
-    Attributes:
-        path: The run folder.
-        name: Its last part.
-        title: Words for people.
-        outcome: completed, stopped, failed, died, running or silent.
-        words: The outcome as a sentence.
-        created: Seconds since the epoch.
-        epochs_done, epochs: Finished and planned.
-        best_val_accuracy, test_accuracy: 0..1 where known.
-        has_model: Weights were kept: it can classify.
-        log_bytes: Size of the event log these figures were read from.
-    """
-
-    path: Path
-    name: str
-    title: str
-    outcome: str
-    words: str
-    created: float
-    epochs_done: int = 0
-    epochs: int = 0
-    best_val_accuracy: float | None = None
-    test_accuracy: float | None = None
-    has_model: bool = False
-    log_bytes: int = -1
-    version: int = _SUMMARY_VERSION
-
-    @property
-    def is_over(self) -> bool:
-        """True when nothing more will come."""
-        return self.outcome not in ("running", "silent")
+Stamp = tuple[int, int, int, int]
+"""Size and time of the event log, time and file number of the notes; 0 where there is none."""
 
 
-_decoder = msgspec.json.Decoder(RunSummary, dec_hook=lambda kind, value: kind(value))  # a Path
+class _Line(msgspec.Struct, frozen=True, array_like=True):
+    stamp: Stamp
+    summary: RunSummary
+
+
+class _Index(msgspec.Struct, frozen=True, array_like=True):
+    version: int
+    lines: dict[str, _Line]
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=str)  # a Path
+_decoder = msgspec.msgpack.Decoder(_Index, dec_hook=lambda kind, value: kind(value))
 
 
 def list_runs(home: Path | None = None) -> list[RunSummary]:
     """All runs, newest first. Folders that are no runs are passed over."""
     home = home or runs_home()
-    try:
-        with os.scandir(home) as entries:
-            folders = [RunFolder(Path(entry.path)) for entry in entries if entry.is_dir()]
-    except OSError:
-        return []
-    summaries = (summarise(run) for run in folders)
-    found = [summary for summary in summaries if summary is not None]
+    old = _read_index(home)
+    new: dict[str, _Line] = {}
+    found: list[RunSummary] = []
+    for name in _folder_names(home):
+        run = RunFolder(home / name)
+        stamp = _stamp(run)
+        line = old.get(name)
+        if line is None or line.stamp != stamp or _is_under_way(run):
+            summary = summarise(run)
+            if summary is None:
+                continue
+            line = _Line(stamp, summary)
+        elif line.summary.path != run.path:  # the home has been moved
+            line = _Line(stamp, msgspec.structs.replace(line.summary, path=run.path, name=name))
+        found.append(line.summary)
+        if line.summary.is_over:
+            new[name] = line
+    if new != old:
+        _write_index(home, new)
     return sorted(found, key=lambda summary: (summary.created, summary.name), reverse=True)
 
 
-def summarise(run: RunFolder) -> RunSummary | None:
-    """The figures of one run; None when the folder is not a readable run."""
-    log_bytes = _size(run.events_path)
-    cached = _cached(run, log_bytes)
-    if cached is not None:
-        return cached
-    summary = _read(run, log_bytes)
-    if summary is not None and summary.is_over and log_bytes == _size(run.events_path):
-        # A read-only folder is listed all the same, only slower.
-        with contextlib.suppress(SaveError):
-            save_bytes(run.summary_path, msgspec.json.encode(summary, enc_hook=str))
-    return summary
-
-
-def _cached(run: RunFolder, log_bytes: int) -> RunSummary | None:
+def _folder_names(home: Path) -> list[str]:
     try:
-        summary = _decoder.decode(run.summary_path.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None  # made anew
-    if summary.log_bytes != log_bytes or summary.version != _SUMMARY_VERSION:
-        return None
-    # The folder may have been moved or renamed since.
-    return msgspec.structs.replace(summary, path=run.path, name=run.name)
+        with os.scandir(home) as entries:
+            return [entry.name for entry in entries if entry.is_dir()]
+    except OSError:
+        return []
 
 
-def _read(run: RunFolder, log_bytes: int) -> RunSummary | None:
-    try:
-        request = run.request()
-    except RunFolderError:
-        return None
-    started: RunStarted | None = None
-    finished: RunFinished | None = None
-    epochs: list[EpochFinished] = []
-    for line in _telling_lines(run.events_path):
-        event = decode_line(line)
-        if isinstance(event, RunStarted):
-            started = event
-        elif isinstance(event, EpochFinished):
-            epochs.append(event)
-        elif isinstance(event, RunFinished):
-            finished = event
-    outcome = outcome_of(run)
-    best = best_epoch(epochs)
-    return RunSummary(
-        path=run.path,
-        name=run.name,
-        title=request.title,
-        outcome=outcome.kind,
-        words=outcome.sentence(),
-        created=request.created,
-        epochs_done=len(epochs),
-        epochs=started.epochs if started else 0,
-        best_val_accuracy=best.val_accuracy if best else None,
-        test_accuracy=finished.test.accuracy if finished and finished.test else None,
-        has_model=run.has_model(),
-        log_bytes=log_bytes,
+def _stamp(run: RunFolder) -> Stamp:
+    folder = os.fspath(run.path)
+    log, notes = _stat(f"{folder}/events.jsonl"), _stat(f"{folder}/{NOTES_NAME}")
+    return (
+        log.st_size if log else 0,
+        log.st_mtime_ns if log else 0,
+        notes.st_mtime_ns if notes else 0,
+        notes.st_ino if notes else 0,
     )
 
 
-def _telling_lines(path: Path) -> Iterator[bytes]:
-    """The lines that the figures are made of, without decoding the batches between them."""
+def _stat(path: str) -> os.stat_result | None:
     try:
-        with path.open("rb") as file:
-            for line in file:
-                if line.endswith(b"\n") and line.startswith(b"{") and _tag_of(line):
-                    yield line
+        return os.stat(path)  # noqa: PTH116 - a thousand Paths would take longer than the rest
     except OSError:
-        return
+        return None
 
 
-def _tag_of(line: bytes) -> bool:
-    return any(tag in line[:200] for tag in _TAGS)
+def _is_under_way(run: RunFolder) -> bool:
+    """It waits to be resumed, or its trainer lives and has not said a word yet."""
+    return _stat(f"{os.fspath(run.path)}/{MARKER_NAME}") is not None or run.is_alive()
 
 
-def _size(path: Path) -> int:
+def _read_index(home: Path) -> dict[str, _Line]:
     try:
-        return path.stat().st_size
-    except OSError:
-        return -1
+        index = _decoder.decode((home / INDEX_NAME).read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return index.lines if index.version == SUMMARY_VERSION else {}
+
+
+def _write_index(home: Path, lines: dict[str, _Line]) -> None:
+    # A read-only folder is listed all the same, only slower.
+    with contextlib.suppress(SaveError):
+        save_bytes(home / INDEX_NAME, _encoder.encode(_Index(SUMMARY_VERSION, lines)))
