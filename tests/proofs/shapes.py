@@ -58,7 +58,9 @@ def keras_build(keras: Any, graph: Graph) -> tuple[dict[str, Any], dict[str, Any
             start = node.id
             tensors[start] = keras.Input(**arguments, name=node.name)
         else:
-            made[node.id] = make_layer(keras, spec, node.name, arguments, seed=1)
+            made[node.id] = make_layer(
+                getattr(keras.layers, spec.title), node.name, arguments, seed=1
+            )
     connect(graph, made, tensors, {start})
     return tensors, made
 

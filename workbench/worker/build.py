@@ -20,6 +20,7 @@ from workbench.core.shapes import Propagation, propagate
 from workbench.core.specs import LayerSpec, Shape
 from workbench.core.structure_checks import check_inputs, check_outputs
 from workbench.errors import GraphError, WeightsError
+from workbench.worker.fused_norm import fused_batch_normalization
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -66,7 +67,8 @@ def build_model(
         keras: The keras module.
         graph: The network; must have no errors.
         layers: The layer types.
-        whole: Put every layer into the model, also those for the input pipeline.
+        whole: Put every layer into the model, also those for the input pipeline, and build it
+            of Keras's own layers alone, so that it can be exported.
         precision: "float32", or "bfloat16": layers then compute in bfloat16 and keep float32
             weights. Scores, probabilities and the input pipeline stay in float32.
         seed: Makes initial weights and random layers repeatable; sets the random state of
@@ -79,7 +81,9 @@ def build_model(
     _refuse_errors(graph, layers, found)
     if seed is not None:
         keras.utils.set_random_seed(seed)
-    made = _make_layers(keras, graph, layers, found, precision=precision, seed=seed)
+    made = _make_layers(
+        keras, graph, layers, found, precision=precision, seed=seed, is_own=not whole
+    )
     on_host = () if whole else pipeline_nodes(graph, layers)
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
@@ -101,8 +105,12 @@ def _make_layers(
     *,
     precision: str,
     seed: int | None,
+    is_own: bool,
 ) -> dict[str, Any]:
-    """All layers but Input by node id, not connected yet."""
+    """All layers but Input by node id, not connected yet; of Keras's classes, or where
+    `is_own` of our faster ones that compute the same.
+    """
+    own = {"BatchNormalization": fused_batch_normalization(keras)} if is_own else {}
     names = keras_names(graph)
     float32 = {
         *tail(graph, layers, find_outputs(graph)[0]),
@@ -116,15 +124,13 @@ def _make_layers(
         policy = "float32" if node_id in float32 else POLICIES[precision]
         arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
         node_seed = None if seed is None else layer_seed(seed, names[node_id])
-        made[node_id] = make_layer(keras, spec, names[node_id], arguments, seed=node_seed)
+        cls = own.get(spec.title) or getattr(keras.layers, spec.title)
+        made[node_id] = make_layer(cls, names[node_id], arguments, seed=node_seed)
     return made
 
 
-def make_layer(
-    keras: Any, spec: LayerSpec, name: str, arguments: Mapping[str, Any], *, seed: int | None
-) -> Any:
+def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:
     """One Keras layer; `seed` is handed on where the layer draws random numbers."""
-    cls = getattr(keras.layers, spec.title)
     more = {"name": name}
     if seed is not None and "seed" in inspect.signature(cls.__init__).parameters:
         return cls(**arguments, **more, seed=seed)
