@@ -23,7 +23,6 @@ from workbench.worker.compiled import sizes_of
 from workbench.worker.failure import error_parts
 from workbench.worker.keeper import WeightsKeeper
 from workbench.worker.loop import CallLength, StepResults
-from workbench.worker.optimizers import learning_rate_at, make_optimizer
 from workbench.worker.order import endless_passes, padded_batches, whole_epochs
 from workbench.worker.precision import choose_precision
 from workbench.worker.progress import Teller
@@ -69,26 +68,6 @@ def test_precision_follows_the_processor_unless_the_recipe_says_otherwise():
     assert choose_precision(wanted, frozenset()).precision == "bfloat16"
     assert "slow" in choose_precision(wanted, frozenset()).words
     assert choose_precision(TrainingRecipe(precision="float32")).precision == "float32"
-
-
-def test_the_cosine_schedule_climbs_and_falls_to_a_hundredth():
-    recipe = TrainingRecipe(schedule="cosine", learning_rate=1.0)
-    rates = [learning_rate_at(recipe, step, 1000) for step in range(1001)]
-    assert rates[0] < 0.05
-    assert max(rates) == rates[30] == 1.0
-    assert rates[1000] == pytest.approx(0.01)
-    assert rates[30:] == sorted(rates[30:], reverse=True)
-
-
-@pytest.mark.parametrize("total", [1, 10, 500])
-def test_keras_uses_the_schedule_that_is_told(total):
-    import keras
-
-    recipe = TrainingRecipe(schedule="cosine", learning_rate=0.3, optimizer="sgd")
-    optimizer = make_optimizer(keras, recipe, total)
-    for step in range(0, total, max(1, total // 20)):
-        told = learning_rate_at(recipe, step, total)
-        assert float(optimizer._learning_rate(step)) == pytest.approx(told, rel=1e-4)
 
 
 def test_sizes_follow_recipe_data_and_replicas():

@@ -62,6 +62,7 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     focal_gamma: float = 2.0
     label_smoothing: float = 0.0
     class_weights: str = "none"
+    decay_biases: bool = True
     clip_norm: float | None = None
     ema_decay: float | None = None
     mixing: str = "none"
@@ -74,6 +75,13 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     steps_per_call: int | None = None
     pipeline: str = "auto"
     threads: int | None = None
+
+    @property
+    def has_weight_decay(self) -> bool:
+        """The weights are pulled towards zero."""
+        if self.weight_decay is None:
+            return self.optimizer in _DECAYING
+        return self.weight_decay > 0
 
     def is_used(self, key: str) -> bool:
         """False for a parameter that changes nothing beside the values of the others."""
@@ -99,6 +107,12 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         # These have a decay of their own, which a 0 must be able to turn off.
         if self.weight_decay or (self.weight_decay == 0 and self.optimizer in _DECAYING):
             arguments["weight_decay"] = self.weight_decay
+            if self.optimizer == "muon":  # what is no matrix is trained by its own AdamW
+                arguments["adam_weight_decay"] = self.weight_decay
+        if self.optimizer == "adafactor":
+            arguments["relative_step"] = False  # the learning rate is the schedule's
+        if self.ema_decay is not None:
+            arguments |= {"use_ema": True, "ema_momentum": self.ema_decay}
         return arguments
 
 
@@ -132,6 +146,7 @@ _USES: Mapping[str, Callable[[TrainingRecipe], bool]] = {
     "decay_every_epochs": lambda recipe: recipe.schedule in {"step", "exponential"},
     "decay_factor": lambda recipe: recipe.schedule in {"step", "exponential", "plateau"},
     "plateau_patience": lambda recipe: recipe.schedule == "plateau",
+    "decay_biases": lambda recipe: recipe.has_weight_decay,
     "focal_gamma": lambda recipe: recipe.loss == "focal",
     "mixing_alpha": lambda recipe: recipe.mixing != "none",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.params import ChoiceParam, FloatParam, Param
+from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param
 
 REGULARISATION: tuple[Param, ...] = (
     ChoiceParam(
@@ -61,6 +61,14 @@ REGULARISATION: tuple[Param, ...] = (
         is_optional=True,
         help="Pulls the weights towards zero a little at each step. Automatic is the "
         "optimizer's own: 0.004 for AdamW and Muon, none for the others.",
+        group="Regularisation",
+    ),
+    BoolParam(
+        key="decay_biases",
+        title="Decay biases",
+        default=True,
+        help="Weight decay pulls biases and the scales of normalizations too. Off is usually "
+        "better; on is how earlier versions trained.",
         group="Regularisation",
     ),
     FloatParam(

@@ -17,6 +17,7 @@ from workbench.worker.adapt import adapt_normalizations
 from workbench.worker.build import BuiltModel, build_model
 from workbench.worker.evaluator import Evaluator
 from workbench.worker.loop import TrainingLoop
+from workbench.worker.losses import class_weights
 from workbench.worker.optimizers import make_optimizer
 from workbench.worker.order import Indices, endless_passes, whole_epochs
 from workbench.worker.pipeline import training_pipeline
@@ -106,10 +107,20 @@ def compile_training(
         GraphError: the network's outputs are not the data set's classes.
     """
     with strategy.scope():
-        built, optimizer = _build(keras, project, data, sizes)
+        built, optimizer = _build(keras, project, data)
     adapt_normalizations(tf, keras, built, data.train, check)
     layers = [layer for _, layer in built.pipeline]
-    loop = TrainingLoop(tf, keras, strategy, built, optimizer, batch_size=sizes.batch_size)
+    recipe, num_classes = project.recipe, len(data.class_names)
+    loop = TrainingLoop(
+        tf,
+        keras,
+        strategy,
+        built,
+        optimizer,
+        batch_size=sizes.batch_size,
+        recipe=recipe,
+        class_weights=class_weights(recipe, data.train.y, num_classes),
+    )
     order = _order(project, len(data.train), sizes)
     seed, batch_size = project.recipe.seed, sizes.batch_size
     dataset = training_pipeline(tf, data.train, order, layers, batch_size=batch_size, seed=seed)
@@ -118,7 +129,15 @@ def compile_training(
         if part is None:
             return None
         replicas = strategy.num_replicas_in_sync
-        return Evaluator(tf, loop, part, layers, batch_size=batch_size, replicas=replicas)
+        return Evaluator(
+            tf,
+            loop,
+            part,
+            layers,
+            batch_size=batch_size,
+            replicas=replicas,
+            top_k=recipe.top_k,
+        )
 
     test = evaluator(data.test)
     is_same = data.validation is data.test
@@ -126,16 +145,14 @@ def compile_training(
     return Compiled(built, loop, loop.distribute(dataset), validation, test)
 
 
-def _build(
-    keras: Any, project: Project, data: PreparedData, sizes: Sizes
-) -> tuple[BuiltModel, Any]:
+def _build(keras: Any, project: Project, data: PreparedData) -> tuple[BuiltModel, Any]:
     """The model and its optimizer; call within the strategy's scope."""
     recipe = project.recipe
     keras.utils.set_random_seed(recipe.seed)
     precision = choose_precision(recipe).precision
     built = build_model(keras, project.graph, all_layers(), precision=precision, seed=recipe.seed)
     _check_outputs(built, data)
-    optimizer = make_optimizer(keras, recipe, sizes.total_steps)
+    optimizer = make_optimizer(keras, recipe)
     optimizer.build(built.model.trainable_variables)
     return built, optimizer
 

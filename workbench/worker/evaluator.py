@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.loop import Scores, TrainingLoop
 from workbench.worker.pipeline import evaluation_pipeline
@@ -23,6 +25,7 @@ class Evaluator:
         layers: The pipeline's layers.
         batch_size: Of the training; small parts use a smaller one.
         replicas: The batch is a multiple of it.
+        top_k: Likeliest classes among which the right one counts; 1 for plain accuracy alone.
     """
 
     def __init__(
@@ -34,11 +37,14 @@ class Evaluator:
         *,
         batch_size: int,
         replicas: int,
+        top_k: int = 1,
     ) -> None:
         size = min(batch_size, len(part))
         size = -(-size // replicas) * replicas
         self._loop = loop
+        self._top_k = top_k
         self._num_steps = -(-len(part) // size)
+        self._steps = 1
         self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size)
 
     def scores(
@@ -51,17 +57,32 @@ class Evaluator:
             is_stopped: Asked between calls.
         """
         iterator = self._loop.distribute(self._dataset)
-        loss = correct = count = 0.0
-        done, steps = 0, 1
+        sums: list[Any] = []
+        done = 0
         while done < self._num_steps:
             if is_stopped():
                 return None
             started = time.monotonic()
-            steps = min(steps, self._num_steps - done)
-            sums = self._loop.evaluate(iterator, steps)
-            loss, correct, count = loss + sums[0], correct + sums[1], count + sums[2]
+            # The length of a call is remembered: the next evaluation starts with it.
+            steps = min(self._steps, self._num_steps - done)
+            new = self._loop.evaluate(iterator, steps)
+            sums = [a + b for a, b in zip(sums, new, strict=True)] if sums else new
             done += steps
             tell(done / self._num_steps)
             seconds = max(time.monotonic() - started, 1e-6)
-            steps = max(1, min(2 * steps, int(steps * _CALL_S / seconds)))
-        return Scores(loss / count, correct / count, round(count))
+            self._steps = max(1, min(2 * self._steps, int(steps * _CALL_S / seconds)))
+        return self._scores_of(sums)
+
+    def _scores_of(self, sums: Sequence[Any]) -> Scores:
+        loss, correct, count, in_top_k = (float(value) for value in sums[:4])
+        confusion = None
+        if len(sums) > 4:
+            classes = round(len(sums[4]) ** 0.5)
+            confusion = sums[4].astype(np.uint32).reshape(classes, classes)
+        return Scores(
+            loss / count,
+            correct / count,
+            round(count),
+            top_k_accuracy=None if self._top_k == 1 else in_top_k / count,
+            confusion=confusion,
+        )

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.recipe import TrainingRecipe
 from workbench.worker.build import BuiltModel
+from workbench.worker.losses import Weights
 from workbench.worker.step_math import StepMath
 
 _CALL_S = 0.12
@@ -41,11 +43,19 @@ class StepResults:
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over a set of pictures."""
+    """Means over a set of pictures.
+
+    Attributes:
+        top_k_accuracy: None where the recipe's `top_k` is 1.
+        confusion: How often class i was taken for class j, uint32 (classes, classes); None
+            where there are too many classes.
+    """
 
     loss: float
     accuracy: float
     count: int
+    top_k_accuracy: float | None = None
+    confusion: np.ndarray[Any, np.dtype[np.uint32]] | None = None
 
 
 class CallLength:
@@ -94,6 +104,8 @@ class TrainingLoop:
         batch_size: Pictures a step, over all replicas together.
         xla: Let XLA compile the step. Only for one replica: under a strategy of several, TPUs
             compile by themselves, and on processors collectives do not go through XLA.
+        recipe: Loss, smoothing, clipping, what is counted; None for a plain one.
+        class_weights: What a picture of each class counts in training, or None.
     """
 
     def __init__(
@@ -106,11 +118,22 @@ class TrainingLoop:
         *,
         batch_size: int,
         xla: bool = False,
+        recipe: TrainingRecipe | None = None,
+        class_weights: Weights | None = None,
     ) -> None:
         self._tf = tf
         self._strategy = strategy
         self._batch_size = batch_size
-        self._step = StepMath(tf, keras, strategy, built, optimizer, batch_size=batch_size)
+        self._step = StepMath(
+            tf,
+            keras,
+            strategy,
+            built,
+            optimizer,
+            batch_size=batch_size,
+            recipe=recipe,
+            class_weights=class_weights,
+        )
         self.use_xla(xla)
         self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
 
@@ -179,11 +202,10 @@ class TrainingLoop:
 
     # evaluation ------------------------------------------------------------------------
 
-    def evaluate(self, iterator: Any, steps: int) -> tuple[float, float, float]:
-        """Sums over a number of batches: weighted losses, correct pictures, pictures."""
+    def evaluate(self, iterator: Any, steps: int) -> list[Any]:
+        """Sums over a number of batches, NumPy values as `StepMath.evaluate` counts them."""
         sums = self._run_evaluation(iterator, self._tf.constant(steps, self._tf.int32))
-        loss, correct, count = (float(value) for value in sums)
-        return loss, correct, count
+        return [value.numpy() for value in sums]
 
     def _evaluation_steps(self, iterator: Any, steps: Any) -> tuple[Any, ...]:
         tf = self._tf
@@ -191,11 +213,9 @@ class TrainingLoop:
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
             values = self._over_replicas(self._step.evaluate, iterator.get_next())
             # Many small losses: float64 keeps the mean exact.
-            return step + 1, *(
-                s + tf.cast(v, tf.float64) for s, v in zip(sums, values, strict=True)
-            )
+            return step + 1, *(s + tf.cast(v, s.dtype) for s, v in zip(sums, values, strict=True))
 
-        zeros = [tf.constant(0.0, tf.float64)] * 3
+        zeros = self._step.evaluation_zeros()
         result = tf.while_loop(
             lambda step, *_: step < steps, body, [tf.constant(0), *zeros], parallel_iterations=1
         )

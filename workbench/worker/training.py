@@ -12,6 +12,7 @@ import numpy as np
 from workbench.core.checks import analyse
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
+from workbench.core.schedules import learning_rate_at, learning_rates
 from workbench.core.specs import DatasetSpec, Shape
 from workbench.errors import GraphError
 from workbench.layers import all_layers
@@ -28,7 +29,6 @@ from workbench.worker.failure import DivergedError
 from workbench.worker.keeper import Weights, WeightsKeeper, are_finite
 from workbench.worker.load_context import TrainerLoadContext
 from workbench.worker.loop import CallLength, Scores, StepResults
-from workbench.worker.optimizers import learning_rate_at
 from workbench.worker.precision import choose_precision
 from workbench.worker.progress import Teller, finite
 from workbench.worker.sources import find_source
@@ -246,7 +246,11 @@ class Training:
     ) -> StepResults:
         """Trains and tells the steps of one call, at most `left`."""
         is_first = self._step == 0
-        results = compiled.loop.train(compiled.iterator, min(call.steps, left))
+        steps = min(call.steps, left)
+        rates = learning_rates(
+            self._recipe, self._step, steps, sizes.total_steps, sizes.steps_per_epoch
+        )
+        results = compiled.loop.train(compiled.iterator, steps, rates=rates)
         self._tell_batches(results, epoch, sizes, is_first=is_first)
         if not is_first:
             call.learn(results)
@@ -272,7 +276,7 @@ class Training:
             raise self._diverged("the loss is not a number", first_step + int(bad[0]))
 
     def _learning_rate(self, step: int, sizes: Sizes) -> float:
-        return learning_rate_at(self._recipe, step, sizes.total_steps)
+        return learning_rate_at(self._recipe, step, sizes.total_steps, sizes.steps_per_epoch)
 
     def _diverged(self, what: str, step: int) -> DivergedError:
         return DivergedError(what, step=step, learning_rate=self._recipe.learning_rate)
