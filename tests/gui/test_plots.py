@@ -16,12 +16,13 @@ from PySide6.QtSvg import QSvgRenderer
 
 from workbench.errors import SaveError
 from workbench.gui.colors import DARK, LIGHT
-from workbench.gui.plots.export import csv_text, save_plot
+from workbench.gui.plots.export import RunTable, csv_text, save_plot
 from workbench.gui.plots.header import position_of, span_of
 from workbench.gui.plots.plot_pair import PlotPair
 from workbench.gui.plots.pyramid import PeakPyramid
 from workbench.gui.plots.series import Series, number_text, read_at
 from workbench.gui.plots.smoothing import BiasCorrectedAverage
+from workbench.gui.plots.x_scale import XScale
 from workbench.gui.theme import Theme
 from workbench.protocol.events import Batch, DataReady, EpochFinished
 from workbench.runs.history import MetricHistory
@@ -157,7 +158,7 @@ def test_numbers_are_written_as_people_read_them():
 @given(arrays(np.float64, st.integers(0, 60), elements=st.floats(allow_nan=True)))
 def test_csv_reads_back_the_same_values(values):
     series = Series(steps=np.arange(1, len(values) + 1), values=values)
-    rows = list(csv.DictReader(io.StringIO(csv_text("loss", series))))
+    rows = list(csv.DictReader(io.StringIO(csv_text("loss", [RunTable("a", series, XScale())]))))
     back = [float(row["train_loss"]) if row["train_loss"] else np.nan for row in rows]
     wanted = np.where(np.isfinite(values), values, np.nan)
     np.testing.assert_array_equal(back, wanted)
@@ -165,7 +166,7 @@ def test_csv_reads_back_the_same_values(values):
 
 
 def test_csv_has_the_epochs_at_their_last_steps():
-    rows = list(csv.DictReader(io.StringIO(csv_text("loss", SMALL))))
+    rows = list(csv.DictReader(io.StringIO(csv_text("loss", [RunTable("a", SMALL, XScale())]))))
     assert [row["validation_loss"] for row in rows] == ["", "", "6.5", "", "", "3.5", ""]
     assert [row["train_loss_mean"] for row in rows] == ["", "", "6.0", "", "", "3.3", ""]
     assert [row["epoch"] for row in rows] == ["1", "1", "1", "2", "2", "2", "3"]
@@ -233,6 +234,7 @@ def theme(qapp):
 def pair(qtbot, theme):
     pair = PlotPair(theme)
     pair.resize(1100, 420)
+    pair.set_x_axis("step")
     qtbot.addWidget(pair)
     with qtbot.waitExposed(pair):
         pair.show()
@@ -245,7 +247,7 @@ def test_both_plots_show_the_history_and_keep_all_in_sight(pair):
     low, high = pair.loss.axes.x_range()
     assert low <= 1
     assert high >= 40
-    x, y = pair.loss.raw.item.getData()
+    x, y = pair.loss.main.raw.item.getData()
     assert x.tolist() == list(range(1, 41))
     assert y.tolist() == inverse(range(1, 41))
     bottom, top = pair.loss.axes.box.viewRange()[1]
@@ -333,9 +335,9 @@ def test_another_run_forgets_the_one_before(pair):
     pair.redraw()
     pair.set_history(history_of(7, steps_per_epoch=3))
     pair.redraw()
-    x, _ = pair.loss.raw.item.getData()
+    x, _ = pair.loss.main.raw.item.getData()
     assert x.tolist() == list(range(1, 8))
-    assert len(pair.loss.smooth.y) == 7
+    assert len(pair.loss.main.smooth.y) == 7
     assert pair.loss.series.epochs.tolist() == [1, 2]
 
 
@@ -350,7 +352,7 @@ def test_the_logarithmic_axis_leaves_out_what_has_no_logarithm(pair):
     pair.set_history(history)
     pair.loss.header.log.setChecked(True)
     pair.redraw()
-    _, y = pair.loss.raw.item.getData()
+    _, y = pair.loss.main.raw.item.getData()
     np.testing.assert_allclose(y[:10], np.log10(1.0 / np.arange(1, 11)))
     assert np.isnan(y[10:]).all()
 
@@ -371,8 +373,8 @@ def test_by_epoch_shows_means_instead_of_batches(pair):
     pair.set_history(history_of(40))
     pair.loss.header.by_epoch.setChecked(True)
     pair.redraw()
-    assert not pair.loss.raw.item.isVisible()
-    x, y = pair.loss.epoch_train.item.getData()
+    assert not pair.loss.main.raw.item.isVisible()
+    x, y = pair.loss.main.epoch_train.item.getData()
     assert x.tolist() == [10, 20, 30, 40]
     assert y.tolist() == [1.0, 1 / 2, 1 / 3, 1 / 4]
 
@@ -385,7 +387,7 @@ def test_smoothing_anew_smooths_all_values(pair):
     wanted = BiasCorrectedAverage(1 - 1 / span_of(position_of(1000))).extend(
         1.0 / np.arange(1.0, 41.0)
     )
-    np.testing.assert_allclose(pair.loss.smooth.y, wanted)
+    np.testing.assert_allclose(pair.loss.main.smooth.y, wanted)
 
 
 def test_the_best_epoch_is_marked(pair):
@@ -418,7 +420,7 @@ def test_a_million_batches_are_drawn_from_a_few_points(pair):
         extend(history, 10_000)
     pair.set_history(history)
     pair.redraw()
-    x, _ = pair.loss.raw.item.getData()
+    x, _ = pair.loss.main.raw.item.getData()
     assert 100 < len(x) < 3000
     assert pair.loss.reading(654_321.0).train == inverse([654_321])[0]
     extend(history, 1)
@@ -458,7 +460,7 @@ def test_the_curves_follow_the_theme(pair, theme):
     theme.set_mode("dark")
     pair.redraw()
     assert pair.loss.axes.backgroundBrush().color() == QColor(DARK.panel)
-    assert pair.loss.smooth.item.opts["pen"].color() == QColor(DARK.train)
+    assert pair.loss.main.smooth.item.opts["pen"].color() == QColor(DARK.train)
 
 
 def test_a_plot_is_saved_as_picture_drawing_and_table(pair, tmp_path):
@@ -476,7 +478,8 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(pair, tmp_path):
     assert drawing.isValid()
     assert drawing.viewBox().size() == pair.loss.size()
     rows = list(csv.DictReader(io.StringIO((tmp_path / "loss.csv").read_text())))
-    assert [float(row["train_loss"]) for row in rows] == history.losses.tolist()
+    back = np.array([row["train_loss"] for row in rows]).astype(np.float32)
+    np.testing.assert_array_equal(back, history.losses)
 
 
 def test_a_plot_that_cannot_be_saved_is_told(qtbot, pair, tmp_path):
@@ -484,4 +487,4 @@ def test_a_plot_that_cannot_be_saved_is_told(qtbot, pair, tmp_path):
         pair.export(pair.loss, tmp_path / "loss.gif")
     assert ".png, .svg or .csv" in failed.args[0]
     with pytest.raises(SaveError):
-        save_plot(tmp_path / "missing" / "loss.csv", pair.loss, "Loss", SMALL)
+        save_plot(tmp_path / "missing" / "loss.csv", pair.loss, "Loss", [])

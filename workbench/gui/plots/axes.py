@@ -9,9 +9,11 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.gui.plots.curve import Span
-from workbench.gui.plots.value_axis import ValueAxis
+from workbench.gui.plots.value_axis import ValueAxis, XAxis
+from workbench.gui.plots.x_scale import X_AXES
 from workbench.gui.plots.zoom_box import ZoomBox
 from workbench.gui.theme import Theme
 
@@ -23,9 +25,9 @@ _ABOVE = 1.5  # lower edge of the best epoch's words, in their heights above the
 
 
 class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
-    """A pyqtgraph widget in the colours of the theme; x is the step, shown in epochs.
+    """A pyqtgraph widget in the colours of the theme.
 
-    Signals: `hovered` with the x under the mouse or None; `resized`.
+    Signals: `hovered` with the place of the x axis under the mouse, or None; `resized`.
     """
 
     hovered = Signal(object)
@@ -33,10 +35,13 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
 
     def __init__(self, theme: Theme) -> None:
         self.box = ZoomBox()
-        super().__init__(viewBox=self.box, background=None, axisItems={"left": ValueAxis()})
+        self.x_axis = XAxis()
+        axes = {"left": ValueAxis(), "bottom": self.x_axis}
+        super().__init__(viewBox=self.box, background=None, axisItems=axes)
         self._theme = theme
         self._is_log = False
-        self._steps_per_epoch = -1
+        self._spots: list[dict[str, Any]] = []
+        self._x_words = X_AXES["step"].lower()
         self.plot_item = self.getPlotItem()
         self.plot_item.hideButtons()
         self.plot_item.setMenuEnabled(False)
@@ -52,14 +57,14 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self._line = pg.InfiniteLine(angle=90, movable=False)
         self._add_marks()
         self._style()
-        self.set_steps_per_epoch(0)
+        self.set_caching(is_on=True)
         self._hover = pg.SignalProxy(
             self.scene().sigMouseMoved, rateLimit=HOVER_RATE_HZ, slot=self._on_mouse_moved
         )
         theme.changed.connect(self._style)
 
     def _add_marks(self) -> None:
-        for z, mark in ((5, self._dots), (6, self._ring), (7, self._best), (8, self._line)):
+        for z, mark in ((205, self._dots), (206, self._ring), (207, self._best), (208, self._line)):
             mark.setZValue(z)
             self.plot_item.addItem(mark, ignoreBounds=True)
         self._best.hide()
@@ -79,7 +84,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.plot_item.getAxis("left").setWidth(AXIS_WIDTH_PX)
         self.plot_item.getAxis("left").setGrid(150)
         self.plot_item.getAxis("left").setStyle(maxTickLevel=1 if self._is_log else 0)
-        self.plot_item.getAxis("bottom").setLabel(self._x_label(), color=colors.dim)
+        self.x_axis.setLabel(self._x_words, color=colors.dim)
         self._line.setPen(pg.mkPen(text, style=Qt.PenStyle.DashLine))
         self._ring.setPen(pg.mkPen(QColor(colors.text), width=1.5))
         self._best.setColor(QColor(colors.text))
@@ -88,18 +93,32 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self._best.fill = pg.mkBrush(ground)
         self._best.setFont(self._theme.font(11, weight=600))
 
-    def _x_label(self) -> str:
-        return "epoch" if self._steps_per_epoch > 0 else "step"
+    def set_caching(self, *, is_on: bool) -> None:
+        """Keeps the painted axes and grid while their ranges stay; off for files.
 
-    def set_steps_per_epoch(self, steps: int) -> None:
-        """Labels the axis in epochs, or in steps while the number is not known (0)."""
-        if steps == self._steps_per_epoch:
-            return
-        self._steps_per_epoch = steps
-        axis = self.plot_item.getAxis("bottom")
-        axis.enableAutoSIPrefix(False)
-        axis.setScale(1.0 / steps if steps > 0 else 1.0)
-        axis.setLabel(self._x_label(), color=self._theme.colors.dim)
+        Their numbers and lines are the dearest part of a plot: half of a redraw.
+        """
+        mode = QGraphicsItem.CacheMode
+        for side in ("left", "bottom"):
+            axis = self.plot_item.getAxis(side)
+            axis.setCacheMode(mode.DeviceCoordinateCache if is_on else mode.NoCache)
+
+    def set_x_kind(self, kind: str, words: str, *, is_log: bool) -> None:
+        """Chooses what stands on the x axis.
+
+        Args:
+            kind: A key of X_AXES.
+            words: What it is called below the axis.
+            is_log: Whether places are logarithms.
+        """
+        if (kind, is_log) != (self.x_axis.kind, self.x_axis.logMode):
+            self.x_axis.kind = kind
+            self.x_axis.setLogMode(x=is_log, y=False)
+            self.x_axis.picture = None
+            self.x_axis.update()
+        if words != self._x_words:
+            self._x_words = words
+            self.x_axis.setLabel(words, color=self._theme.colors.dim)
 
     def set_log(self, *, is_log: bool) -> None:
         """Chooses a logarithmic value axis; the curves hand over logarithms themselves."""
@@ -108,17 +127,23 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.plot_item.getAxis("left").setStyle(maxTickLevel=1 if is_log else 0)
 
     def set_x_range(self, span: Span) -> None:
-        """Shows these steps."""
+        """Shows these places of the x axis."""
         end = span[1] if span[1] > span[0] else span[0] + 1.0
-        self.box.setXRange(span[0], end, padding=0.0)
+        if (span[0], end) != self.x_range():
+            self.box.setXRange(span[0], end, padding=0.0)
 
     def set_y_range(self, span: Span) -> None:
         """Shows these values (logarithms on a logarithmic axis) with a margin."""
-        room = max((span[1] - span[0]) * MARGIN, 1e-6, abs(span[1]) * 1e-3)
+        room = max((span[1] - span[0]) * MARGIN, 1e-9, abs(span[1]) * 1e-3)
         self.box.setYRange(span[0] - room, span[1] + room, padding=0.0)
 
+    def y_range(self) -> Span:
+        """The values in sight."""
+        low, high = self.box.viewRange()[1]
+        return float(low), float(high)
+
     def x_range(self) -> Span:
-        """The steps in sight."""
+        """The places of the x axis in sight."""
         low, high = self.box.viewRange()[0]
         return float(low), float(high)
 
@@ -128,14 +153,16 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
 
     def set_dots(self, lines: Sequence[tuple[Any, Any, str]], *, is_log: bool) -> None:
         """Dots at (x, y) of each line in its colour, while they are few enough to tell."""
-        spots = [
+        spots: list[dict[str, Any]] = [
             {"pos": (float(x), self._y(float(y), is_log=is_log)), "brush": color}
             for xs, ys, color in lines
             if len(xs) <= MAX_DOTS
             for x, y in zip(xs, ys, strict=True)
             if np.isfinite(y) and (y > 0.0 or not is_log)
         ]
-        self._dots.setData(spots)
+        if spots != self._spots:
+            self._spots = spots
+            self._dots.setData(spots)
 
     def show_best(self, point: QPointF | None, words: str, *, is_log: bool = False) -> None:
         """Rings a point and names it; None removes the ring."""

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
-from workbench.gui.plots.pyramid import PeakPyramid
+from workbench.gui.plots.pyramid import PeakPyramid, Positions
+from workbench.gui.plots.x_scale import XScale
 
-Values = np.ndarray[Any, np.dtype[np.float64]]
+Values = np.ndarray[Any, np.dtype[Any]]
 Steps = np.ndarray[Any, Any]
 Span = tuple[float, float]
 
 THICK = 2.0
+LOG_PARTS = 24
+"""A logarithmic x axis is drawn in so many parts, each with its own share of the columns:
+otherwise a long run would have one point for all of its first decades."""
+
+SMOOTH_COLUMN_PX = 2
+"""An average is drawn at every second pixel: the eye sees no difference, and it costs half."""
 
 
 class LiveCurve:
-    """A line of growing x (rising) and y arrays of equal length.
+    """A line of growing steps (rising) and values of equal length.
 
     Args:
         plot: The pyqtgraph PlotItem it is drawn in.
@@ -27,6 +36,7 @@ class LiveCurve:
         z: Higher is drawn later.
         is_smooth: Where several points share a pixel column, its middle is drawn instead
             of its lowest and highest: for averages, which have no peaks to lose.
+        is_dashed: For lines of few points.
     """
 
     def __init__(
@@ -37,12 +47,15 @@ class LiveCurve:
         width: float = 1.0,
         z: float = 0.0,
         is_smooth: bool = False,
+        is_dashed: bool = False,
     ) -> None:
         self.item = pg.PlotCurveItem(antialias=True, connect="finite")
+        self._plot = plot
         self._width = width
         self._is_smooth = is_smooth
+        self._style = Qt.PenStyle.DashLine if is_dashed else Qt.PenStyle.SolidLine
         self._color: QColor | None = None
-        if width > 1.0:
+        if width > 1.0 and not is_dashed:
             self.item.setSegmentedLineMode("on")
         self.item.setZValue(z)
         self.set_color(color)
@@ -55,8 +68,8 @@ class LiveCurve:
         """Changes the colour of the line."""
         if color == self._color:
             return
-        self._color = color
-        self.item.setPen(pg.mkPen(color, width=self._width))
+        self._color = QColor(color)
+        self.item.setPen(pg.mkPen(color, width=self._width, style=self._style))
 
     def set_data(self, x: Steps, y: Values) -> None:
         """Takes arrays that begin with the points given before; call clear() otherwise."""
@@ -70,22 +83,63 @@ class LiveCurve:
         self._pyramid = PeakPyramid()
         self.x = self.y = np.empty(0)
 
-    def draw(self, span: Span, columns: int, *, is_log: bool = False) -> Span | None:
-        """Draws the points in `span` of x on that many pixel columns.
+    def remove(self) -> None:
+        """Leaves the plot."""
+        self._plot.removeItem(self.item)
+
+    def draw(
+        self, span: Span, columns: int, *, is_log: bool = False, scale: XScale | None = None
+    ) -> Span | None:
+        """Draws the points in `span` of the x axis on that many pixel columns.
+
+        Args:
+            span: Places on the axis.
+            columns: Width in pixels.
+            is_log: Whether the value axis is logarithmic.
+            scale: Turns steps into places; steps themselves without one.
 
         Returns:
             Lowest and highest y drawn (as on the axis), or None where nothing was.
         """
-        # Needles of the array's own type: a float would copy a million integers first.
-        kind = self.x.dtype.type
-        start = int(np.searchsorted(self.x, kind(span[0]), side="left")) - 1
-        stop = int(np.searchsorted(self.x, kind(span[1]), side="right")) + 1
-        positions, y = self._pyramid.window(self.y, start, stop, columns)
-        if self._is_smooth and len(positions) > 1 and positions[0] == positions[1]:
-            positions, y = positions[0::2], (y[0::2] + y[1::2]) / 2.0
+        scale = scale or XScale()
+        columns = max(1, columns // SMOOTH_COLUMN_PX) if self._is_smooth else columns
+        positions, y, is_grouped = self._points(scale, span, columns)
         if is_log:
             with np.errstate(invalid="ignore", divide="ignore"):
                 y = np.where(y > 0.0, np.log10(y), np.nan)
-        self.item.setData(self.x[positions], y)
+        # Upright strokes side by side look the same without it, and cost a fifth.
+        self.item.opts["antialias"] = not (is_grouped and self._width <= 1.0)
+        self.item.setData(scale.places(self.x[positions]), y)
         finite = y[np.isfinite(y)]
         return (float(finite.min()), float(finite.max())) if len(finite) else None
+
+    def _points(self, scale: XScale, span: Span, columns: int) -> tuple[Positions, Values, bool]:
+        if not scale.is_log:
+            start, stop = (self._index(scale.step_at(place)) for place in span)
+            return self._window(start - 1, stop + 1, columns)
+        edges = [self._index(scale.step_at(x)) for x in np.linspace(*span, LOG_PARTS + 1)]
+        edges[0], edges[-1] = edges[0] - 1, edges[-1] + 1
+        parts = [
+            self._window(start, stop, max(1, columns // LOG_PARTS))
+            for start, stop in pairwise(edges)
+            if start < stop
+        ]
+        if not parts:
+            return np.empty(0, dtype=np.int64), self.y[:0], False
+        # Groups begin at multiples of their size, so a part may reach into the one before.
+        positions = np.maximum.accumulate(np.concatenate([part[0] for part in parts]))
+        return positions, np.concatenate([part[1] for part in parts]), any(p[2] for p in parts)
+
+    def _index(self, step: float) -> int:
+        """How many points stand before a step."""
+        kind = self.x.dtype
+        needle = np.clip(np.ceil(step), -1, 2e9) if kind.kind == "i" else step
+        # A needle of the array's own type: a float would copy a million integers first.
+        return int(np.searchsorted(self.x, kind.type(needle)))
+
+    def _window(self, start: int, stop: int, columns: int) -> tuple[Positions, Values, bool]:
+        positions, y = self._pyramid.window(self.y, start, stop, columns)
+        is_grouped = len(positions) > 1 and bool(positions[0] == positions[1])
+        if is_grouped and self._is_smooth:
+            positions, y = positions[0::2], (y[0::2] + y[1::2]) / 2.0
+        return positions, y, is_grouped

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QSize
@@ -14,7 +17,8 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.core.save import save_bytes
 from workbench.errors import SaveError
-from workbench.gui.plots.series import Series
+from workbench.gui.plots.series import Series, Steps, epoch_at
+from workbench.gui.plots.x_scale import XScale
 
 PNG_SCALE = 2.0
 CSS_DPI = 96
@@ -49,44 +53,84 @@ def svg_bytes(widget: QWidget, title: str) -> bytes:
     return bytes(buffer.data().data())
 
 
-def csv_text(name: str, series: Series) -> str:
-    """Every batch and every epoch: step, epoch, train, epoch mean, validation.
+@dataclass(frozen=True)
+class RunTable:
+    """A run as it goes into a table.
 
-    A row for each step; the last two columns are filled at the ends of epochs. Values that
-    are not finite stay empty. Numbers are written so that they read back the same.
+    Attributes:
+        title: Its name; written when there are several runs.
+        series: The metric.
+        scale: Knows the pictures and the seconds of its steps.
     """
-    ends = {int(step): i for i, step in enumerate(series.epoch_steps)}
-    epoch_of = np.searchsorted(series.epoch_steps, series.steps)
+
+    title: str
+    series: Series
+    scale: XScale
+
+
+def csv_text(name: str, runs: Sequence[RunTable], *, is_plain: bool = False) -> str:
+    """Every batch and every epoch of the runs, one after the other.
+
+    A row for each step; the values of epochs stand at their last steps. Values that are not
+    finite or not known stay empty. Numbers are written so that they read back the same.
+
+    Args:
+        name: Of the metric, for the headings.
+        runs: What is shown. With more than one a first column names the run.
+        is_plain: For a metric that has no values of epochs.
+    """
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["step", "epoch", f"train_{name}", f"train_{name}_mean", f"validation_{name}"])
-    for step, value, index in zip(
-        series.steps.tolist(), series.values.tolist(), epoch_of.tolist(), strict=True
-    ):
-        ended = ends.pop(int(step), None)
-        rows.writerow([int(step), _epoch(series, index), _cell(value), *_means(series, ended)])
-    for step, index in ends.items():
-        rows.writerow([step, _epoch(series, index), "", *_means(series, index)])
+    values = [name] if is_plain else [f"train_{name}", f"train_{name}_mean", f"validation_{name}"]
+    names = ["run"] if len(runs) > 1 else []
+    rows.writerow([*names, "step", "epoch", "images", "seconds", *values])
+    for run in runs:
+        start = [run.title] if names else []
+        rows.writerows([*start, *row] for row in _rows(run, is_plain=is_plain))
     return out.getvalue()
 
 
-def _epoch(series: Series, index: int) -> int:
-    if index < len(series.epochs):
-        return int(series.epochs[index])
-    return int(series.epochs[-1]) + 1 if len(series.epochs) else 1
+def _rows(run: RunTable, *, is_plain: bool) -> Iterator[list[object]]:
+    series = run.series
+    ends = {} if is_plain else {int(step): i for i, step in enumerate(series.epoch_steps)}
+    epochs = np.searchsorted(series.epoch_steps, series.steps).tolist()
+    columns = (series.steps.tolist(), epochs, *_places(run, series.steps))
+    for value, (step, index, images, seconds) in zip(
+        series.values, zip(*columns, strict=True), strict=True
+    ):
+        start = [int(step), epoch_at(series, index), images, seconds, _cell(value)]
+        yield start if is_plain else [*start, *_means(series, ends.pop(int(step), None))]
+    images_of, seconds_of = _places(run, np.array(list(ends), dtype=np.int64))
+    for (step, index), images, seconds in zip(ends.items(), images_of, seconds_of, strict=True):
+        yield [step, epoch_at(series, index), images, seconds, "", *_means(series, index)]
+
+
+def _places(run: RunTable, steps: Steps) -> tuple[list[object], list[object]]:
+    """Pictures seen and seconds trained at some steps; "" where they are not known."""
+    empty: list[object] = [""] * len(steps)
+    scale = replace(run.scale, is_log=False)
+    images, seconds = empty, empty
+    if scale.batch_size:
+        images = [int(v) for v in replace(scale, kind="images").values(steps)]
+    if len(scale.told_steps):
+        seconds = [round(float(v), 3) for v in replace(scale, kind="time").values(steps)]
+    return images, seconds
 
 
 def _means(series: Series, index: int | None) -> tuple[str, str]:
     if index is None:
         return "", ""
-    return _cell(float(series.epoch_train[index])), _cell(float(series.epoch_validation[index]))
+    return _cell(series.epoch_train[index]), _cell(series.epoch_validation[index])
 
 
-def _cell(value: float) -> str:
-    return repr(value) if np.isfinite(value) else ""
+def _cell(value: Any) -> str:
+    """The shortest text that reads back as this number of its own type."""
+    return str(value) if np.isfinite(value) else ""
 
 
-def save_plot(path: Path, widget: QWidget, title: str, series: Series) -> None:
+def save_plot(
+    path: Path, widget: QWidget, title: str, runs: Sequence[RunTable], *, is_plain: bool = False
+) -> None:
     """Writes the format that the file's ending names.
 
     Raises:
@@ -98,7 +142,8 @@ def save_plot(path: Path, widget: QWidget, title: str, series: Series) -> None:
     elif ending == ".svg":
         save_bytes(path, svg_bytes(widget, title))
     elif ending == ".csv":
-        save_bytes(path, csv_text(title.lower(), series).encode())
+        name = title.lower().replace(" ", "_")
+        save_bytes(path, csv_text(name, runs, is_plain=is_plain).encode())
     else:
         raise SaveError(
             "A plot cannot be saved in this format.",

@@ -91,12 +91,19 @@ def _toggle(text: str, tip: str) -> QToolButton:
 
 
 class PlotHeader(QWidget):
-    """The controls of one plot. The menu is filled by the plot."""
+    """The controls of one plot. The menu is filled by the plot.
+
+    Args:
+        theme: Colours and icons.
+        title: What is plotted.
+        is_plain: For a single line: without legend, smoothing and points by epoch.
+    """
 
     smoothing_changed = Signal(float)
 
-    def __init__(self, theme: Theme, title: str) -> None:
+    def __init__(self, theme: Theme, title: str, *, is_plain: bool = False) -> None:
         super().__init__()
+        self._is_plain = is_plain
         self.title = plain_label(title, role="strong")
         self.train_swatch = Swatch(theme.colors.train)
         self.validation_swatch = Swatch(theme.colors.validation)
@@ -123,14 +130,19 @@ class PlotHeader(QWidget):
 
     def show_controls(self, *, is_shown: bool) -> None:
         """Hides what makes no sense in a picture, or shows it again."""
-        for part in (self.smoothing, self.log, self.menu_button):
+        for part in (self.log, self.menu_button):
             part.setVisible(is_shown)
-        self._smooth_words.setVisible(is_shown and self.width() >= WORDS_FROM_PX)
+        self.smoothing.setVisible(is_shown and not self._is_plain)
+        self._show_words(is_shown=is_shown)
+
+    def _show_words(self, *, is_shown: bool = True) -> None:
+        has_room = self.width() >= WORDS_FROM_PX and not self._is_plain
+        self._smooth_words.setVisible(is_shown and has_room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where room is short the slider's word gives way: its tooltip says the same."""
         super().resizeEvent(event)
-        self._smooth_words.setVisible(event.size().width() >= WORDS_FROM_PX)
+        self._show_words()
 
     def _on_slider_changed(self, position: int) -> None:
         self.smoothing_changed.emit(span_of(position))
@@ -141,12 +153,19 @@ class PlotHeader(QWidget):
         row.setSpacing(4)
         row.addWidget(self.title)
         row.addStretch(1)
-        for swatch, words in ((self.train_swatch, "train"), (self.validation_swatch, "validation")):
-            row.addWidget(swatch)
-            row.addWidget(plain_label(words, role="dim"))
-            row.addSpacing(6)
         self._smooth_words = plain_label("Smooth", role="dim")
+        if not self._is_plain:
+            self._add_legend(row)
+        self.by_epoch.setVisible(not self._is_plain)
         row.addWidget(self._smooth_words)
         row.addWidget(self.smoothing)
         row.addWidget(self.log)
         row.addWidget(self.menu_button)
+        self.smoothing.setVisible(not self._is_plain)
+        self._show_words()
+
+    def _add_legend(self, row: QHBoxLayout) -> None:
+        for swatch, words in ((self.train_swatch, "train"), (self.validation_swatch, "validation")):
+            row.addWidget(swatch)
+            row.addWidget(plain_label(words, role="dim"))
+            row.addSpacing(6)

@@ -1,29 +1,32 @@
-"""Loss and accuracy side by side, fed from a run's history and redrawn by one timer."""
+"""Loss and accuracy side by side, the learning rate below them: fed from the histories of
+runs and redrawn by one timer.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.dialogs.save_path import ask_save_path
+from workbench.gui.plots.choices import PlotChoices
+from workbench.gui.plots.feed import HistoryFeed
+from workbench.gui.plots.legend import Legend, LegendEntry
 from workbench.gui.plots.live_plot import LivePlot
+from workbench.gui.plots.overlay import Overlay
+from workbench.gui.plots.pace import RedrawPace
 from workbench.gui.plots.series import Series
+from workbench.gui.plots.x_scale import X_AXES, XScale
 from workbench.gui.theme import Theme
-from workbench.protocol.events import EpochFinished
 from workbench.runs.history import MetricHistory
 
 REDRAW_INTERVAL_MS = 40
-LIVE_SHARE = 0.05
-"""New values may take this share of one processor: the trainer needs it more. What the
-user asks for (zoom, smoothing, another run) is drawn at once."""
-
 STACK_BELOW_PX = 780
 MAX_SPAN = 30.0
 SPANS_IN_RUN = 60
@@ -32,13 +35,20 @@ SPANS_IN_RUN = 60
 END_MARGIN = 1.02
 """Room behind the last step, so that its dot and ring are seen whole."""
 
+AHEAD = 16
+"""While a run grows its x axis ends at a multiple of about a sixteenth of it: axes that
+move with each batch cannot be read, and painting them costs more than the curves."""
+
+MAIN = "main"
+"""Key of the current run in the legend."""
+
 
 class PlotPair(QWidget):
-    """Both plots of one run.
+    """The plots of one run, with others beside it.
 
-    Call `grow` whenever the history has grown: it costs nothing until the timer draws, at
-    most 25 times a second, less often where drawing is dear, and only while the plots can
-    be seen.
+    Call `grow` whenever a history has grown: it costs nothing until the timer draws, at
+    most 4 times a second, less often where drawing is dear or would change nothing, and
+    only while the plots can be seen.
 
     Signals:
         failed: An export failed, in words.
@@ -52,23 +62,45 @@ class PlotPair(QWidget):
         self.setMinimumWidth(340)
         self.loss = LivePlot(theme, "Loss")
         self.accuracy = LivePlot(theme, "Accuracy")
-        self.plots = (self.loss, self.accuracy)
-        self._history: MetricHistory | None = None
-        self._epochs = _EpochColumns()
+        self.rate = LivePlot(theme, "Learning rate", is_plain=True)
+        self.plots = (self.loss, self.accuracy, self.rate)
+        self.legend = Legend(theme)
+        self.choices = PlotChoices(self)
+        self._theme = theme
+        self._title = ""
+        self._main: HistoryFeed | None = None
+        self._overlays: dict[Hashable, Overlay] = {}
+        self._feeds: dict[Hashable, HistoryFeed] = {}
+        self._hidden: set[Hashable] = set()
         self._is_following = True
         self._is_dirty = True
         self._is_urgent = True
-        self._next_live_s = 0.0
+        self._pace = RedrawPace()
         self._timer = QTimer(self)
-        self._timer.setInterval(REDRAW_INTERVAL_MS)
+        self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
+        self._build()
+
+    def _build(self) -> None:
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(12)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.legend)
+        column.addLayout(self._row, 3)
+        column.addWidget(self.rate, 1)
+        self._row.addWidget(self.loss, 1)
+        self._row.addWidget(self.accuracy, 1)
+        self.legend.hide()
+        self.rate.hide()
         for plot in self.plots:
-            self._row.addWidget(plot, 1)
             self._connect(plot)
-        self.accuracy.axes.box.setXLink(self.loss.axes.box)
+            plot.axes.box.setXLink(None if plot is self.loss else self.loss.axes.box)
+        self.legend.toggled.connect(self._on_legend_toggled)
+        self.choices.changed.connect(self._on_choices_changed)
+        self._theme.changed.connect(self._show_legend)
+        self._on_choices_changed()
 
     def _connect(self, plot: LivePlot) -> None:
         plot.hovered.connect(self._on_hovered)
@@ -76,6 +108,7 @@ class PlotPair(QWidget):
         plot.zoomed.connect(self._on_zoomed)
         plot.all_wanted.connect(self.show_all)
         menu = plot.header.menu
+        self.choices.add_to(menu)
         menu.addSeparator()
         menu.addAction("Show all", self.show_all)
         menu.addSeparator()
@@ -85,84 +118,207 @@ class PlotPair(QWidget):
                 lambda _checked=False, plot=plot, suffix=suffix: self._on_export(plot, suffix)
             )
 
+    # what is shown -----------------------------------------------------------------------
+
     @property
     def is_following(self) -> bool:
         """Whether all values are kept in sight; False once the user has zoomed."""
         return self._is_following
 
-    def set_history(self, history: MetricHistory | None) -> None:
-        """Shows another run; None shows empty axes."""
-        self._history = history
-        self._epochs = _EpochColumns()
+    @property
+    def x_axis(self) -> str:
+        """What stands on the x axis: a key of X_AXES."""
+        return self.choices.x_axis
+
+    def set_x_axis(self, kind: str) -> None:
+        """Chooses the x axis of all plots by its key in X_AXES."""
+        self.choices.set_x_axis(kind)
+
+    def set_history(self, history: MetricHistory | None, title: str = "This run") -> None:
+        """Shows another run; None shows empty axes. The runs beside it stay."""
+        self._main = HistoryFeed(history) if history is not None else None
+        self._title = title or "This run"
         self._is_following = True
         for plot in self.plots:
             plot.clear()
+            plot.main.title = self._title
+        self._show_legend()
         self.refresh()
+
+    def set_title(self, title: str) -> None:
+        """The current run is called so now."""
+        self._title = title
+        for plot in self.plots:
+            plot.main.title = title
+        self._show_legend()
+
+    def set_overlays(self, overlays: Sequence[Overlay]) -> None:
+        """Shows these runs beside the current one, and no others."""
+        known: dict[Hashable, Overlay] = {id(each.history): each for each in overlays}
+        self._overlays = known
+        self._feeds = {
+            key: self._feeds.get(key) or HistoryFeed(overlay.history)
+            for key, overlay in known.items()
+        }
+        self._hidden &= {MAIN, *known}
+        looks: dict[Hashable, tuple[str, str]] = {
+            key: (overlay.title, overlay.color) for key, overlay in known.items()
+        }
+        for plot in self.plots:
+            plot.set_overlays(looks)
+        if not known:
+            self._hidden = set()
+        self._apply_hidden()
+        self._show_legend()
+        self.refresh()
+
+    def _show_legend(self) -> None:
+        entries = [LegendEntry(MAIN, self._title, self._theme.colors.train, is_main=True)]
+        entries += [
+            LegendEntry(key, overlay.title, overlay.color)
+            for key, overlay in self._overlays.items()
+        ]
+        self.legend.set_entries(entries, self._hidden)
+        self.legend.setVisible(bool(self._overlays))
+
+    def _on_legend_toggled(self, key: Hashable, is_shown: bool) -> None:  # noqa: FBT001 - Qt's signal
+        self._hidden = self._hidden - {key} if is_shown else self._hidden | {key}
+        self._apply_hidden()
+        self.refresh()
+
+    def _apply_hidden(self) -> None:
+        for plot in self.plots:
+            plot.main.is_shown = MAIN not in self._hidden
+            for key, run in plot.overlays.items():
+                run.is_shown = key not in self._hidden
+            plot.fit()
+
+    def _on_choices_changed(self) -> None:
+        self.rate.setVisible(self.choices.is_rate_shown)
+        self._is_following = True
+        for plot in self.plots:
+            plot.fit()
+        self.refresh()
+
+    # drawing -----------------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Draws again at the next tick; many calls make one drawing."""
         self._is_urgent = True
-        self.grow()
+        self._is_dirty = True
+        if self.isVisible():
+            self._timer.start(REDRAW_INTERVAL_MS)
 
     def grow(self) -> None:
         """There are new values: draws them soon, within the share of time they may take."""
         self._is_dirty = True
         if self.isVisible() and not self._timer.isActive():
-            self._timer.start()
+            self._timer.start(max(REDRAW_INTERVAL_MS, self._wait_ms()))
+
+    def _wait_ms(self) -> int:
+        low, high = self.loss.axes.x_range()
+        scale = self.loss.main.scale
+        steps = scale.step_at(high) - scale.step_at(low)
+        per_pixel = steps / self.loss.axes.columns()
+        return int(1000 * self._pace.wait_s(perf_counter(), self._size(), per_pixel))
+
+    def _size(self) -> tuple[int, ...]:
+        feeds = ([self._main] if self._main else []) + list(self._feeds.values())
+        sizes = [feed.size() for feed in feeds]
+        return (sum(size[0] for size in sizes), *(n for size in sizes for n in size[1:]))
 
     def show_all(self) -> None:
         """Brings all values into sight and keeps them there."""
         self._is_following = True
+        for plot in self.plots:
+            plot.fit()
         self.refresh()
 
     def redraw(self) -> None:
         """Draws now."""
         started = perf_counter()
+        size = self._size()
         self._is_dirty = self._is_urgent = False
-        if self._history is not None:
-            self._feed(self._history)
+        self._timer.stop()
+        self._feed()
         span = self._whole_span() if self._is_following else None
-        for plot in self.plots:
+        for plot in self._visible_plots():
             plot.redraw(span)
             plot.axes.viewport().repaint()
         now = perf_counter()
-        self._next_live_s = now + (now - started) / LIVE_SHARE
+        self._pace.drew(now, now - started, size)
 
-    def _feed(self, history: MetricHistory) -> None:
-        self._epochs.extend(history.epochs)
-        steps_per_epoch = history.data.steps_per_epoch if history.data else 0
-        best = history.best
+    def _visible_plots(self) -> list[LivePlot]:
+        return [plot for plot in self.plots if plot is not self.rate or plot.isVisibleTo(self)]
+
+    def _feed(self) -> None:
+        kind, is_log = self.x_axis, self.choices.is_x_log
+        words = X_AXES[kind].lower()
+        if self._main is not None:
+            self._main.update()
+            self._propose_smoothing(self._main.history)
+            if kind == "epoch" and not self._main.steps_per_epoch:
+                words = "step"
+        for plot in self.plots:
+            plot.set_x_kind(kind, words, is_log=is_log)
+        if self._main is not None:
+            scale = self._main.scale(kind, is_log=is_log)
+            for plot, series in self._series(self._main):
+                plot.set_series(series, scale)
+        for key, feed in self._feeds.items():
+            feed.update()
+            scale = feed.scale(kind, is_log=is_log)
+            for plot, series in self._series(feed):
+                plot.overlays[key].set_series(series, scale)
+
+    def _series(self, feed: HistoryFeed) -> list[tuple[LivePlot, Series]]:
+        pairs = [(self.loss, feed.loss()), (self.accuracy, feed.accuracy())]
+        if self.choices.is_rate_shown:
+            pairs.append((self.rate, feed.rate()))
+        return pairs
+
+    def _propose_smoothing(self, history: MetricHistory) -> None:
         total = history.progress.total_steps
-        for plot, values, train, validation in (
-            (self.loss, history.losses, 1, 2),
-            (self.accuracy, history.accuracies, 3, 4),
-        ):
-            if total:
+        if total:
+            for plot in (self.loss, self.accuracy):
                 plot.header.smoothing.propose(min(MAX_SPAN, total / SPANS_IN_RUN))
-            plot.set_series(
-                Series(
-                    steps=history.steps,
-                    values=values,
-                    epochs=self._epochs.column(5),
-                    epoch_steps=self._epochs.column(0),
-                    epoch_train=self._epochs.column(train),
-                    epoch_validation=self._epochs.column(validation),
-                    best_epoch=best.epoch if best else 0,
-                    steps_per_epoch=steps_per_epoch,
-                )
-            )
 
     def _whole_span(self) -> tuple[float, float]:
-        series = self.loss.series
-        last = float(series.steps[-1]) if len(series.steps) else 0.0
-        if len(series.epoch_steps):
-            last = max(last, float(series.epoch_steps[-1]))
-        return 0.0, END_MARGIN * max(last, float(series.steps_per_epoch), 1.0)
+        """The places of the x axis that hold everything shown."""
+        runs = self.loss.runs
+        main = self.loss.main
+        first_epoch = main.series.steps_per_epoch if self._main else 0
+        ends = [run.last_place() for run in runs] + [main.scale.place(float(first_epoch))]
+        end = max((end for end in ends if np.isfinite(end)), default=0.0)
+        if self.choices.is_x_log:
+            starts = [run.first_place() for run in runs]
+            start = min((start for start in starts if np.isfinite(start)), default=0.0)
+            return start, max(end, start + 0.1) + 0.02
+        end = self._room_to_grow(end, main.scale) if self._is_growing else END_MARGIN * end
+        return 0.0, end if end > 0.0 else 1.0
+
+    @property
+    def _is_growing(self) -> bool:
+        return self._main is not None and self._main.history.finished is None
+
+    def _room_to_grow(self, end: float, scale: XScale) -> float:
+        """An end of the axis that holds for a while, but not behind the planned last step."""
+        if end <= 0.0:
+            return end
+        grid = 2.0 ** np.floor(np.log2(end)) * 2 / AHEAD
+        rounded = float(np.ceil(END_MARGIN * end / grid) * grid)
+        total = self._main.history.progress.total_steps if self._main else 0
+        if not total or scale.kind == "time":
+            return rounded
+        return max(END_MARGIN * end, min(rounded, END_MARGIN * scale.place(float(total))))
 
     def _on_timeout(self) -> None:
         if not self._is_dirty or not self.isVisible():
-            self._timer.stop()
-        elif self._is_urgent or perf_counter() >= self._next_live_s:
+            return
+        wait_ms = 0 if self._is_urgent else self._wait_ms()
+        if wait_ms > 0:
+            self._timer.start(wait_ms)
+        else:
             self.redraw()
 
     def _on_zoomed(self) -> None:
@@ -170,13 +326,16 @@ class PlotPair(QWidget):
         self.refresh()
 
     def _on_hovered(self, x: object) -> None:
-        for plot in self.plots:
+        for plot in self._visible_plots():
             plot.show_crosshair(x if isinstance(x, float) else None)
 
+    # files -------------------------------------------------------------------------------
+
     def _on_export(self, plot: LivePlot, suffix: str) -> None:
-        name = plot.title.lower()
+        name = plot.title.lower().replace(" ", "_")
         filters = f"{suffix.upper()} file (*.{suffix})"
-        path, _ = ask_save_path(self, f"Save the {name} plot", f"{name}.{suffix}", filters)
+        title = f"Save the {plot.title.lower()} plot"
+        path, _ = ask_save_path(self, title, f"{name}.{suffix}", filters)
         if path:
             self.export(plot, Path(path))
 
@@ -204,28 +363,3 @@ class PlotPair(QWidget):
         if self._row.direction() != direction:
             self._row.setDirection(direction)
         self.refresh()
-
-
-class _EpochColumns:
-    """EpochFinished events as arrays: step, loss, val_loss, accuracy, val_accuracy, epoch."""
-
-    def __init__(self) -> None:
-        self._table: np.ndarray[Any, np.dtype[np.float64]] = np.empty((6, 64))
-        self._count = 0
-
-    def extend(self, epochs: list[EpochFinished]) -> None:
-        """Takes in the epochs that came since the last call."""
-        if len(epochs) > self._table.shape[1]:
-            grown = np.empty((6, 2 * len(epochs)))
-            grown[:, : self._count] = self._table[:, : self._count]
-            self._table = grown
-        for index in range(self._count, len(epochs)):
-            event = epochs[index]
-            row = (event.step, event.loss, event.val_loss, event.accuracy, event.val_accuracy)
-            numbers = [np.nan if value is None else value for value in row]
-            self._table[:, index] = [*numbers, event.epoch]
-        self._count = len(epochs)
-
-    def column(self, index: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The filled part of a column."""
-        return self._table[index, : self._count]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-Values = np.ndarray[Any, np.dtype[np.float64]]
+Values = np.ndarray[Any, np.dtype[Any]]
 Positions = np.ndarray[Any, np.dtype[np.int64]]
 
 FACTOR = 8
@@ -17,21 +17,25 @@ FACTOR = 8
 class _Level:
     """Growing arrays of lows and highs; the last group may still be filling."""
 
-    def __init__(self) -> None:
-        self._low = np.empty(64, dtype=np.float64)
-        self._high = np.empty(64, dtype=np.float64)
+    def __init__(self, dtype: Any) -> None:
+        self._low = np.empty(64, dtype)
+        self._high = np.empty(64, dtype)
         self.count = 0
 
     def write(self, first: int, low: Values, high: Values) -> None:
         """Sets the groups from `first` on and drops those behind them."""
         end = first + len(low)
         if end > len(self._low):
-            room = max(end, 2 * len(self._low))
-            self._low = np.resize(self._low, room)
-            self._high = np.resize(self._high, room)
+            self._low = self._grown(self._low, end)
+            self._high = self._grown(self._high, end)
         self._low[first:end] = low
         self._high[first:end] = high
         self.count = end
+
+    def _grown(self, old: Values, end: int) -> Values:
+        grown = np.empty(max(end, 2 * len(old)), old.dtype)
+        grown[: self.count] = old[: self.count]
+        return grown
 
     @property
     def low(self) -> Values:
@@ -53,7 +57,7 @@ def _fold(lows: Values, highs: Values, group: int) -> tuple[Values, Values]:
 class PeakPyramid:
     """Lows and highs over groups of 8, 64, 512, ... values of a growing series.
 
-    NaN is passed over; a group of nothing but NaN is NaN.
+    NaN is passed over; a group of nothing but NaN is NaN. Levels are of the values' type.
     """
 
     def __init__(self) -> None:
@@ -69,7 +73,7 @@ class PeakPyramid:
         depth = 0
         while len(lows) > FACTOR:
             if depth == len(self._levels):
-                self._levels.append(_Level())
+                self._levels.append(_Level(values.dtype))
                 changed = 0
             level = self._levels[depth]
             first = changed // FACTOR
@@ -100,7 +104,7 @@ class PeakPyramid:
         all_lows, all_highs = self._at(values, depth)
         lows, highs = _fold(all_lows[here], all_highs[here], group)
         middles = (np.arange(first, first + len(lows)) * 2 + 1) * (unit * group) // 2
-        pairs = np.empty(2 * len(lows), dtype=np.float64)
+        pairs = np.empty(2 * len(lows), lows.dtype)
         pairs[0::2], pairs[1::2] = lows, highs
         return np.repeat(np.minimum(middles, self.count - 1), 2), pairs
 

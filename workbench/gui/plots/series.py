@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Values = np.ndarray[Any, np.dtype[np.float64]]
+Values = np.ndarray[Any, np.dtype[Any]]
 Steps = np.ndarray[Any, Any]
 
 
@@ -27,7 +27,9 @@ class Series:
         epoch_train: Mean of the metric over each finished epoch.
         epoch_validation: The metric on the validation pictures after each epoch.
         best_epoch: Number of the best epoch so far, 0 when there is none.
-        steps_per_epoch: For the axis; 0 while it is unknown.
+        steps_per_epoch: 0 while it is unknown.
+        rewinds: How often the run was resumed: with another number the values may differ
+            from those given before.
     """
 
     steps: Steps = field(default_factory=_empty)
@@ -38,6 +40,23 @@ class Series:
     epoch_validation: Values = field(default_factory=_empty)
     best_epoch: int = 0
     steps_per_epoch: int = 0
+    rewinds: int = 0
+
+    @property
+    def last_step(self) -> float:
+        """The last step that has a value; 0.0 where there is none."""
+        ends = [float(steps[-1]) for steps in (self.steps, self.epoch_steps) if len(steps)]
+        return max(ends, default=0.0)
+
+    def best_point(self) -> tuple[float, float] | None:
+        """Step and value of the best epoch; the training value where none was validated."""
+        at = np.flatnonzero(self.epochs == self.best_epoch)
+        if self.best_epoch == 0 or len(at) == 0:
+            return None
+        index = int(at[0])
+        y = float(self.epoch_validation[index])
+        y = y if np.isfinite(y) else float(self.epoch_train[index])
+        return float(self.epoch_steps[index]), y
 
 
 @dataclass(frozen=True)
@@ -56,14 +75,16 @@ def _value(values: Values, index: int) -> float | None:
     return float(values[index])
 
 
-def _nearest(rising: Steps, x: float) -> int:
-    right = int(np.searchsorted(rising, rising.dtype.type(x)))
+def _nearest(rising: Steps, step: float) -> int:
+    is_whole = rising.dtype.kind == "i"
+    needle = np.clip(step, -1e9, 2e9) if is_whole else step
+    right = int(np.searchsorted(rising, rising.dtype.type(needle)))
     near = [i for i in (right - 1, right, right + 1) if 0 <= i < len(rising)]
-    return min(near, key=lambda i: abs(float(rising[i]) - x))
+    return min(near, key=lambda i: abs(float(rising[i]) - step))
 
 
-def read_at(series: Series, x: float, *, by_epoch: bool = False) -> Reading | None:
-    """The values at the step nearest to `x`, or at the nearest end of an epoch.
+def read_at(series: Series, step: float, *, by_epoch: bool = False) -> Reading | None:
+    """The values at the step nearest to `step`, or at the nearest end of an epoch.
 
     The validation value is that of the epoch the step belongs to: it is measured when the
     epoch ends, so there is none while the epoch runs.
@@ -71,18 +92,19 @@ def read_at(series: Series, x: float, *, by_epoch: bool = False) -> Reading | No
     if by_epoch:
         if len(series.epoch_steps) == 0:
             return None
-        index = _nearest(series.epoch_steps, x)
-        train, step = _value(series.epoch_train, index), int(series.epoch_steps[index])
+        index = _nearest(series.epoch_steps, step)
+        train, found = _value(series.epoch_train, index), int(series.epoch_steps[index])
     else:
         if len(series.steps) == 0:
             return None
-        at = _nearest(series.steps, x)
-        train, step = _value(series.values, at), int(series.steps[at])
-        index = int(np.searchsorted(series.epoch_steps, step))
-    return Reading(_epoch_at(series, index), step, train, _value(series.epoch_validation, index))
+        at = _nearest(series.steps, step)
+        train, found = _value(series.values, at), int(series.steps[at])
+        index = int(np.searchsorted(series.epoch_steps, found))
+    return Reading(epoch_at(series, index), found, train, _value(series.epoch_validation, index))
 
 
-def _epoch_at(series: Series, index: int) -> int:
+def epoch_at(series: Series, index: int) -> int:
+    """Number of the epoch at a place of `epochs`; the one being trained behind the last."""
     if index < len(series.epochs):
         return int(series.epochs[index])
     return int(series.epochs[-1]) + 1 if len(series.epochs) else 1

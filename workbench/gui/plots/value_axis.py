@@ -1,4 +1,4 @@
-"""The value axis: round numbers on it, also where it is logarithmic and spans no decade."""
+"""The axes: round numbers on them, also where one is logarithmic and spans no decade."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import numpy as np
 import pyqtgraph as pg
 
 from workbench.gui.plots.series import number_text
+from workbench.gui.plots.x_scale import x_words
 
 WIDE_DECADES = 1.3
 """From here on powers of ten and their multiples are enough."""
 
 MAX_POWER = 300.0
 _STEPS = (1.0, 2.0, 5.0, 10.0)
+_CLOCK_STEPS = (60, 120, 300, 600, 900, 1800, 3600, 7200, 4 * 3600, 6 * 3600, 12 * 3600, 24 * 3600)
 _MIN_GAP_PX = 48.0
+_MIN_X_GAP_PX = 64.0
 
 
 def round_values(low: float, high: float, count: int) -> list[float]:
@@ -24,35 +27,102 @@ def round_values(low: float, high: float, count: int) -> list[float]:
     raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * each for each in _STEPS if power * each >= raw * (1.0 - 1e-9))
+    return _multiples(low, high, step)
+
+
+def round_times(low: float, high: float, count: int) -> list[float]:
+    """The same for seconds: whole minutes and hours rather than hundreds of seconds."""
+    if not (0.0 < high - low < math.inf) or count < 1:
+        return []
+    raw = (high - low) / count
+    fitting = [step for step in _CLOCK_STEPS if step >= raw]
+    if raw < 30.0 or not fitting:
+        return round_values(low, high, count) if raw < 30.0 else _days(low, high, count)
+    return _multiples(low, high, fitting[0])
+
+
+def _days(low: float, high: float, count: int) -> list[float]:
+    return [24 * 3600 * day for day in round_values(low / 86400, high / 86400, count)]
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [index * step for index in range(first, last + 1)]
 
 
-class ValueAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type information
-    """The left axis. On logarithmic axes pyqtgraph marks powers of ten and their multiples
-    only: a loss that goes from 1.6 to 1.5 would have an axis without a number.
+class _RoundAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type information
+    """pyqtgraph marks logarithmic axes at powers of ten and their multiples only: a loss
+    that goes from 1.6 to 1.5 would have an axis without a number.
     """
 
-    def __init__(self) -> None:
-        super().__init__("left")
+    gap_px = _MIN_GAP_PX
+
+    def words(self, value: float) -> str:
+        """What stands at a tick."""
+        text = f"{value:.4g}"
+        return text if "e" not in text else number_text(value)
+
+    def round_ticks(self, low: float, high: float, count: int) -> list[float]:
+        """Round values between two others."""
+        return round_values(low, high, count)
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         """Ticks by level as (spacing, positions); positions are logarithms when logarithmic."""
         low, high = sorted((low, high))
         if not self.logMode or high - low > WIDE_DECADES or max(abs(low), abs(high)) > MAX_POWER:
-            ticks: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
-            return ticks
-        values = round_values(10.0**low, 10.0**high, max(2, int(size / _MIN_GAP_PX)))
+            return self._wide_ticks(low, high, size)
+        values = self.round_ticks(10.0**low, 10.0**high, max(2, int(size / self.gap_px)))
         return [(1.0, [float(np.log10(value)) for value in values if value > 0.0])]
+
+    def _wide_ticks(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        ticks: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+        return ticks
 
     def logTickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         """What stands at the ticks, as people write numbers."""
         if values and max(values) - min(values) <= WIDE_DECADES:
-            return [_short(10.0**value) for value in values]
+            return [self.words(10.0**value) for value in values]
         words: list[str] = super().logTickStrings(values, scale, spacing)
         return words
 
 
-def _short(value: float) -> str:
-    text = f"{value:.4g}"
-    return text if "e" not in text else number_text(value)
+class ValueAxis(_RoundAxis):
+    """The left axis: a metric."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+
+
+class XAxis(_RoundAxis):
+    """The bottom axis: steps, epochs, seconds or pictures."""
+
+    gap_px = _MIN_X_GAP_PX
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+        self.kind = "step"
+        self.enableAutoSIPrefix(False)
+
+    def words(self, value: float) -> str:
+        """What stands at a tick."""
+        return x_words(self.kind, value)
+
+    def round_ticks(self, low: float, high: float, count: int) -> list[float]:
+        """Round values between two others."""
+        rounded = round_times if self.kind == "time" else round_values
+        return rounded(low, high, count)
+
+    def _wide_ticks(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        if self.logMode:
+            return super()._wide_ticks(low, high, size)
+        return [(1.0, self.round_ticks(low, high, max(2, int(size / self.gap_px))))]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """What stands at the ticks of a plain axis."""
+        if self.logMode:
+            return self.logTickStrings(values, scale, spacing)
+        return [self.words(value) for value in values]
+
+    def logTickStrings(self, values: list[float], _scale: float, _gap: float) -> list[str]:
+        """What stands at the ticks of a logarithmic axis."""
+        return [self.words(float(f"{10.0**value:.6g}")) for value in values]
