@@ -6,6 +6,7 @@ import errno
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,9 +17,10 @@ from workbench.core.specs import ArrayPart, FilePart, LoadedData
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures import decode_picture, list_pictures, write_png, write_thumbnails
 from workbench.pictures import fitted as fitted_module
-from workbench.pictures import prepare as prepare_module
+from workbench.pictures import store as store_module
 from workbench.pictures.prepare import prepare
-from workbench.pictures.store import open_rows, prune, write_rows
+from workbench.pictures.rows import FileRows, StoredRows
+from workbench.pictures.store import has_room, open_rows, prune, write_rows
 
 RECIPE = TrainingRecipe(validation_share=0.2, test_share=0.2, seed=3)
 
@@ -38,7 +40,7 @@ def make_files(folder: Path, counts: tuple[int, ...], side: int = 12) -> LoadedD
 
 
 def numbers(part) -> list[int]:
-    return [int(n) for n in part.x[:, 0, 0, 0]]
+    return [int(n) for n in np.asarray(part.x)[:, 0, 0, 0]]
 
 
 def test_files_are_split_and_stay_with_their_labels(tmp_path):
@@ -50,7 +52,7 @@ def test_files_are_split_and_stay_with_their_labels(tmp_path):
     assert sorted(n for part in parts for n in numbers(part)) == list(range(60))
     for part in parts:
         assert part.x.shape[1:] == (8, 8, 3)
-        assert part.x.dtype == np.uint8
+        assert part.x[:].dtype == np.uint8
         assert part.y.tolist() == [0 if n < 40 else 1 for n in numbers(part)]
     assert np.bincount(data.test.y).tolist() == [8, 4]
     assert np.bincount(data.validation.y).tolist() == [6, 3]
@@ -68,7 +70,7 @@ def test_files_are_decoded_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fitted_module, "part_picture", decode_again)
     again = prepare(loaded, **arguments, ctx=PlainContext(tmp_path / "cache"))
-    assert (first.train.x == again.train.x).all()
+    assert (np.asarray(first.train.x) == np.asarray(again.train.x)).all()
     other_seed = RECIPE.with_values(seed=4)
     prepare(loaded, **{**arguments, "recipe": other_seed}, ctx=PlainContext(tmp_path / "cache"))
 
@@ -89,7 +91,7 @@ def test_a_damaged_cache_is_made_again(tmp_path, damage):
     loaded = make_files(tmp_path / "data", (10, 10))
     ctx = PlainContext(tmp_path / "cache")
     arguments = {"shape": (8, 8, 3), "fit": "crop", "recipe": RECIPE, "ctx": ctx}
-    first = prepare(loaded, **arguments)
+    first_rows = prepare(loaded, **arguments).train.x[:]
     (stored,) = (tmp_path / "cache" / "pictures").glob("*.npy")
     if damage == "cut":
         stored.write_bytes(stored.read_bytes()[:500])
@@ -97,7 +99,7 @@ def test_a_damaged_cache_is_made_again(tmp_path, damage):
         stored.write_text("not a numpy file")
     else:
         stored.with_suffix(".json").unlink()
-    assert (prepare(loaded, **arguments).train.x == first.train.x).all()
+    assert (prepare(loaded, **arguments).train.x[:] == first_rows).all()
 
 
 def test_unreadable_files_are_left_out_and_named(tmp_path, shared_data):
@@ -172,19 +174,82 @@ def test_arrays_are_fitted_to_another_shape(tmp_path):
         loaded, shape=(32, 40, 3), fit="stretch", recipe=RECIPE, ctx=PlainContext(tmp_path)
     )
     assert data.train.x.shape[1:] == (32, 40, 3)
-    assert (data.train.x == 9).all()
+    assert (data.train.x[:] == 9).all()
 
 
-def test_large_parts_stay_on_disk(tmp_path, monkeypatch):
+def test_no_part_is_held_in_memory(tmp_path):
     loaded = make_files(tmp_path / "data", (40, 20))
-    arguments = {"shape": (8, 8, 3), "fit": "crop", "recipe": RECIPE}
-    small = prepare(loaded, **arguments, ctx=PlainContext(tmp_path / "cache"))
-    monkeypatch.setattr(prepare_module, "IN_MEMORY_BYTES", 1000)
-    large = prepare(loaded, **arguments, ctx=PlainContext(tmp_path / "cache"))
-    assert isinstance(large.train.x, np.memmap)
-    for part in ("train", "validation", "test"):
-        assert (getattr(large, part).x == getattr(small, part).x).all()
-        assert (getattr(large, part).y == getattr(small, part).y).all()
+    data = prepare(
+        loaded, shape=(8, 8, 3), fit="crop", recipe=RECIPE, ctx=PlainContext(tmp_path / "cache")
+    )
+    assert isinstance(data.train.x, StoredRows)
+    assert isinstance(data.test.x, StoredRows)
+    (stored,) = (tmp_path / "cache" / "pictures").glob("*.npy")
+    before = numbers(data.validation)
+    stored.unlink()  # pruned by another process: an open file stays
+    assert numbers(data.validation) == before
+
+
+def test_stored_rows_are_read_like_an_array(tmp_path):
+    values = np.random.default_rng(0).integers(0, 256, (50, 3, 5, 3), dtype=np.uint8)
+    write_rows(tmp_path / "a.npy", values, 50, (3, 5, 3))
+    rows, bad = open_rows(tmp_path / "a.npy", 50, (3, 5, 3))
+    assert bad == {}
+    assert (rows.shape, rows.nbytes, len(rows)) == (values.shape, values.nbytes, 50)
+    picked = rows.pick(np.array([7, 8, 9, 3, 3, 49, 0]))
+    assert (np.asarray(picked) == values[[7, 8, 9, 3, 3, 49, 0]]).all()
+    keys = (slice(5, 21), slice(None, None, 7), np.array([4, 5, 6, 1, 30]), np.arange(50) % 3 == 0)
+    for key in keys:
+        assert (rows[key] == values[key]).all()
+    assert (rows[17] == values[17]).all()
+    assert rows[np.zeros(0, np.int64)].shape == (0, 3, 5, 3)
+
+
+def test_rows_that_became_shorter_are_told(tmp_path):
+    write_rows(tmp_path / "a.npy", np.zeros((9, 4, 4, 3), np.uint8), 9, (4, 4, 3))
+    rows, _ = open_rows(tmp_path / "a.npy", 9, (4, 4, 3))
+    os.truncate(tmp_path / "a.npy", 300)
+    with pytest.raises(DatasetError, match="shorter"):
+        rows[np.array([8])]
+
+
+@pytest.mark.parametrize("cause", ["pinned", "no room"])
+def test_streamed_pictures_are_those_of_the_cache(tmp_path, monkeypatch, cause):
+    loaded = make_files(tmp_path / "data", (20, 10))
+    bad = tmp_path / "bad.png"
+    bad.write_text("no picture")
+    part = FilePart((str(bad), *loaded.train.paths), np.array([0, *loaded.train.labels]))
+    loaded = LoadedData(loaded.class_names, part)
+    arguments = {"loaded": loaded, "shape": (8, 8, 3), "fit": "crop"}
+    cached = prepare(**arguments, recipe=RECIPE, ctx=PlainContext(tmp_path / "cache"))
+    recipe = RECIPE.with_values(pipeline="streamed") if cause == "pinned" else RECIPE
+    if cause == "no room":
+        monkeypatch.setattr(fitted_module, "has_room", lambda *_: False)
+    for _ in range(2):  # checked, and remembered
+        streamed = prepare(**arguments, recipe=recipe, ctx=PlainContext(tmp_path / "none"))
+        for name in ("train", "validation", "test"):
+            one, other = getattr(cached, name), getattr(streamed, name)
+            assert isinstance(other.x, FileRows)
+            assert (np.asarray(one.x) == np.asarray(other.x)).all()
+            assert (one.y == other.y).all()
+        assert streamed.bad_files == cached.bad_files
+        assert ("no room" in " ".join(streamed.notes)) is (cause == "no room")
+    assert not list((tmp_path / "none" / "pictures").glob("*.npy"))
+
+
+def test_pictures_unused_for_a_day_make_room(tmp_path, monkeypatch):
+    for name, age_s in [("old", 200_000), ("older", 300_000), ("new", 10)]:
+        write_rows(tmp_path / f"{name}.npy", np.zeros((5, 9, 9, 1), np.uint8), 5, (9, 9, 1))
+        os.utime(tmp_path / f"{name}.npy", (time.time() - age_s,) * 2)
+
+    def usage(folder):
+        return SimpleNamespace(free=1000 - sum(f.stat().st_size for f in folder.glob("*.npy")))
+
+    monkeypatch.setattr(store_module, "SPARE_BYTES", 0)
+    monkeypatch.setattr(store_module.shutil, "disk_usage", usage)
+    assert not has_room(tmp_path, 900)
+    assert [path.name for path in tmp_path.glob("*.npy")] == ["new.npy"]
+    assert has_room(tmp_path, 400)
 
 
 def test_cancelling_leaves_no_half_cache(tmp_path):

@@ -1,4 +1,6 @@
-"""Parts of a data set as rows of one shape: decoded and fitted once, then memory-mapped."""
+"""Parts of a data set as rows of one shape: decoded and fitted once and kept on disk, or,
+where the disk has no room for them, decoded anew whenever they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,16 @@ import numpy as np
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures.fit import fit_picture
-from workbench.pictures.store import BadRows, open_rows, prune, write_rows
+from workbench.pictures.rows import FileRows, Rows
+from workbench.pictures.store import (
+    BadRows,
+    has_room,
+    open_rows,
+    prune,
+    read_checked,
+    write_checked,
+    write_rows,
+)
 from workbench.pictures.thumbnails import part_picture
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -28,9 +40,24 @@ _STEP = 16
 """Pictures a thread takes at a time."""
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """A part's pictures at one shape.
+
+    Attributes:
+        rows: All of them, in order; those of unreadable files are black, or fail when read.
+        bad: Which could not be read, and why.
+        note: A sentence worth telling, or "".
+    """
+
+    rows: Rows
+    bad: BadRows = field(default_factory=dict)
+    note: str = ""
+
+
 def fitted_rows(
-    part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
-) -> tuple[Pixels, BadRows]:
+    part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str, *, is_streamed: bool = False
+) -> Fitted:
     """The part's pictures brought to `shape`, in order, and which could not be read.
 
     Args:
@@ -39,19 +66,47 @@ def fitted_rows(
         fit: A key of fits.FITS.
         ctx: Cache folder, progress and cancelling.
         words: What is being prepared, for the progress, e.g. "training pictures".
+        is_streamed: Store nothing: decode whenever asked. Also done where the disk is full.
     """
     if isinstance(part, ArrayPart) and part.pictures.shape[1:] == tuple(shape):
-        return part.pictures, {}
+        return Fitted(part.pictures)
     folder = Path(ctx.cache_folder) / "pictures"
-    path = folder / f"{_key(part, shape, fit)}.npy"
+    key = _key(part, shape, fit)
+    decoded = _rows(part, shape, fit, ctx, words)  # nothing is decoded before it is asked for
+    if is_streamed:
+        return _streamed(part, shape, fit, decoded, folder / f"{key}.checked")
+    path = folder / f"{key}.npy"
     stored = open_rows(path, len(part), shape)
     if stored is None:
-        write_rows(path, _rows(part, shape, fit, ctx, words), len(part), shape)
+        needed = len(part) * int(np.prod(shape))
+        if not has_room(folder, needed):
+            streamed = _streamed(part, shape, fit, decoded, folder / f"{key}.checked")
+            return replace(streamed, note=_no_room(words, needed))
+        write_rows(path, decoded, len(part), shape)
         prune(folder)
         stored = open_rows(path, len(part), shape)
     if stored is None:  # removed by someone between writing and opening
         raise DatasetError("The prepared pictures have disappeared.", where=str(path))
-    return stored
+    return Fitted(*stored)
+
+
+def _no_room(words: str, needed: int) -> str:
+    return (
+        f"The disk has no room for the prepared {words} ({needed / 1e9:,.1f} GB): they are "
+        "decoded anew in each epoch, which is slower."
+    )
+
+
+def _streamed(
+    part: Part, shape: Shape, fit: str, tried: Iterator[Pixels | str], checked: Path
+) -> Fitted:
+    """Rows that decode when read. Which are bad is known from decoding all once before."""
+    bad = read_checked(checked)
+    if bad is None:
+        rows = enumerate(tried)
+        bad = {number: row for number, row in rows if isinstance(row, str)}
+        write_checked(checked, bad)
+    return Fitted(FileRows(part, shape, fit, np.arange(len(part))), bad)
 
 
 def _key(part: Part, shape: Shape, fit: str) -> str:

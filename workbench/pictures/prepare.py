@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from workbench.core.recipe import TrainingRecipe
-from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
+from workbench.core.specs import LoadContext, LoadedData, Part, Shape
 from workbench.core.split import split_indices
 from workbench.errors import DatasetError
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
-from workbench.pictures.store import open_rows, write_rows
+from workbench.pictures.rows import Rows, names_of, pick_rows
 
-IN_MEMORY_BYTES = 1 << 30
-"""A part larger than this stays on disk, memory-mapped, instead of being held in memory."""
-
-Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -30,11 +24,12 @@ class PreparedPart:
     """Pictures and labels of one part.
 
     Attributes:
-        x: uint8 (n, height, width, channels); an array, or a read-only memory map.
+        x: uint8 (n, height, width, channels): an array, or rows that are read or decoded
+            when they are asked for (`pictures.rows`).
         y: int64 (n,).
     """
 
-    x: Pixels
+    x: Rows
     y: Labels
 
     def __len__(self) -> int:
@@ -65,7 +60,7 @@ class PreparedData:
 class _Selection:
     """Some rows of a part, not yet gathered."""
 
-    rows: Pixels
+    rows: Rows
     labels: Labels
     indices: Labels
 
@@ -83,30 +78,32 @@ def prepare(
     """Decodes, fits and splits a data set; unreadable pictures are left out and listed.
 
     Every picture is decoded once: the rows are kept in the cache folder, under a key of the
-    files, their sizes and times, the shape and the fit.
+    files, their sizes and times, the shape and the fit. Where the recipe's `pipeline` says
+    "streamed", or the disk has no room, they are decoded whenever they are asked for. Memory
+    does not grow with the number of pictures.
 
     Raises:
         DatasetError: fewer than two classes, or no picture can be read.
         PictureError: `shape` is not (height, width, 1 or 3), or `fit` is unknown.
     """
     check_shape(shape, fit)
-    train, bad_train = _readable(loaded.train, shape, fit, ctx, "training pictures")
-    bad_files = [*loaded.bad_files, *bad_train]
+    read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
+    train = read.readable(loaded.train, "training pictures")
     test = None
     if loaded.test is not None and len(loaded.test):
-        test, bad_test = _readable(loaded.test, shape, fit, ctx, "test pictures")
-        bad_files += bad_test
+        test = read.readable(loaded.test, "test pictures")
+    bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
     train, validation, test = _split(train, test, recipe)
-    notes = (*loaded.notes, *_notes(loaded.class_names, train, test))
+    notes = (*loaded.notes, *read.notes, *_notes(loaded.class_names, train, test))
     ctx.progress("Gathering the pictures")
-    test_part = _gather(test, shape, ctx) if test is not None else None
+    test_part = _gather(test) if test is not None else None
     validation_part = test_part
     if validation is not test:
-        validation_part = _gather(validation, shape, ctx) if validation is not None else None
+        validation_part = _gather(validation) if validation is not None else None
     return PreparedData(
         class_names=loaded.class_names,
-        train=_gather(train, shape, ctx),
+        train=_gather(train),
         validation=validation_part,
         test=test_part,
         bad_files=tuple(bad_files),
@@ -119,29 +116,45 @@ def prepare_test(
 ) -> PreparedPart | None:
     """The test part alone: the very pictures that `prepare` gives as `test`."""
     check_shape(shape, fit)
+    read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     if loaded.test is not None and len(loaded.test):
-        test: _Selection | None = _readable(loaded.test, shape, fit, ctx, "test pictures")[0]
+        test: _Selection | None = read.readable(loaded.test, "test pictures")
     else:
-        train = _readable(loaded.train, shape, fit, ctx, "training pictures")[0]
-        test = _split(train, None, recipe)[2]
-    return _gather(test, shape, ctx) if test is not None and len(test.indices) else None
+        test = _split(read.readable(loaded.train, "training pictures"), None, recipe)[2]
+    return _gather(test) if test is not None and len(test.indices) else None
 
 
 def prepare_part(part: Part, *, shape: Shape, fit: str, ctx: LoadContext) -> PreparedPart:
     """All readable pictures of one part, whole, without a split."""
     check_shape(shape, fit)
-    return _gather(_readable(part, shape, fit, ctx, "pictures")[0], shape, ctx)
+    return _gather(_Reading(shape, fit, ctx).readable(part, "pictures"))
 
 
-def _readable(
-    part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
-) -> tuple[_Selection, list[tuple[str, str]]]:
-    """The pictures of a part that can be read, and the others with the reason."""
-    rows, bad = fitted_rows(part, shape, fit, ctx, words)
-    names = part.paths if isinstance(part, FilePart) else range(len(part))
-    bad_files = [(_shown(names[index]), reason) for index, reason in sorted(bad.items())]
-    good = np.setdiff1d(np.arange(len(part)), np.array(sorted(bad), np.int64))
-    return _Selection(rows, np.asarray(part.labels, dtype=np.int64), good), bad_files
+class _Reading:
+    """Brings parts to one shape and remembers what was wrong with them."""
+
+    def __init__(
+        self, shape: Shape, fit: str, ctx: LoadContext, *, is_streamed: bool = False
+    ) -> None:
+        self._shape = shape
+        self._fit = fit
+        self._ctx = ctx
+        self._is_streamed = is_streamed
+        self.bad_files: list[tuple[str, str]] = []
+        self.notes: list[str] = []
+
+    def readable(self, part: Part, words: str) -> _Selection:
+        """The pictures of a part that can be read."""
+        fitted = fitted_rows(
+            part, self._shape, self._fit, self._ctx, words, is_streamed=self._is_streamed
+        )
+        names = names_of(part)
+        self.bad_files += [
+            (_shown(names[index]), reason) for index, reason in sorted(fitted.bad.items())
+        ]
+        self.notes += [fitted.note] if fitted.note else []
+        good = np.setdiff1d(np.arange(len(part)), np.array(sorted(fitted.bad), np.int64))
+        return _Selection(fitted.rows, np.asarray(part.labels, dtype=np.int64), good)
 
 
 def _shown(name: object) -> str:
@@ -202,29 +215,8 @@ def _notes(
             yield f'The class "{name}" has no test picture: its accuracy cannot be measured.'
 
 
-def _gather(part: _Selection, shape: Shape, ctx: LoadContext) -> PreparedPart:
-    """The rows of a selection in one piece: as they are, in memory, or on disk when large."""
-    indices, rows = part.indices, part.rows
-    labels = part.chosen
-    if len(indices) == len(rows):
-        return PreparedPart(rows, labels)
-    if not isinstance(rows, np.memmap) or len(indices) * rows[0].nbytes <= IN_MEMORY_BYTES:
-        return PreparedPart(np.asarray(rows[indices]), labels)
-    digest = hashlib.sha256(f"{rows.filename} {shape}".encode(errors="surrogateescape"))
-    digest.update(indices.tobytes())
-    path = Path(ctx.cache_folder) / "pictures" / f"part-{digest.hexdigest()[:32]}.npy"
-    stored = open_rows(path, len(indices), shape)
-    if stored is None:
-        write_rows(path, _copied(rows, indices, ctx), len(indices), shape)
-        stored = open_rows(path, len(indices), shape)
-    if stored is None:
-        raise DatasetError("The prepared pictures have disappeared.", where=str(path))
-    return PreparedPart(stored[0], labels)
-
-
-def _copied(rows: Pixels, indices: Labels, ctx: LoadContext) -> Iterator[Pixels]:
-    for number, index in enumerate(indices):
-        if number % 256 == 0:
-            ctx.check_cancelled()
-            ctx.progress("Gathering the pictures", number / len(indices))
-        yield rows[index]
+def _gather(part: _Selection) -> PreparedPart:
+    """A selection as a part of its own."""
+    if len(part.indices) == len(part.rows):
+        return PreparedPart(part.rows, part.chosen)
+    return PreparedPart(pick_rows(part.rows, part.indices), part.chosen)

@@ -19,6 +19,7 @@ import numpy as np
 
 from workbench.core.specs import Shape
 from workbench.errors import DatasetError
+from workbench.pictures.rows import StoredRows
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 BadRows = dict[int, str]
@@ -27,6 +28,8 @@ BadRows = dict[int, str]
 KEEP_BYTES = 20 * 10**9
 """The cache of prepared pictures: the longest unused go when there is more than this."""
 
+SPARE_BYTES = 500 * 10**6
+"""Left free on the disk beside prepared pictures: runs and checkpoints need room too."""
 
 LEFTOVER_AGE_S = 86_400.0
 """Temporary files older than this belong to no living process."""
@@ -34,17 +37,32 @@ LEFTOVER_AGE_S = 86_400.0
 _TEMPORARY = ".preparing-"
 
 
-def open_rows(path: Path, count: int, shape: Shape) -> tuple[Pixels, BadRows] | None:
-    """The rows stored at `path`, memory-mapped; None when absent, damaged or of another form."""
+def open_rows(path: Path, count: int, shape: Shape) -> tuple[StoredRows, BadRows] | None:
+    """The rows stored at `path`, to be read by number; None when absent, damaged or of
+    another form.
+    """
     try:
-        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+        start = _rows_start(path, (count, *shape))
         bad = {int(k): str(v) for k, v in json.loads(_side_file(path).read_text()).items()}
-        if rows.shape != (count, *shape) or rows.dtype != np.uint8:
-            return None
         os.utime(path)  # used just now: pruning takes others first
+        rows = StoredRows(path, shape, start, np.arange(count))
     except (OSError, ValueError, EOFError, AttributeError):
         return None
     return rows, bad
+
+
+def _rows_start(path: Path, shape: Shape) -> int:
+    """Where the rows begin, in bytes; raises ValueError when they are not what is expected."""
+    with path.open("rb") as file:
+        np.lib.format.read_magic(file)
+        header = np.lib.format.read_array_header_1_0(file)
+        start = file.tell()
+        size = file.seek(0, os.SEEK_END)
+    if header != (shape, False, np.dtype(np.uint8)):
+        raise ValueError("other rows")
+    if size != start + int(np.prod(shape, dtype=np.int64)):
+        raise ValueError("cut off")
+    return start
 
 
 def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shape) -> None:
@@ -86,8 +104,33 @@ def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shap
 def prune(folder: Path, keep_bytes: int = KEEP_BYTES) -> None:
     """Removes the longest unused files beyond `keep_bytes`, but never the newest.
 
-    Open memory maps of removed files stay valid.
+    Open rows of removed files stay readable.
     """
+    total = 0
+    for number, (_, size, path) in enumerate(_by_last_use(folder)):
+        total += size
+        if number and total > keep_bytes:
+            path.unlink(missing_ok=True)
+            _side_file(path).unlink(missing_ok=True)
+
+
+def has_room(folder: Path, needed: int) -> bool:
+    """Whether `needed` bytes, and a little to work with, fit on the folder's disk; older
+    pictures that were not used for a day make way.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    oldest_first = reversed(_by_last_use(folder))
+    while shutil.disk_usage(folder).free < needed + SPARE_BYTES:
+        oldest = next(oldest_first, None)
+        if oldest is None or time.time() - oldest[0] < LEFTOVER_AGE_S:
+            return False
+        oldest[2].unlink(missing_ok=True)
+        _side_file(oldest[2]).unlink(missing_ok=True)
+    return True
+
+
+def _by_last_use(folder: Path) -> list[tuple[float, int, Path]]:
+    """(time of use, bytes, file) of the stored pictures, the last used first."""
     files = []
     for path in folder.glob("*.npy"):
         try:
@@ -95,13 +138,7 @@ def prune(folder: Path, keep_bytes: int = KEEP_BYTES) -> None:
         except FileNotFoundError:
             continue  # another process pruned it
         files.append((status.st_mtime, status.st_size, path))
-    files.sort(reverse=True)
-    total = 0
-    for number, (_, size, path) in enumerate(files):
-        total += size
-        if number and total > keep_bytes:
-            path.unlink(missing_ok=True)
-            _side_file(path).unlink(missing_ok=True)
+    return sorted(files, reverse=True)
 
 
 def remove_leftovers(folder: Path, prefix: str) -> None:
@@ -115,6 +152,25 @@ def remove_leftovers(folder: Path, prefix: str) -> None:
             shutil.rmtree(path, ignore_errors=True)
         elif is_old:
             path.unlink(missing_ok=True)
+
+
+def read_checked(path: Path) -> BadRows | None:
+    """Which pictures an earlier check found unreadable; None when there was no such check."""
+    try:
+        return {int(k): str(v) for k, v in json.loads(path.read_text()).items()}
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def write_checked(path: Path, bad: BadRows) -> None:
+    """Remembers which pictures are unreadable; where the disk is full, the next run checks
+    once more.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(bad))
+    except OSError:
+        path.unlink(missing_ok=True)
 
 
 def _side_file(path: Path) -> Path:

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from workbench.pictures.rows import Rows
 from workbench.protocol.messages import AnyAnswer, Evaluate, Evaluation
-from workbench.worker.model_runner import Labels, Pixels, Runner
+from workbench.worker.model_runner import Labels, Runner
 from workbench.worker.scores import class_scores, confusion_matrix
 from workbench.worker.session import Job
 from workbench.worker.sources import match_classes, other_part, run_test_part
@@ -40,7 +41,7 @@ def evaluate(job: Job, request: Evaluate) -> AnyAnswer:
     )
 
 
-def _score(job: Job, runner: Runner, x: Pixels, truth: Labels) -> tuple[Labels, float]:
+def _score(job: Job, runner: Runner, x: Rows, truth: Labels) -> tuple[Labels, float]:
     """Predicted labels (n,) and the mean loss; heard of and cancelled between steps."""
     predicted, total = [], 0.0
     for start in range(0, len(x), _STEP):

@@ -1,0 +1,222 @@
+"""Pictures of one shape that are not held in memory: read by number, or decoded each time.
+
+A memory map would be shorter, but what it reads counts as this process's own memory; plain
+reads leave the pages to the system's cache, so memory stays constant however many pictures
+there are.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.core.specs import FilePart, Part, Shape
+from workbench.errors import DatasetError
+from workbench.pictures.fit import fit_picture
+from workbench.pictures.thumbnails import part_picture
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+_AT_ONCE = 64 * 2**20
+"""Most bytes that one read asks for."""
+
+
+class Rows(Protocol):
+    """What rows of pictures can do, be they a uint8 array, on disk, or still in files."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(pictures, height, width, channels)."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all of them take in memory."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: Any, /) -> Any:
+        """uint8 pixels of one picture, a slice, or an array of numbers or of booleans."""
+
+
+class _ChosenRows:
+    """Some rows of a larger store, in an order of their own; a subclass fetches them."""
+
+    def __init__(self, shape: Shape, chosen: Numbers) -> None:
+        self.shape = (len(chosen), *shape)
+        self._chosen = chosen
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that all of them take in memory."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def dtype(self) -> np.dtype[np.uint8]:
+        """Always uint8."""
+        return np.dtype(np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def __getitem__(self, key: Any) -> Pixels:
+        numbers = np.asarray(self._chosen[key])
+        if numbers.ndim == 0:
+            one: Pixels = self._fetch(numbers[None])[0]
+            return one
+        return self._fetch(numbers)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if copy is False:
+            raise ValueError("Rows that are not in memory cannot become an array uncopied.")
+        return self._fetch(self._chosen).astype(dtype or np.uint8, copy=False)
+
+    def _fetch(self, numbers: Numbers) -> Pixels:
+        raise NotImplementedError  # each kind of rows has its own way
+
+
+class StoredRows(_ChosenRows):
+    """Rows of a .npy file, read by number; any thread may read.
+
+    Args:
+        path: The file. It stays readable when its name is removed.
+        shape: (height, width, channels) of a row.
+        start: Where the first row begins, in bytes.
+        chosen: Which rows, and in which order; int64.
+    """
+
+    def __init__(
+        self, path: Path, shape: Shape, start: int, chosen: Numbers, file: _OpenFile | None = None
+    ) -> None:
+        super().__init__(shape, chosen)
+        self.path = path
+        self._start = start
+        self._file = file or _OpenFile(path)
+
+    def pick(self, indices: Numbers) -> StoredRows:
+        """Some of these rows, of the same open file."""
+        shape, chosen = self.shape[1:], self._chosen[indices]
+        return StoredRows(self.path, shape, self._start, chosen, self._file)
+
+    def _fetch(self, numbers: Numbers) -> Pixels:
+        pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
+        size = int(np.prod(self.shape[1:]))
+        flat = pixels.reshape(-1).data
+        for at, first, count in _runs(numbers, max(1, _AT_ONCE // size)):
+            target = flat[at * size : (at + count) * size]
+            self._file.read_into(target, self._start + first * size)
+        return pixels
+
+
+def _runs(numbers: Numbers, most: int) -> Iterator[tuple[int, int, int]]:
+    """(place in numbers, first row, count) of rows that follow each other, `most` at once."""
+    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
+    edges = [0, *breaks.tolist(), len(numbers)]
+    for begin, end in pairwise(edges):
+        for at in range(begin, end, most):
+            yield at, int(numbers[at]), min(most, end - at)
+
+
+class _OpenFile:
+    """An open file that several threads read at places of their own."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("rb", buffering=0)
+        self._lock = threading.Lock()
+        # Open as long as some rows are: who takes them need not close them.
+        weakref.finalize(self, self._file.close)
+
+    def read_into(self, target: memoryview, offset: int) -> None:
+        """Fills `target`; raises DatasetError when the file cannot be read that far."""
+        while len(target):
+            try:
+                count = self._read_some(target, offset)
+            except OSError as error:
+                raise self._unreadable(str(error.strerror)) from error
+            if not count:
+                raise self._unreadable("it has become shorter")
+            target, offset = target[count:], offset + count
+
+    def _read_some(self, target: memoryview, offset: int) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [target], offset)
+        with self._lock:  # where a read has no place of its own: one at a time
+            self._file.seek(offset)
+            return self._file.readinto(target) or 0
+
+    def _unreadable(self, cause: str) -> DatasetError:
+        return DatasetError(
+            f"The prepared pictures can no longer be read: {cause}.",
+            where=str(self._path),
+            fix="Start again: they are prepared anew where they are damaged.",
+        )
+
+
+class FileRows(_ChosenRows):
+    """Pictures that are decoded and fitted each time they are asked for.
+
+    Args:
+        part: Where they come from.
+        shape: (height, width, 1 or 3).
+        fit: A key of fits.FITS.
+        chosen: Which pictures, and in which order; int64.
+    """
+
+    def __init__(self, part: Part, shape: Shape, fit: str, chosen: Numbers) -> None:
+        super().__init__(shape, chosen)
+        self._part = part
+        self._fit = fit
+
+    def pick(self, indices: Numbers) -> FileRows:
+        """Some of these pictures."""
+        return FileRows(self._part, self.shape[1:], self._fit, self._chosen[indices])
+
+    def _fetch(self, numbers: Numbers) -> Pixels:
+        pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
+
+        def decode(at: int) -> None:
+            picture = part_picture(self._part, int(numbers[at]))
+            pixels[at] = fit_picture(picture, self.shape[1:], fit=self._fit)
+
+        for _ in _pool().map(decode, range(len(numbers))):
+            pass  # asked for, so that the first error is raised here
+        return pixels
+
+
+_POOL: list[ThreadPoolExecutor] = []
+_POOL_LOCK = threading.Lock()
+
+
+def _pool() -> ThreadPoolExecutor:
+    """Decoding threads of this process, shared by all rows: made on first use."""
+    with _POOL_LOCK:
+        if not _POOL:
+            _POOL.append(ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="decode"))
+        return _POOL[0]
+
+
+def pick_rows(rows: Rows, indices: Numbers) -> Rows:
+    """Some of the rows: unread where they are not in memory, copied where they are."""
+    if isinstance(rows, StoredRows | FileRows):
+        return rows.pick(indices)
+    picked: Pixels = np.asarray(rows[indices])
+    return picked
+
+
+def is_in_memory(rows: Rows) -> bool:
+    """True for an array."""
+    return isinstance(rows, np.ndarray)
+
+
+def names_of(part: Part) -> Sequence[object]:
+    """How each picture of a part is named in a list of bad ones."""
+    return part.paths if isinstance(part, FilePart) else range(len(part))
