@@ -18,8 +18,9 @@ from workbench.errors import DatasetError, PictureError
 from workbench.pictures import decode_picture, list_pictures, write_png, write_thumbnails
 from workbench.pictures import fitted as fitted_module
 from workbench.pictures import store as store_module
+from workbench.pictures.file_rows import FileRows
 from workbench.pictures.prepare import prepare
-from workbench.pictures.rows import FileRows, StoredRows
+from workbench.pictures.rows import StoredRows
 from workbench.pictures.store import has_room, open_rows, prune, write_rows
 
 RECIPE = TrainingRecipe(validation_share=0.2, test_share=0.2, seed=3)

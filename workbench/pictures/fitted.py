@@ -18,8 +18,9 @@ import numpy as np
 
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
 from workbench.errors import DatasetError, PictureError
+from workbench.pictures.file_rows import FileRows
 from workbench.pictures.fit import fit_picture
-from workbench.pictures.rows import FileRows, Rows
+from workbench.pictures.rows import Rows
 from workbench.pictures.store import (
     BadRows,
     has_room,

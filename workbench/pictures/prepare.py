@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from workbench.core.recipe import TrainingRecipe
-from workbench.core.specs import LoadContext, LoadedData, Part, Shape
+from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
 from workbench.core.split import split_indices
 from workbench.errors import DatasetError
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows
-from workbench.pictures.rows import Rows, names_of, pick_rows
+from workbench.pictures.rows import Rows, pick_rows
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -148,7 +148,7 @@ class _Reading:
         fitted = fitted_rows(
             part, self._shape, self._fit, self._ctx, words, is_streamed=self._is_streamed
         )
-        names = names_of(part)
+        names = part.paths if isinstance(part, FilePart) else range(len(part))
         self.bad_files += [
             (_shown(names[index]), reason) for index, reason in sorted(fitted.bad.items())
         ]

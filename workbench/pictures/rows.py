@@ -1,4 +1,4 @@
-"""Pictures of one shape that are not held in memory: read by number, or decoded each time.
+"""Pictures of one shape that are not held in memory: read by number from a file.
 
 A memory map would be shorter, but what it reads counts as this process's own memory; plain
 reads leave the pages to the system's cache, so memory stays constant however many pictures
@@ -10,18 +10,15 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from workbench.core.specs import FilePart, Part, Shape
+from workbench.core.specs import Shape
 from workbench.errors import DatasetError
-from workbench.pictures.fit import fit_picture
-from workbench.pictures.thumbnails import part_picture
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -47,7 +44,7 @@ class Rows(Protocol):
         """uint8 pixels of one picture, a slice, or an array of numbers or of booleans."""
 
 
-class _ChosenRows:
+class ChosenRows:
     """Some rows of a larger store, in an order of their own; a subclass fetches them."""
 
     def __init__(self, shape: Shape, chosen: Numbers) -> None:
@@ -79,11 +76,15 @@ class _ChosenRows:
             raise ValueError("Rows that are not in memory cannot become an array uncopied.")
         return self._fetch(self._chosen).astype(dtype or np.uint8, copy=False)
 
-    def _fetch(self, numbers: Numbers) -> Pixels:
+    def pick(self, indices: Numbers) -> Self:
+        """Some of these rows, nothing read yet."""
         raise NotImplementedError  # each kind of rows has its own way
 
+    def _fetch(self, numbers: Numbers) -> Pixels:
+        raise NotImplementedError
 
-class StoredRows(_ChosenRows):
+
+class StoredRows(ChosenRows):
     """Rows of a .npy file, read by number; any thread may read.
 
     Args:
@@ -101,10 +102,10 @@ class StoredRows(_ChosenRows):
         self._start = start
         self._file = file or _OpenFile(path)
 
-    def pick(self, indices: Numbers) -> StoredRows:
+    def pick(self, indices: Numbers) -> Self:
         """Some of these rows, of the same open file."""
         shape, chosen = self.shape[1:], self._chosen[indices]
-        return StoredRows(self.path, shape, self._start, chosen, self._file)
+        return type(self)(self.path, shape, self._start, chosen, self._file)
 
     def _fetch(self, numbers: Numbers) -> Pixels:
         pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
@@ -161,62 +162,9 @@ class _OpenFile:
         )
 
 
-class FileRows(_ChosenRows):
-    """Pictures that are decoded and fitted each time they are asked for.
-
-    Args:
-        part: Where they come from.
-        shape: (height, width, 1 or 3).
-        fit: A key of fits.FITS.
-        chosen: Which pictures, and in which order; int64.
-    """
-
-    def __init__(self, part: Part, shape: Shape, fit: str, chosen: Numbers) -> None:
-        super().__init__(shape, chosen)
-        self._part = part
-        self._fit = fit
-
-    def pick(self, indices: Numbers) -> FileRows:
-        """Some of these pictures."""
-        return FileRows(self._part, self.shape[1:], self._fit, self._chosen[indices])
-
-    def _fetch(self, numbers: Numbers) -> Pixels:
-        pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
-
-        def decode(at: int) -> None:
-            picture = part_picture(self._part, int(numbers[at]))
-            pixels[at] = fit_picture(picture, self.shape[1:], fit=self._fit)
-
-        for _ in _pool().map(decode, range(len(numbers))):
-            pass  # asked for, so that the first error is raised here
-        return pixels
-
-
-_POOL: list[ThreadPoolExecutor] = []
-_POOL_LOCK = threading.Lock()
-
-
-def _pool() -> ThreadPoolExecutor:
-    """Decoding threads of this process, shared by all rows: made on first use."""
-    with _POOL_LOCK:
-        if not _POOL:
-            _POOL.append(ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="decode"))
-        return _POOL[0]
-
-
 def pick_rows(rows: Rows, indices: Numbers) -> Rows:
     """Some of the rows: unread where they are not in memory, copied where they are."""
-    if isinstance(rows, StoredRows | FileRows):
+    if isinstance(rows, ChosenRows):
         return rows.pick(indices)
     picked: Pixels = np.asarray(rows[indices])
     return picked
-
-
-def is_in_memory(rows: Rows) -> bool:
-    """True for an array."""
-    return isinstance(rows, np.ndarray)
-
-
-def names_of(part: Part) -> Sequence[object]:
-    """How each picture of a part is named in a list of bad ones."""
-    return part.paths if isinstance(part, FilePart) else range(len(part))

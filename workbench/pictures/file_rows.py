@@ -1,0 +1,58 @@
+"""Pictures of one shape that stay in their files and are decoded whenever they are asked for."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self
+
+import numpy as np
+
+from workbench.core.specs import Part, Shape
+from workbench.pictures.fit import fit_picture
+from workbench.pictures.rows import ChosenRows, Numbers, Pixels
+from workbench.pictures.thumbnails import part_picture
+
+
+class FileRows(ChosenRows):
+    """Pictures that are decoded and fitted each time they are asked for.
+
+    Args:
+        part: Where they come from.
+        shape: (height, width, 1 or 3).
+        fit: A key of fits.FITS.
+        chosen: Which pictures, and in which order; int64.
+    """
+
+    def __init__(self, part: Part, shape: Shape, fit: str, chosen: Numbers) -> None:
+        super().__init__(shape, chosen)
+        self._part = part
+        self._fit = fit
+
+    def pick(self, indices: Numbers) -> Self:
+        """Some of these pictures."""
+        return type(self)(self._part, self.shape[1:], self._fit, self._chosen[indices])
+
+    def _fetch(self, numbers: Numbers) -> Pixels:
+        pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
+
+        def decode(at: int) -> None:
+            picture = part_picture(self._part, int(numbers[at]))
+            pixels[at] = fit_picture(picture, self.shape[1:], fit=self._fit)
+
+        for _ in _pool().map(decode, range(len(numbers))):
+            pass  # asked for, so that the first error is raised here
+        return pixels
+
+
+_POOL: list[ThreadPoolExecutor] = []
+_POOL_LOCK = threading.Lock()
+
+
+def _pool() -> ThreadPoolExecutor:
+    """Decoding threads of this process, shared by all rows: made on first use."""
+    with _POOL_LOCK:
+        if not _POOL:
+            _POOL.append(ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="decode"))
+        return _POOL[0]
