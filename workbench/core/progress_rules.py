@@ -130,9 +130,11 @@ class ProgressRules:
         if is_best:
             self._best_score, self.best_epoch, self._since_fall = score, epoch.epoch, 0
         words = self._fall()
-        return Verdict(is_best, self._stop_words(), self.rate_scale, words)
+        return Verdict(is_best, self.stop_words, self.rate_scale, words)
 
-    def _stop_words(self) -> str:
+    @property
+    def stop_words(self) -> str:
+        """Why training ends after the epochs seen so far; "" when it goes on."""
         patience = self._recipe.early_stopping_patience
         waited = self._seen - self.best_epoch
         if patience is None or waited < patience:

@@ -10,9 +10,11 @@ generation names the best epoch's file that belongs to it; the others are remove
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ import msgspec
 import numpy as np
 
 from workbench.errors import SaveError, WeightsError
-from workbench.protocol.events import BestEpoch, EpochFinished, Plan
+from workbench.protocol.events import EpochFinished, Plan
 from workbench.runs.folder import RunFolder
 from workbench.runs.machine import Machine
 from workbench.runs.weights_file import read_array, read_arrays, write_arrays
@@ -55,7 +57,7 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
         best: The best epoch so far; `best_file` is the name of its weights, "" for none.
         scores: By epoch: loss, accuracy and count on the validation pictures, of the best
             and the last epoch.
-        callbacks: By name: what early stopping, plateau and the like have counted.
+        rules: What best epoch, early stopping and plateau have counted (ProgressRules).
         plan: How the run is executed.
         machine: What it was executed on.
         data: Which pictures.
@@ -73,17 +75,9 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
     best: EpochFinished | None = None
     best_file: str = ""
     scores: dict[int, dict[str, Any]] = {}
-    callbacks: dict[str, dict[str, Any]] = {}
+    rules: dict[str, Any] = {}
     format: str = "workbench-checkpoint"
     version: int = STATE_VERSION
-
-    @property
-    def best_epoch(self) -> BestEpoch | None:
-        """The best epoch as events and cards tell it."""
-        best = self.best
-        if best is None:
-            return None
-        return BestEpoch(epoch=best.epoch, val_accuracy=best.val_accuracy, val_loss=best.val_loss)
 
 
 @dataclass(frozen=True)
@@ -116,6 +110,11 @@ def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> Non
     write_arrays(checkpoint_path(run, _GENERATIONS[state.number % 2]), {**arrays, _STATE: data})
 
 
+def best_name(epoch: int) -> str:
+    """The name of the file with the weights of an epoch that is the best so far."""
+    return f"best-{epoch}.npz"
+
+
 def write_best(run: RunFolder, epoch: int, weights: Arrays) -> str:
     """Writes the weights of the best epoch; returns the name of the file.
 
@@ -123,7 +122,7 @@ def write_best(run: RunFolder, epoch: int, weights: Arrays) -> str:
         SaveError: they could not be written.
     """
     _make_folder(run)
-    path = run.checkpoints_path / f"best-{epoch}.npz"
+    path = run.checkpoints_path / best_name(epoch)
     write_arrays(path, weights)
     return path.name
 
@@ -144,8 +143,8 @@ def remove_old_best(run: RunFolder) -> None:
     states = [_state_of(checkpoint_path(run, generation)) for generation in _GENERATIONS]
     named = {state.best_file for state in states if state is not None}
     try:
-        for path in run.checkpoints_path.iterdir():
-            if _BEST.fullmatch(path.name) and path.name not in named:
+        for path in _best_files(run):
+            if path.name not in named:
                 path.unlink()
     except OSError as error:
         raise SaveError(
@@ -153,6 +152,23 @@ def remove_old_best(run: RunFolder) -> None:
             where=str(run.checkpoints_path),
             received=error.strerror or str(error),
         ) from error
+
+
+def remove_checkpoints(run: RunFolder) -> None:
+    """Removes all of them: a completed run has its weights, and needs no more."""
+    for path in (*map(partial(checkpoint_path, run), _GENERATIONS), *_best_files(run)):
+        # What cannot be removed only takes room.
+        with contextlib.suppress(OSError):
+            path.unlink()
+    with contextlib.suppress(OSError):
+        run.checkpoints_path.rmdir()
+
+
+def _best_files(run: RunFolder) -> list[Path]:
+    try:
+        return [path for path in run.checkpoints_path.iterdir() if _BEST.fullmatch(path.name)]
+    except OSError:
+        return []
 
 
 def read_checkpoint(run: RunFolder) -> Checkpoint | None:

@@ -11,6 +11,7 @@ from workbench.core.file_lock import take_lock
 from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.errors import RunError, RunFolderError
+from workbench.runs.control import forget_wish
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import LOCK_FD_VARIABLE
 from workbench.targets import all_targets
@@ -20,11 +21,15 @@ _started: set[int] = set()
 """Trainers of this process that have not been seen to end; see `reap`."""
 
 
-def start_trainer(run: RunFolder) -> int:
+def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     """Starts `python -m workbench.worker train RUN` and returns at once.
 
     The run is locked before the process starts and the lock is handed over, so there is no
     moment in which a living trainer looks dead.
+
+    Args:
+        run: A run that no trainer works on.
+        resume: Go on from its checkpoint; what it was asked before is forgotten.
 
     Returns:
         The trainer's process id.
@@ -42,7 +47,9 @@ def start_trainer(run: RunFolder) -> int:
             "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
         )
     try:
-        pid = _spawn(run, lock, environment)
+        if resume:
+            forget_wish(run)
+        pid = _spawn(run, lock, environment, ["--resume"] if resume else [])
     except OSError as error:
         raise RunError(
             "The trainer could not be started.",
@@ -55,9 +62,10 @@ def start_trainer(run: RunFolder) -> int:
     return pid
 
 
-def _spawn(run: RunFolder, lock: int, environment: dict[str, str]) -> int:
+def _spawn(run: RunFolder, lock: int, environment: dict[str, str], options: list[str]) -> int:
     # -P: files beside the user's project must not shadow Python's own modules.
     arguments = [sys.executable, "-P", "-m", "workbench.worker", "train", str(run.path)]
+    arguments += options
     log_flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     return os.posix_spawn(
         sys.executable,

@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import sys
 
-USAGE = "usage: python -m workbench.worker train RUN_FOLDER | serve [--lazy]"
+USAGE = "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy]"
 
 
 def main(words: list[str]) -> int:
     """Runs one of the two workers; returns its exit code."""
     match words:
-        case ["train", folder]:
+        case ["train", folder, *options] if set(options) <= {"--resume"}:
             from workbench.worker.train import run_training
 
-            return run_training(folder)
+            return run_training(folder, resume="--resume" in options)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             from workbench.worker.channel import claim_stdout
 

@@ -19,31 +19,36 @@ def permutation(count: int, *, seed: int, epoch: int) -> Indices:
     return generator.permutation(count).astype(np.int64)
 
 
-def whole_epochs(count: int, batch_size: int, *, seed: int) -> Iterator[Indices]:
+def whole_epochs(
+    count: int, batch_size: int, *, seed: int, start_step: int = 0
+) -> Iterator[Indices]:
     """For ever: each epoch's full batches, int64 (steps, batch); the rest of the pass is left
-    out, another rest in each epoch.
+    out, another rest in each epoch. Begins with the batch of `start_step`.
     """
     steps = count // batch_size
-    epoch = 0
+    epoch, done = divmod(start_step, steps)
     while True:
         order = permutation(count, seed=seed, epoch=epoch)
-        yield order[: steps * batch_size].reshape(steps, batch_size)
-        epoch += 1
+        yield order[: steps * batch_size].reshape(steps, batch_size)[done:]
+        epoch, done = epoch + 1, 0
 
 
-def endless_passes(count: int, batch_size: int, *, seed: int) -> Iterator[Indices]:
+def endless_passes(
+    count: int, batch_size: int, *, seed: int, start_step: int = 0
+) -> Iterator[Indices]:
     """For ever: pass after pass without leaving any picture out, int64 (steps, batch).
+    Begins with the batch of `start_step`.
 
     For epochs of a chosen number of steps: each picture comes once before any comes twice.
     """
-    rest = np.empty(0, np.int64)
-    epoch = 0
+    epoch, done = divmod(start_step * batch_size, count)
+    rest = permutation(count, seed=seed, epoch=epoch)[done:]
     while True:
+        epoch += 1
         order = np.concatenate([rest, permutation(count, seed=seed, epoch=epoch)])
         steps = len(order) // batch_size
         yield order[: steps * batch_size].reshape(steps, batch_size)
         rest = order[steps * batch_size :]
-        epoch += 1
 
 
 def padded_batches(count: int, batch_size: int) -> tuple[Indices, np.ndarray[Any, Any]]:

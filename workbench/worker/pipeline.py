@@ -35,21 +35,24 @@ def training_pipeline(
     *,
     batch_size: int,
     seed: int,
+    start_step: int = 0,
 ) -> Any:
     """An endless dataset of augmented batches in the given order.
 
     Args:
         tf: TensorFlow.
         part: The training part.
-        order: Makes an iterator of index blocks, int64 (steps, batch_size).
+        order: Makes an iterator of index blocks, int64 (steps, batch_size), from
+            `start_step` on.
         layers: The Keras layers of the pipeline, in their order.
         batch_size: Pictures a step, over all replicas together.
         seed: Start of the augmentation's random numbers.
+        start_step: Steps done before: the first batch is the one of this step.
     """
     blocks = tf.data.Dataset.from_generator(
         order, output_signature=tf.TensorSpec((None, batch_size), tf.int64)
     )
-    numbered = tf.data.Dataset.zip((tf.data.Dataset.counter(), blocks.unbatch()))
+    numbered = tf.data.Dataset.zip((tf.data.Dataset.counter(start_step), blocks.unbatch()))
     gather = _gather(tf, part)
     augment = _augmenting(tf, layers, seed)
 

@@ -1,4 +1,4 @@
-"""How a trainer is asked to stop: by the run's control file, or by SIGTERM."""
+"""How a trainer is asked to end: by the run's control file, or by SIGTERM."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from types import FrameType
 
 from workbench.errors import RunError
-from workbench.runs.control import is_stop_asked
+from workbench.runs.control import wish_of
 from workbench.runs.folder import RunFolder
 
 
@@ -19,11 +19,16 @@ class StoppedError(RunError):
 
 
 class StopSwitch:
-    """Off at first, on for good once anybody has asked."""
+    """Off at first, on for good once anybody has asked.
+
+    Attributes:
+        is_pause: It was asked to pause: to keep a checkpoint and end without a test.
+    """
 
     def __init__(self, run: RunFolder) -> None:
         self._run = run
         self._event = threading.Event()
+        self.is_pause = False
 
     def listen_to_signals(self) -> None:
         """Takes SIGTERM and SIGINT for a stop. Only the main thread may call this."""
@@ -36,7 +41,8 @@ class StopSwitch:
     @property
     def is_on(self) -> bool:
         """True once the run should end. Cheap enough for every call of the loop."""
-        if not self._event.is_set() and is_stop_asked(self._run):
+        if not self._event.is_set() and (wish := wish_of(self._run)):
+            self.is_pause = wish == "pause"
             self._event.set()
         return self._event.is_set()
 
