@@ -31,6 +31,17 @@ def cpu_flags() -> frozenset[str]:
     return frozenset(next(lines, "").partition(":")[2].split())
 
 
+@cache
+def cpu_model() -> str:
+    """The processor's name; "" where unknown."""
+    try:
+        text = _CPU_FILE.read_text(errors="replace")
+    except OSError:
+        return ""
+    line = next((line for line in text.splitlines() if line.startswith("model name")), "")
+    return line.partition(":")[2].strip()
+
+
 def has_bfloat16_units(flags: frozenset[str]) -> bool:
     """True when bfloat16 is computed in hardware; elsewhere it is slower than float32."""
     return bool(flags & {"amx_bf16", "avx512_bf16"})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from workbench.core.recipe import TrainingRecipe
 from workbench.targets.this_computer import cpu_flags, has_bfloat16_units
+
+HIDE_BFLOAT16 = "WORKBENCH_HIDE_BFLOAT16"
+"""Environment variable: "1" lets this processor pass for one without bfloat16 units."""
 
 
 @dataclass(frozen=True)
@@ -14,6 +18,17 @@ class PrecisionChoice:
 
     precision: str
     words: str
+
+
+def computes_bfloat16(flags: frozenset[str] | None = None) -> bool:
+    """True when bfloat16 is computed in hardware here, and is not hidden.
+
+    Args:
+        flags: The processor's features; this computer's where None.
+    """
+    if os.environ.get(HIDE_BFLOAT16, "").strip() not in {"", "0"}:
+        return False
+    return has_bfloat16_units(cpu_flags() if flags is None else flags)
 
 
 def choose_precision(
@@ -25,7 +40,7 @@ def choose_precision(
         recipe: Its `precision` is auto, float32 or bfloat16.
         flags: The processor's features; this computer's where None.
     """
-    has_units = has_bfloat16_units(cpu_flags() if flags is None else flags)
+    has_units = computes_bfloat16(flags)
     if recipe.precision == "auto":
         if has_units:
             return PrecisionChoice("bfloat16", "bfloat16, because this processor has units for it")
