@@ -124,7 +124,7 @@ def test_a_waiting_run_has_its_place_and_none_of_it_is_kept(finished):
     assert {line.outcome for line in lines.values()} == {"waiting"}
     assert lines["b"].words == "Waiting: 1 run before it."
     assert not lines["b"].is_over
-    queue.move(b, "front")
+    queue.move(b, -1)
     queue.cancel(finished)
     lines = {line.title: line for line in list_runs()}
     assert [lines[title].queue_place for title in ("a", "b", "Small net")] == [2, 1, 0]

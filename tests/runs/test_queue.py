@@ -72,19 +72,21 @@ def test_words(number, words):
 
 
 @pytest.mark.parametrize(
-    ("title", "direction", "after"),
+    ("title", "by", "after"),
     [
-        ("c", "up", "acbd"),
-        ("a", "up", "abcd"),
-        ("a", "down", "bacd"),
-        ("d", "down", "abcd"),
-        ("d", "front", "dabc"),
-        ("a", "front", "abcd"),
+        ("c", -1, "acbd"),
+        ("a", -1, "abcd"),
+        ("a", 1, "bacd"),
+        ("d", 1, "abcd"),
+        ("d", -99, "dabc"),
+        ("a", -99, "abcd"),
+        ("a", 2, "bcad"),
+        ("b", 99, "acdb"),
     ],
 )
-def test_moving(title, direction, after):
+def test_moving(title, by, after):
     runs = dict(zip("abcd", queued(*"abcd"), strict=True))
-    queue.move(runs[title], direction)
+    queue.move(runs[title], by)
     assert "".join(titles()) == after
 
 
@@ -169,7 +171,7 @@ def test_a_damaged_marker_waits_behind_the_others():
     a, b = queued("a", "b")
     (a.path / queue.MARKER_NAME).write_text("{")
     assert titles() == ["b", "a"]
-    queue.move(a, "up")
+    queue.move(a, -1)
     assert titles() == ["a", "b"]
     assert b in queue.waiting()
 
@@ -184,7 +186,7 @@ def test_cancelling_one_that_never_began_tells_it_as_stopped():
     with pytest.raises(RunFolderError, match="does not wait"):
         queue.cancel(a)
     with pytest.raises(RunFolderError, match="does not wait"):
-        queue.move(a, "up")
+        queue.move(a, -1)
     assert queue.enqueue(a) == 1, "it can be put in again"
     assert titles() == ["b", "a"]
     assert b in queue.waiting()

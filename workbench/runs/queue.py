@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -31,8 +31,6 @@ from workbench.runs.start import start_trainer
 
 MARKER_NAME = "waiting"
 LOCK_NAME = ".queue.lock"
-
-Direction = Literal["up", "down", "front"]
 
 _LOCK_WAIT_S = 10.0
 """Long: who has been turned away would have to ask again, and a trainer's end asks once."""
@@ -106,8 +104,8 @@ def waiting_words(num_runs_before: int) -> str:
     return f"Waiting: {runs} before it."
 
 
-def move(run: RunFolder, direction: Direction) -> None:
-    """Moves a waiting run one place up or down, or to the front.
+def move(run: RunFolder, by: int) -> None:
+    """Moves a waiting run some places: -1 is one place nearer to its turn.
 
     Raises:
         RunFolderError: it does not wait (any more).
@@ -119,8 +117,7 @@ def move(run: RunFolder, direction: Direction) -> None:
         if run.path not in paths:
             raise _not_waiting(run)
         old = paths.index(run.path)
-        new = {"up": max(0, old - 1), "down": min(len(paths) - 1, old + 1), "front": 0}[direction]
-        entries.insert(new, entries.pop(old))
+        entries.insert(max(0, old + by), entries.pop(old))
         for order, (entry, marker) in enumerate(entries, 1):
             if marker.order != order:
                 _write(entry, msgspec.structs.replace(marker, order=order))
