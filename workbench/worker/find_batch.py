@@ -23,6 +23,7 @@ from workbench.worker.trial import Trial, set_up
 
 _TRIAL_S = 1.2
 _MOST_STEPS = 64
+_LEAST_CALLS = 4  # the first ones take batches that were made while the step was compiled
 _ROOM = 0.85  # of the memory: the desktop needs some too
 _NEARLY = 0.93  # of the best speed is as good: a smaller batch learns more in an epoch
 
@@ -63,7 +64,7 @@ def _try(job: Job, trial: Trial, size: int) -> BatchSizeTried:
         compiled.loop.train(compiled.iterator, 1)  # compiles
         speeds = []
         steps, end = 1, time.monotonic() + _TRIAL_S
-        while time.monotonic() < end:
+        while time.monotonic() < end or len(speeds) < _LEAST_CALLS:
             job.check_cancelled()
             results = compiled.loop.train(compiled.iterator, steps)
             speeds.append(steps * size / max(results.seconds, 1e-9))
