@@ -57,7 +57,7 @@ class Evaluator:
             is_stopped: Asked between calls.
         """
         iterator = self._loop.distribute(self._dataset)
-        sums: list[Any] = []
+        sums: list[Any] | None = None
         done = 0
         while done < self._num_steps:
             if is_stopped():
@@ -65,13 +65,12 @@ class Evaluator:
             started = time.monotonic()
             # The length of a call is remembered: the next evaluation starts with it.
             steps = min(self._steps, self._num_steps - done)
-            new = self._loop.evaluate(iterator, steps)
-            sums = [a + b for a, b in zip(sums, new, strict=True)] if sums else new
+            sums = self._loop.evaluate(iterator, steps, sums)
             done += steps
             tell(done / self._num_steps)
             seconds = max(time.monotonic() - started, 1e-6)
             self._steps = max(1, min(2 * self._steps, int(steps * _CALL_S / seconds)))
-        return self._scores_of(sums)
+        return self._scores_of([value.numpy() for value in sums or ()])
 
     def _scores_of(self, sums: Sequence[Any]) -> Scores:
         loss, correct, count, in_top_k = (float(value) for value in sums[:4])

@@ -22,7 +22,9 @@ from workbench.worker.step_math import StepMath
 _CALL_S = 0.12
 """Aimed length of one call: eight events a second, and a stop is heard at once."""
 
-_MAX_STEPS = 1_000
+MAX_STEPS = 1_000
+"""Of one call."""
+
 _GROWTH = 4
 
 
@@ -82,14 +84,14 @@ class CallLength:
 
 def _padded(rates: Rates) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The rates at a fixed length: the same traced function serves calls of any length."""
-    padded = np.zeros(max(_MAX_STEPS, len(rates)), np.float32)
+    padded = np.zeros(max(MAX_STEPS, len(rates)), np.float32)
     padded[: len(rates)] = rates
     return padded
 
 
 def steps_per_call(step_s: float) -> int:
     """Steps that fill the aimed length of a call: from 1 to 1,000."""
-    return max(1, min(int(_CALL_S / max(step_s, 1e-6)), _MAX_STEPS))
+    return max(1, min(int(_CALL_S / max(step_s, 1e-6)), MAX_STEPS))
 
 
 class TrainingLoop:
@@ -202,12 +204,20 @@ class TrainingLoop:
 
     # evaluation ------------------------------------------------------------------------
 
-    def evaluate(self, iterator: Any, steps: int) -> list[Any]:
-        """Sums over a number of batches, NumPy values as `StepMath.evaluate` counts them."""
-        sums = self._run_evaluation(iterator, self._tf.constant(steps, self._tf.int32))
-        return [value.numpy() for value in sums]
+    def evaluate(self, iterator: Any, steps: int, sums: Sequence[Any] | None = None) -> list[Any]:
+        """Adds up over a number of batches what `StepMath.evaluate` counts.
 
-    def _evaluation_steps(self, iterator: Any, steps: Any) -> tuple[Any, ...]:
+        Args:
+            iterator: Made by `distribute`.
+            steps: How many batches.
+            sums: What an earlier call returned, to go on from; None to start. The result is
+                the same to the bit however the batches are divided into calls.
+        """
+        tf = self._tf
+        start = self._step.evaluation_zeros() if sums is None else sums
+        return list(self._run_evaluation(iterator, tf.constant(steps, tf.int32), *start))
+
+    def _evaluation_steps(self, iterator: Any, steps: Any, *start: Any) -> tuple[Any, ...]:
         tf = self._tf
 
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
@@ -215,8 +225,7 @@ class TrainingLoop:
             # Many small losses: float64 keeps the mean exact.
             return step + 1, *(s + tf.cast(v, s.dtype) for s, v in zip(sums, values, strict=True))
 
-        zeros = self._step.evaluation_zeros()
         result = tf.while_loop(
-            lambda step, *_: step < steps, body, [tf.constant(0), *zeros], parallel_iterations=1
+            lambda step, *_: step < steps, body, [tf.constant(0), *start], parallel_iterations=1
         )
         return tuple(result[1:])
