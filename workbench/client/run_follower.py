@@ -106,6 +106,13 @@ class RunFollower(QObject):
         run, reader = self.run, self._reader
         self._background.run(lambda: _load(run, reader), self._on_loaded)
 
+    def go_on(self) -> None:
+        """Looks again at a run that was over: it is resumed, or waits for its turn."""
+        if self.is_loaded and not self._look.isActive():
+            self._log_bytes = -1
+            self._poll.start()
+            self._look.start()
+
     def close(self) -> None:
         """Stops following; waits for a reading that is under way."""
         for timer in (self._poll, self._look, self._drain):
@@ -174,10 +181,10 @@ class RunFollower(QObject):
             self.events_arrived.emit(added)
 
     def _set_outcome(self, outcome: RunOutcome | None) -> None:
+        if outcome is not None and outcome.is_over:
+            self._poll.stop()
+            self._look.stop()
         if outcome is None or outcome == self.outcome:
             return
         self.outcome = outcome
-        if outcome.is_over:
-            self._poll.stop()
-            self._look.stop()
         self.outcome_changed.emit(outcome)

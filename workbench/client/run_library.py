@@ -1,27 +1,33 @@
-"""The runs on this computer: their list, the one looked at, starting and stopping.
+"""The runs on this computer: their list, the one looked at, the ones shown beside it.
 QtCore only; folders are read and written in other threads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 from PySide6.QtCore import QFile, QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
-from workbench.client.stop_ladder import StopLadder, end_trainer
+from workbench.client.trainer_control import TrainerControl
 from workbench.core.project import Project
-from workbench.core.save import save_bytes
 from workbench.errors import RunError, WorkbenchError
-from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.folder import RunFolder
+from workbench.runs.history import MetricHistory
 from workbench.runs.index import RunSummary, list_runs
-from workbench.runs.start import reap, start_trainer
+from workbench.runs.notes import RunNotes, change_notes, write_notes
+from workbench.runs.outcome import RunOutcome
+from workbench.runs.queue import start_next
+from workbench.runs.start import reap
 
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000
 """The list is read this often while nothing trains: another window may start a run."""
+
+SHOWN_INTERVAL_MS = 1_000
+"""At most this often it is told that runs shown beside the current one have grown."""
 
 
 class RunLibrary(QObject):
@@ -30,20 +36,25 @@ class RunLibrary(QObject):
     Attributes:
         runs: The list as it was last read.
         current: Follower of the selected run, or None.
+        shown: Paths of the runs whose curves are shown beside the current one's.
 
     Signals:
         runs_changed: `runs` is another list.
         current_changed: `current` is another follower, or None.
-        run_started: Path of a run whose trainer was just started.
+        shown_changed: `shown` is another set, or one of its histories is read or has grown.
+        run_started: Path of a run whose trainer was just started here.
+        run_queued: Path of a run that waits for its turn now.
         run_ended: Path of a followed run that has just ended, and its RunOutcome.
-        stop_offered: Path of a run that was asked to stop and is still there: it can be
+        stop_offered: Path of a run that was asked to end and is still there: it can be
             ended with `terminate`, and after that with `kill`.
         failed: A WorkbenchError: what was asked could not be done.
     """
 
     runs_changed = Signal()
     current_changed = Signal()
+    shown_changed = Signal()
     run_started = Signal(str)
+    run_queued = Signal(str)
     run_ended = Signal(str, object)
     stop_offered = Signal(str)
     failed = Signal(object)
@@ -53,16 +64,26 @@ class RunLibrary(QObject):
         self._home = home
         self.runs: list[RunSummary] = []
         self.current: RunFollower | None = None
-        self.is_starting = False
+        self.shown: set[Path] = set()
         self._followers: dict[Path, RunFollower] = {}
-        self._ladders: dict[Path, StopLadder] = {}
-        self._pids: dict[Path, int] = {}
         self._living: set[Path] = set()
         self._background = Background(self)
         self._is_listing = False
+        self._is_stale = False
+        self._queue_problem = ""
+        self._trainers = TrainerControl(home, self._background, self)
+        self._trainers.started.connect(self._on_started)
+        self._trainers.queued.connect(self._on_queued)
+        self._trainers.changed.connect(self.refresh)
+        self._trainers.stop_offered.connect(self.stop_offered)
+        self._trainers.failed.connect(self.failed)
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_INTERVAL_MS)
         self._timer.timeout.connect(self._on_timeout)
+        self._shown_timer = QTimer(self)
+        self._shown_timer.setSingleShot(True)
+        self._shown_timer.setInterval(SHOWN_INTERVAL_MS)
+        self._shown_timer.timeout.connect(self.shown_changed)
 
     # the list ----------------------------------------------------------------------------
 
@@ -74,34 +95,48 @@ class RunLibrary(QObject):
     def close(self) -> None:
         """Stops following. Trainers go on: they are processes of their own."""
         self._timer.stop()
-        for ladder in self._ladders.values():
-            ladder.close()
+        self._shown_timer.stop()
+        self._trainers.close()
         for follower in self._followers.values():
             follower.close()
         self._followers.clear()
         self._background.close()
 
     def refresh(self) -> None:
-        """Reads the list again; `runs_changed` tells when it differs."""
-        if self._is_listing:
-            return
-        self._is_listing = True
-        home = self._home
-        self._background.run(lambda: list_runs(home), self._on_listed, self._on_list_failed)
+        """Reads the list again; `runs_changed` tells when it differs.
 
-    def _on_listed(self, runs: list[RunSummary]) -> None:
+        Where nothing trains any more, the next waiting run is started: its turn may have
+        come with the death of a trainer that could not see to it.
+        """
+        if self._is_listing:
+            self._is_stale = True
+            return
+        self._is_listing, self._is_stale = True, False
+        home = self._home
+        self._background.run(lambda: _list(home), self._on_listed, self._on_list_failed)
+
+    def _on_listed(self, found: tuple[list[RunSummary], WorkbenchError | None]) -> None:
         self._is_listing = False
-        is_idle = all(summary.is_over for summary in runs)
+        runs, problem = found
+        self._tell_queue_problem(problem)
+        living = [run for run in runs if run.outcome in ("running", "silent")]
+        is_idle = not living and not any(run.queue_place for run in runs)
         self._timer.setInterval(IDLE_INTERVAL_MS if is_idle else REFRESH_INTERVAL_MS)
-        for summary in runs:
-            if not summary.is_over:
-                self._follow(summary.path)
+        for summary in living:
+            self._follow(summary.path).go_on()
         if self.current is None and runs:
-            living = [summary for summary in runs if not summary.is_over]
             self.select((living or runs)[0].path)
         if runs != self.runs:
             self.runs = runs
             self.runs_changed.emit()
+        if self._is_stale:
+            self.refresh()
+
+    def _tell_queue_problem(self, problem: WorkbenchError | None) -> None:
+        words = str(problem) if problem is not None else ""
+        if problem is not None and words != self._queue_problem:  # once, not every 3 s
+            self.failed.emit(problem)
+        self._queue_problem = words
 
     def _on_list_failed(self, error: WorkbenchError) -> None:
         self._is_listing = False
@@ -119,6 +154,16 @@ class RunLibrary(QObject):
         """The newest run that can classify."""
         return next((summary for summary in self.runs if summary.has_model), None)
 
+    @property
+    def is_training(self) -> bool:
+        """Whether any run of the list is being trained."""
+        return any(run.outcome in ("running", "silent") for run in self.runs)
+
+    @property
+    def num_waiting(self) -> int:
+        """How many runs wait for their turn."""
+        return sum(run.queue_place > 0 for run in self.runs)
+
     # following ---------------------------------------------------------------------------
 
     def select(self, path: Path | str | None) -> None:
@@ -128,13 +173,38 @@ class RunLibrary(QObject):
         if before is not None and before.run.path == wanted:
             return
         self.current = self._follow(wanted) if wanted is not None else None
-        if before is not None and before.is_over:
-            self._forget(before.run.path)
+        if before is not None:
+            self._forget_unless_needed(before)
         self.current_changed.emit()
 
     def follower(self, path: Path) -> RunFollower | None:
         """The follower of a run that is followed."""
         return self._followers.get(path)
+
+    def toggle_shown(self, path: Path | str) -> None:
+        """Shows a run's curves beside the current one's, or no longer.
+
+        `shown_changed` comes at once and again when its history is read.
+        """
+        path = Path(path)
+        if path in self.shown:
+            self.shown.discard(path)
+            follower = self._followers.get(path)
+            if follower is not None:
+                self._forget_unless_needed(follower)
+        else:
+            self.shown.add(path)
+            self._follow(path)
+        self.shown_changed.emit()
+
+    def shown_histories(self) -> dict[Path, MetricHistory]:
+        """The histories of the shown runs that have been read; only to be looked at."""
+        followers = {path: self._followers.get(path) for path in sorted(self.shown)}
+        return {
+            path: follower.history
+            for path, follower in followers.items()
+            if follower is not None and follower.is_loaded
+        }
 
     def _follow(self, path: Path) -> RunFollower:
         follower = self._followers.get(path)
@@ -144,81 +214,105 @@ class RunLibrary(QObject):
             follower.outcome_changed.connect(
                 lambda outcome, follower=follower: self._on_outcome_changed(follower, outcome)
             )
+            follower.loaded.connect(lambda: self._on_shown_read(path))
+            follower.events_arrived.connect(lambda _events: self._on_shown_grew(path))
             follower.start()
         return follower
 
-    def _forget(self, path: Path) -> None:
-        follower = self._followers.pop(path, None)
-        if follower is not None:
+    def _on_shown_read(self, path: Path) -> None:
+        if path in self.shown:
+            self.shown_changed.emit()
+
+    def _on_shown_grew(self, path: Path) -> None:
+        if path in self.shown and not self._shown_timer.isActive():
+            self._shown_timer.start()
+
+    def _forget_unless_needed(self, follower: RunFollower) -> None:
+        path = follower.run.path
+        is_needed = follower is self.current or path in self.shown or path in self._living
+        # One that is being read would have to be waited for.
+        if follower.is_loaded and not is_needed and self._followers.pop(path, None) is not None:
             follower.close()
             follower.deleteLater()
 
-    def _on_outcome_changed(self, follower: RunFollower, outcome: object) -> None:
+    def _on_outcome_changed(self, follower: RunFollower, outcome: RunOutcome) -> None:
         path = follower.run.path
-        if not follower.is_over:
+        if outcome.kind == "waiting":
+            self.refresh()
+            self._forget_unless_needed(follower)
+            return
+        if not outcome.is_over:
             self._living.add(path)
             self.refresh()
             return
-        ladder = self._ladders.pop(path, None)
-        if ladder is not None:
-            ladder.close()
-        if self._pids.pop(path, None) is not None:
-            reap()
+        self._trainers.forget(path)
         if path in self._living:
             self._living.discard(path)
             self.refresh()
             self.run_ended.emit(str(path), outcome)
-        if follower is not self.current:
-            self._forget(path)
+        self._forget_unless_needed(follower)
 
     # starting and stopping ---------------------------------------------------------------
 
-    def start_run(self, project: Project, *, title: str = "", project_path: str = "") -> None:
+    @property
+    def is_starting(self) -> bool:
+        """Whether a trainer is being started here."""
+        return self._trainers.is_starting
+
+    def start_run(
+        self, project: Project, *, title: str = "", project_path: str = "", wait: bool = False
+    ) -> None:
         """Makes a run of the project and starts its trainer, in another thread.
 
-        `run_started` and `current_changed` follow, or `failed` with the reason.
+        Where `wait`, it is started when no other trains and it is its turn. `run_started`
+        and `current_changed` follow, or `run_queued`, or `failed` with the reason.
         """
-        if self.is_starting:
-            return
-        self.is_starting = True
-        home = self._home
+        self._trainers.start(project, title=title, project_path=project_path, wait=wait)
 
-        def work() -> tuple[Path, int]:
-            run = create_run(project, title=title, project_path=project_path, home=home)
-            return run.path, start_trainer(run)
+    def resume(self, path: Path | str, *, wait: bool = False) -> None:
+        """Lets a run that is over go on where it stopped; signals as of `start_run`."""
+        self._trainers.resume(Path(path), wait=wait)
 
-        self._background.run(work, self._on_started, self._on_start_failed)
-
-    def _on_started(self, started: tuple[Path, int]) -> None:
-        self.is_starting = False
-        path, pid = started
-        self._pids[path] = pid
+    def _on_started(self, path: Path) -> None:
         self._living.add(path)
         self.select(path)
+        self._follow(path).go_on()
         self.refresh()
         self.run_started.emit(str(path))
 
-    def _on_start_failed(self, error: WorkbenchError) -> None:
-        self.is_starting = False
-        self.failed.emit(error)
+    def _on_queued(self, path: Path) -> None:
+        follower = self._followers.get(path)
+        if follower is not None:
+            follower.go_on()
+        self.refresh()
+        self.run_queued.emit(str(path))
 
     def stop(self, path: Path | str | None = None) -> None:
-        """Asks a run (the current one) to stop; its weights are kept.
+        """Asks a run (the current one) to stop; its weights are kept. One that waits for
+        its turn leaves the queue.
 
         `stop_offered` follows when the trainer is still there after a while.
         """
         wanted = self._path(path)
-        if wanted is None or wanted in self._ladders:
-            return
-        ladder = StopLadder(RunFolder(wanted), self._background, self)
-        ladder.terminate_offered.connect(lambda: self.stop_offered.emit(str(wanted)))
-        ladder.failed.connect(self.failed)
-        self._ladders[wanted] = ladder
-        ladder.ask()
+        summary = self.summary(wanted)
+        if summary is not None and summary.queue_place:
+            self._trainers.cancel(summary.path)
+        elif wanted is not None:
+            self._trainers.stop(wanted)
+
+    def pause(self, path: Path | str | None = None) -> None:
+        """Asks a run (the current one) to keep a checkpoint and end: `resume` goes on."""
+        wanted = self._path(path)
+        if wanted is not None:
+            self._trainers.pause(wanted)
 
     def is_stopping(self, path: Path | None) -> bool:
-        """Whether a run was asked to stop here."""
-        return path in self._ladders
+        """Whether a run was asked here to stop."""
+        return self._trainers.is_stopping(path)
+
+    def is_pausing(self, path: Path | None) -> bool:
+        """Whether a run was asked here to pause."""
+        return self._trainers.is_pausing(path)
 
     def terminate(self, path: Path | str | None = None) -> None:
         """Ends a run's trainer; it may still save what it has."""
@@ -233,47 +327,69 @@ class RunLibrary(QObject):
             return
         follower = self._followers.get(path)
         started = follower.history.started if follower is not None else None
-        pid = self._pids.get(path, 0) or (started.pid if started is not None else 0)
-        error = end_trainer(RunFolder(path), pid, is_hard=is_hard)
-        if error is not None:
-            self.failed.emit(error)
+        self._trainers.end(path, started.pid if started is not None else 0, is_hard=is_hard)
 
     def _path(self, path: Path | str | None) -> Path | None:
         if path is not None:
             return Path(path)
         return self.current.run.path if self.current is not None else None
 
-    # renaming and deleting ---------------------------------------------------------------
+    # the queue ---------------------------------------------------------------------------
+
+    def move_in_queue(self, path: Path | str, by: int) -> None:
+        """Moves a waiting run some places; -1 is one place nearer to its turn."""
+        self._trainers.move(Path(path), by)
+
+    def start_now(self, path: Path | str) -> None:
+        """Starts a waiting run although it is not its turn; signals as of `start_run`."""
+        self._trainers.start_now(Path(path))
+
+    # notes and deleting ------------------------------------------------------------------
 
     def rename(self, path: Path, title: str) -> None:
         """Gives a run other words; its folder keeps its name."""
+        self._change(lambda: change_notes(RunFolder(path), title=title))
 
-        def work() -> None:
-            run = RunFolder(path)
-            request = msgspec.structs.replace(run.request(), title=title.strip())
-            save_bytes(run.request_path, msgspec.json.format(msgspec.json.encode(request)))
-            run.summary_path.unlink(missing_ok=True)
+    def set_notes(self, path: Path, notes: RunNotes) -> None:
+        """Saves what people wrote about a run."""
+        self._change(lambda: write_notes(RunFolder(path), notes))
 
-        self._background.run(work, lambda _none: self.refresh(), self.failed.emit)
+    def _change(self, work: Callable[[], object]) -> None:
+        self._background.run(work, lambda _done: self.refresh(), self.failed.emit)
 
     def delete(self, path: Path) -> None:
         """Moves a run that has ended to the trash."""
-
-        def work() -> None:
-            if RunFolder(path).is_alive():
-                raise RunError("A run that still trains cannot be deleted.", fix="Stop it first.")
-            if not QFile.moveToTrash(str(path)):
-                raise RunError(
-                    "The run could not be moved to the trash.",
-                    where=str(path),
-                    fix="Delete its folder with the file manager.",
-                )
-
-        self._background.run(work, lambda _none: self._on_deleted(path), self.failed.emit)
+        self._background.run(
+            lambda: _trash(path), lambda _none: self._on_deleted(path), self.failed.emit
+        )
 
     def _on_deleted(self, path: Path) -> None:
+        if path in self.shown:
+            self.toggle_shown(path)
         if self.current is not None and self.current.run.path == path:
-            self.current = None
-            self._forget(path)
-            self.current_changed.emit()
+            self.select(None)
         self.refresh()
+
+
+def _list(home: Path | None) -> tuple[list[RunSummary], WorkbenchError | None]:
+    """The list, after the next waiting run was started if it is its turn; and why not."""
+    runs = list_runs(home)
+    is_free = not any(run.outcome in ("running", "silent") for run in runs)
+    if not (is_free and any(run.queue_place for run in runs)):
+        return runs, None
+    try:
+        start_next(home)
+    except WorkbenchError as error:
+        return runs, error
+    return list_runs(home), None
+
+
+def _trash(path: Path) -> None:
+    if RunFolder(path).is_alive():
+        raise RunError("A run that still trains cannot be deleted.", fix="Stop it first.")
+    if not QFile.moveToTrash(str(path)):
+        raise RunError(
+            "The run could not be moved to the trash.",
+            where=str(path),
+            fix="Delete its folder with the file manager.",
+        )

@@ -1,4 +1,4 @@
-"""Ends a run step by step: ask, offer to terminate, kill. QtCore only."""
+"""Ends or pauses a run step by step: ask, offer to terminate, kill. QtCore only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.errors import RunError, WorkbenchError
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import RunFolder
 
 OFFER_AFTER_S = 15.0
@@ -18,7 +18,10 @@ for most networks. After it the user may choose to end it hard."""
 
 
 class StopLadder(QObject):
-    """One run being stopped.
+    """One run being stopped or paused.
+
+    Attributes:
+        is_pause: It was asked to pause: to keep a checkpoint and end.
 
     Signals:
         terminate_offered: The trainer was asked `OFFER_AFTER_S` ago and is still there.
@@ -29,10 +32,16 @@ class StopLadder(QObject):
     failed = Signal(object)
 
     def __init__(
-        self, run: RunFolder, background: Background, parent: QObject | None = None
+        self,
+        run: RunFolder,
+        background: Background,
+        parent: QObject | None = None,
+        *,
+        is_pause: bool = False,
     ) -> None:
         super().__init__(parent)
         self.run = run
+        self.is_pause = is_pause
         self.is_offered = False
         self._background = background
         self._timer = QTimer(self)
@@ -41,9 +50,9 @@ class StopLadder(QObject):
         self._timer.timeout.connect(self._on_timeout)
 
     def ask(self) -> None:
-        """First step: asks the trainer to finish its step, save the weights and end."""
-        run = self.run
-        self._background.run(lambda: ask_to_stop(run), lambda _none: None, self.failed.emit)
+        """First step: asks the trainer to finish its step, save what it has and end."""
+        run, ask = self.run, ask_to_pause if self.is_pause else ask_to_stop
+        self._background.run(lambda: ask(run), lambda _none: None, self.failed.emit)
         self._timer.start()
 
     def close(self) -> None:

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -236,9 +235,7 @@ def _marker_of(run: RunFolder) -> _Marker | None:
 
 
 def _start(run: RunFolder, marker: _Marker) -> None:
-    # Said only where it is so: most runs that wait begin from the start.
-    options: dict[str, Any] = {"resume": True} if marker.is_resumed else {}
-    start_trainer(run, **options)
+    start_trainer(run, resume=marker.is_resumed)
     # From here the living trainer, then its first event, says that nothing waits: a kill
     # right now starts nothing twice.
     _remove_marker(run)

@@ -1,0 +1,198 @@
+"""Starting, pausing, stopping and resuming trainers, and the queue of runs that wait.
+QtCore only; folders are read and written in other threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.client.background import Background
+from workbench.client.stop_ladder import StopLadder, end_trainer
+from workbench.core.project import Project
+from workbench.errors import WorkbenchError
+from workbench.runs import queue
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.start import reap, start_trainer
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What became of a run that was to begin.
+
+    Attributes:
+        path: Its folder.
+        pid: Of its trainer; 0 where another trainer's end may have started it.
+        is_waiting: Others are before it.
+    """
+
+    path: Path
+    pid: int = 0
+    is_waiting: bool = False
+
+
+class TrainerControl(QObject):
+    """What this window does to trainers. Each call returns at once; signals follow.
+
+    Attributes:
+        is_starting: A trainer is being started.
+
+    Signals:
+        started: Path of a run whose trainer was just started.
+        queued: Path of a run that now waits for its turn.
+        changed: The list of runs is another than before.
+        stop_offered: Path of a run that was asked to end and is still there.
+        failed: The WorkbenchError: what was asked could not be done.
+    """
+
+    started = Signal(object)
+    queued = Signal(object)
+    changed = Signal()
+    stop_offered = Signal(str)
+    failed = Signal(object)
+
+    def __init__(self, home: Path | None, background: Background, parent: QObject) -> None:
+        super().__init__(parent)
+        self._home = home
+        self._background = background
+        self._ladders: dict[Path, StopLadder] = {}
+        self._pids: dict[Path, int] = {}
+        self.is_starting = False
+
+    def close(self) -> None:
+        """Nothing more is offered. Trainers go on: they are processes of their own."""
+        for ladder in self._ladders.values():
+            ladder.close()
+
+    # beginning ---------------------------------------------------------------------------
+
+    def start(self, project: Project, *, title: str, project_path: str, wait: bool) -> None:
+        """Makes a run of the project; starts it, or where `wait` lets it wait for its turn."""
+        home = self._home
+
+        def work() -> _Begun:
+            run = create_run(project, title=title, project_path=project_path, home=home)
+            return _wait_for_turn(run) if wait else _Begun(run.path, start_trainer(run))
+
+        self._begin(work)
+
+    def resume(self, path: Path, *, wait: bool) -> None:
+        """Lets a run that is over go on where it stopped, now or when its turn comes."""
+        run = RunFolder(path)
+
+        def work() -> _Begun:
+            if wait:
+                return _wait_for_turn(run, resume=True)
+            return _Begun(path, start_trainer(run, resume=True))
+
+        self._begin(work)
+
+    def start_now(self, path: Path) -> None:
+        """Starts a waiting run although it is not its turn."""
+
+        def work() -> _Begun:
+            queue.start_now(RunFolder(path))
+            return _Begun(path)
+
+        self._begin(work)
+
+    def _begin(self, work: Callable[[], _Begun]) -> None:
+        if self.is_starting:
+            return
+        self.is_starting = True
+        self._background.run(work, self._on_begun, self._on_not_begun)
+
+    def _on_begun(self, begun: _Begun) -> None:
+        self.is_starting = False
+        if begun.is_waiting:
+            self.queued.emit(begun.path)
+            return
+        if begun.pid:
+            self._pids[begun.path] = begun.pid
+        self.started.emit(begun.path)
+
+    def _on_not_begun(self, error: WorkbenchError) -> None:
+        self.is_starting = False
+        self.failed.emit(error)
+
+    # the queue ---------------------------------------------------------------------------
+
+    def move(self, path: Path, by: int) -> None:
+        """Moves a waiting run some places; -1 is one place nearer to its turn."""
+        self._change(lambda: queue.move(RunFolder(path), by))
+
+    def cancel(self, path: Path) -> None:
+        """Takes a waiting run out of the queue; stops it when it has just begun."""
+        run = RunFolder(path)
+
+        def work() -> bool:
+            if queue.is_waiting(run):
+                queue.cancel(run)
+                return True
+            return False
+
+        def on_done(is_cancelled: bool) -> None:  # noqa: FBT001 - the answer of `work`
+            self.changed.emit()
+            if not is_cancelled:
+                self.stop(path)
+
+        self._background.run(work, on_done, self.failed.emit)
+
+    def _change(self, work: Callable[[], None]) -> None:
+        self._background.run(work, lambda _none: self.changed.emit(), self.failed.emit)
+
+    # ending ------------------------------------------------------------------------------
+
+    def stop(self, path: Path) -> None:
+        """Asks a run to stop; its weights are kept. A pause under way becomes a stop."""
+        self._ask(path, is_pause=False)
+
+    def pause(self, path: Path) -> None:
+        """Asks a run to keep a checkpoint and end, so that it can be resumed."""
+        self._ask(path, is_pause=True)
+
+    def _ask(self, path: Path, *, is_pause: bool) -> None:
+        before = self._ladders.get(path)
+        if before is not None:
+            if is_pause or not before.is_pause:
+                return
+            self.forget(path)
+        ladder = StopLadder(RunFolder(path), self._background, self, is_pause=is_pause)
+        ladder.terminate_offered.connect(lambda: self.stop_offered.emit(str(path)))
+        ladder.failed.connect(self.failed)
+        self._ladders[path] = ladder
+        ladder.ask()
+
+    def is_stopping(self, path: Path | None) -> bool:
+        """Whether a run was asked here to stop."""
+        ladder = self._ladders.get(path) if path is not None else None
+        return ladder is not None and not ladder.is_pause
+
+    def is_pausing(self, path: Path | None) -> bool:
+        """Whether a run was asked here to pause."""
+        ladder = self._ladders.get(path) if path is not None else None
+        return ladder is not None and ladder.is_pause
+
+    def end(self, path: Path, told_pid: int, *, is_hard: bool) -> None:
+        """Ends a run's trainer with a signal; `told_pid` is what the trainer said it is."""
+        pid = self._pids.get(path, 0) or told_pid
+        error = end_trainer(RunFolder(path), pid, is_hard=is_hard)
+        if error is not None:
+            self.failed.emit(error)
+
+    def forget(self, path: Path) -> None:
+        """The run has ended: nothing is left to ask or to offer."""
+        ladder = self._ladders.pop(path, None)
+        if ladder is not None:
+            ladder.close()
+        if self._pids.pop(path, None) is not None:
+            reap()
+
+
+def _wait_for_turn(run: RunFolder, *, resume: bool = False) -> _Begun:
+    queue.enqueue(run, resume=resume)
+    queue.start_next(run.path.parent)  # nothing may be training
+    return _Begun(run.path, is_waiting=queue.is_waiting(run))
