@@ -141,10 +141,9 @@ class _Runner:
         self._loop = trainable.loop
         self._rate = rate
         self._iterator = self._loop.distribute(sample)
-        self._steps = _SAMPLE_BATCHES
+        self._steps = 1
         waited_s = self._run().input_s
         self.start_s = time.monotonic() - began - waited_s
-        self._steps = 1
 
     def step_s(self) -> float:
         """Seconds of one step, over about a tenth of a second of steps."""

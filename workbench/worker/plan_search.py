@@ -17,6 +17,9 @@ _ROUNDS = 3
 _LOST = 1.3
 """A way this many times slower than the best is not looked at again."""
 
+_SLOWER = 3.0
+"""A way that loses may take so many times longer for each of its first two steps."""
+
 _XLA_START = 5.0
 """Compiling by XLA takes about so many times as long as tracing does."""
 
@@ -95,4 +98,4 @@ def search(
 
 def _expected_s(way: Way, start_s: float, step_s: float) -> float:
     """A guess at what looking at a way costs."""
-    return start_s * (_XLA_START if way.xla else 1.0) + 3 * _ROUNDS * step_s
+    return start_s * (_XLA_START if way.xla else 1.0) + 2 * _SLOWER * step_s
