@@ -15,9 +15,9 @@ _COUNT = 64
 
 @pytest.fixture(scope="module")
 def tf():
-    import tensorflow
+    import tensorflow as tf
 
-    return tensorflow
+    return tf
 
 
 @pytest.fixture
