@@ -80,9 +80,15 @@ class TimeLedger:
         self._told = self._clock()
         seconds = dict(self._seconds)
         seconds["host"] = max(0.0, self._told - self._begun - sum(seconds.values()))
-        rounded = {f"{name}_s": round(value, 3) for name, value in seconds.items()}
-        advice = time_advice(seconds, place=self._place, is_augmenting=self._is_augmenting)
-        return TimeSpent(**rounded, advice=advice)
+        return TimeSpent(
+            input_s=round(seconds["input"], 3),
+            compute_s=round(seconds["compute"], 3),
+            host_s=round(seconds["host"], 3),
+            compile_s=round(seconds["compile"], 3),
+            validation_s=round(seconds["validation"], 3),
+            saving_s=round(seconds["saving"], 3),
+            advice=time_advice(seconds, place=self._place, is_augmenting=self._is_augmenting),
+        )
 
 
 def time_advice(
