@@ -201,6 +201,64 @@ def flowers_gap() -> tuple[Project, dict[str, Any]]:
     )
 
 
+def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
+    """To the published accuracy in well under a minute on a processor with AMX.
+
+    What made it fast: the first convolution halves the picture at once; all channel counts
+    are multiples of 16, which fill the matrix units; batch normalization lets SGD take large
+    steps; one cycle uses every one of the few steps.
+    """
+    net = Sketch(32, 32, 3)
+    net.add("random_flip", mode="horizontal")
+    net.add("rescaling", scale=1 / 64, offset=-2)
+    _fast_norm(net, 32, size=4, strides=(2, 2))
+    _fast_norm(net, 64, is_pooled=True)
+    _fast_norm(net, 64)
+    _fast_norm(net, 128, is_pooled=True)
+    _fast_norm(net, 128)
+    net.add("global_max_pooling2d")
+    net.dense(10, "softmax")
+    return _project(
+        net,
+        CIFAR10,
+        title="CIFAR-10 speedrun",
+        summary="10 classes · 32 × 32 colour · the shortest way to the published accuracy",
+        note="80.8 % in under a minute",
+        recipe=TrainingRecipe(
+            optimizer="sgd",
+            nesterov=True,
+            learning_rate=0.3,
+            weight_decay=0.0005,
+            schedule="one_cycle",
+            label_smoothing=0.1,
+            batch_size=256,
+            epochs=5,
+            validation="test",
+        ),
+    )
+
+
+def _fast_norm(
+    net: Sketch, filters: int, size: int = 3, *, is_pooled: bool = False, **params: Any
+) -> None:
+    """Convolution, max pooling where wanted, batch normalization, ReLU.
+
+    Pooled first: what follows then has a quarter of the values to go through.
+    """
+    net.conv(
+        filters,
+        size,
+        activation="linear",
+        use_bias=False,
+        kernel_initializer="he_normal",
+        **params,
+    )
+    if is_pooled:
+        net.pool()
+    net.add("batch_normalization", momentum=0.9)
+    net.add("relu")
+
+
 def lenet5() -> tuple[Project, dict[str, Any]]:
     """LeCun and others, 1998."""
     net = Sketch(28, 28, 1)
@@ -294,6 +352,7 @@ def _project(
 TEMPLATES = (
     fashion_convnet,
     cifar10_convnet,
+    cifar10_speedrun,
     flowers_gap,
     small_resnet,
     lenet5,

@@ -30,7 +30,7 @@ def test_published_parameter_counts(key):
 def test_all_are_there_in_order_and_can_train():
     templates = list_templates()
     assert {t.key for t in templates} == {
-        *PARAMETERS, "flowers_convnet", "flowers_squeeze", "small_resnet"
+        *PARAMETERS, "cifar10_speedrun", "flowers_convnet", "flowers_squeeze", "small_resnet"
     }  # fmt: skip
     assert [t.order for t in templates] == list(range(1, len(templates) + 1))
     for template in templates:
@@ -52,6 +52,18 @@ def test_small_resnet_has_branches_and_a_sensible_size():
     assert len(adds) >= 3
     assert all(len(template.project.graph.edges_into(node)) == 2 for node in adds)
     assert 200_000 <= template.parameters <= 500_000
+
+
+def test_the_speedrun_fills_matrix_units_and_checks_clean():
+    template = find_template("cifar10_speedrun")
+    project = template.project
+    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
+    assert [p.message for p in analysis.problems if p.severity != "hint"] == []
+    filters = [n.params["filters"] for n in project.graph.nodes.values() if n.kind == "conv2d"]
+    assert filters
+    assert all(count % 16 == 0 for count in filters)
+    assert project.recipe.precision == "auto"
+    assert template.parameters < 1_000_000
 
 
 def test_recipes_of_the_published_runs():
