@@ -70,6 +70,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("reset_layout", "View", "&Reset layout", (), "", 3, "Panels as at the start."),
     ActionSpec("full_screen", "View", "F&ull screen", ("F11",), "fit", 4, "Or back.", True),
     ActionSpec("start_run", "Run", "&Train", ("F5", "Ctrl+R"), "train", 0, "Starts a run."),
+    ActionSpec("pause_run", "Run", "&Pause", ("Ctrl+F5",), "pause", 0, "To be resumed later."),
     ActionSpec("stop_run", "Run", "&Stop", ("Shift+F5",), "stop", 0, "Ends it, keeps weights."),
     ActionSpec("show_problems", "Run", "Show &problems", ("F8",), "warning", 1, "All findings."),
     ActionSpec("open_runs", "Run", "Open the &folder of runs", (), "folder", 2, "Files of runs."),

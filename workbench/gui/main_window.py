@@ -173,6 +173,7 @@ class MainWindow(QMainWindow):
             "reset_layout": self.layouts.reset,
             "full_screen": self._on_full_screen,
             "start_run": self.runs.start,
+            "pause_run": self.runs.pause,
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
             "open_runs": lambda: self._open_path(str(runs_home())),
@@ -189,6 +190,7 @@ class MainWindow(QMainWindow):
         document = self.context.document
         self.top.view_chosen.connect(self.show_view)
         self.top.train_clicked.connect(self.runs.toggle)
+        self.top.next_clicked.connect(self.runs.start)
         self.status.problems_clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
         self.files.opened.connect(lambda: self.show_view("design"))
@@ -270,9 +272,15 @@ class MainWindow(QMainWindow):
 
     def _refresh_run(self) -> None:
         running, reason = self.runs.is_running, self.runs.reason()
-        self.top.show_state(is_running=running, is_stopping=self.runs.is_stopping, reason=reason)
-        self.actions_by_key["start_run"].setEnabled(not running)
-        self.actions_by_key["stop_run"].setEnabled(running)
+        self.top.show_state(
+            is_running=running,
+            is_stopping=self.runs.is_stopping,
+            reason=reason,
+            num_waiting=self.runs.num_waiting,
+        )
+        self.actions_by_key["start_run"].setText("&Train next" if running else "&Train")
+        for key in ("pause_run", "stop_run"):
+            self.actions_by_key[key].setEnabled(running)
 
     # drops and closing ---------------------------------------------------------------
 

@@ -44,6 +44,7 @@ class RunFlow(QObject):
         self._window = window
         self._follower: QObject | None = None
         self._library.current_changed.connect(self._on_current_changed)
+        self._library.runs_changed.connect(self.changed)
         self._library.run_started.connect(self._on_started)
         self._library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
         self._library.failed.connect(self._on_failed)
@@ -53,18 +54,29 @@ class RunFlow(QObject):
 
     @property
     def is_running(self) -> bool:
-        """The current run still trains, or one is being started."""
+        """A run trains, or one is being started."""
+        return self._library.is_starting or self.running is not None
+
+    @property
+    def running(self) -> Path | None:
+        """The run that trains: the current one if it does, else the newest that does."""
         current = self._library.current
-        if self._library.is_starting:
-            return True
-        outcome = current.outcome if current is not None else None
-        return outcome is not None and not outcome.is_over
+        if current is not None and current.outcome is not None and _trains(current.outcome.kind):
+            return current.run.path
+        current_path = current.run.path if current is not None else None
+        living = (run.path for run in self._library.runs if _trains(run.outcome))
+        return next((path for path in living if path != current_path), None)
 
     @property
     def is_stopping(self) -> bool:
-        """The current run was asked to stop."""
-        current = self._library.current
-        return current is not None and self._library.is_stopping(current.run.path)
+        """The run that trains was asked to stop, or to pause."""
+        running, library = self.running, self._library
+        return running is not None and (library.is_stopping(running) or library.is_pausing(running))
+
+    @property
+    def num_waiting(self) -> int:
+        """Runs that wait for their turn."""
+        return self._library.num_waiting
 
     def reason(self) -> str:
         """Why training cannot start, "" when it can."""
@@ -79,7 +91,10 @@ class RunFlow(QObject):
             self.start()
 
     def start(self) -> None:
-        """Starts a run of the project as it is; `blocked` when errors stand against it."""
+        """Starts a run of the project as it is, or lets it wait while another trains.
+
+        `blocked` when errors stand against it.
+        """
         if self.reason():
             self.blocked.emit()
             return
@@ -89,31 +104,43 @@ class RunFlow(QObject):
             self._document.project,
             title=title or self._document.project.title,
             project_path=str(path) if path else "",
+            wait=self.is_running,
         )
-        self.said.emit("Starting the trainer…")
+        self.said.emit("It waits for its turn." if self.is_running else "Starting the trainer…")
         self.changed.emit()
 
     def stop(self) -> None:
-        """Asks the current run to stop; its weights are kept."""
-        if self.is_running and not self.is_stopping:
-            self._library.stop()
+        """Asks the run that trains to stop; its weights are kept."""
+        running = self.running
+        if running is not None and not self.is_stopping:
+            self._library.stop(running)
+            self.changed.emit()
+
+    def pause(self) -> None:
+        """Asks the run that trains to keep all of its state and end, to be resumed."""
+        running = self.running
+        if running is not None and not self.is_stopping:
+            self._library.pause(running)
             self.changed.emit()
 
     def may_close(self) -> bool:
         """Asks what becomes of a run that goes on while the window closes."""
         if not self.is_running:
             return True
-        choices = ("Keep training", "Stop, keep the weights", "Cancel")
+        choices = ("Keep training", "Pause", "Stop, keep the weights", "Cancel")
         answer = ask_choice(
             self._window,
             "A network is being trained.",
             "It can go on without the window: its curves and weights will be there when "
-            "Workbench is opened again.",
+            "Workbench is opened again. Paused, it can be resumed where it stopped.",
             choices,
         )
-        if answer == 1:
-            self._library.stop()
-        return answer in {0, 1}
+        running = self.running
+        if answer == 1 and running is not None:
+            self._library.pause(running)
+        elif answer == 2 and running is not None:
+            self._library.stop(running)
+        return answer in {0, 1, 2}
 
     def ask_weights(self) -> None:
         """Lets the user choose a weights file and loads it."""
@@ -196,3 +223,7 @@ class RunFlow(QObject):
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit(str(error))
         self.changed.emit()
+
+
+def _trains(outcome: str) -> bool:
+    return outcome in ("running", "silent")

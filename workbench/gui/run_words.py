@@ -7,8 +7,8 @@ import time
 from workbench.gui.widgets.numbers import count, plural
 from workbench.protocol.events import RunStarted, TimeSpent
 from workbench.runs.history import MetricHistory
-from workbench.runs.index import RunSummary
 from workbench.runs.outcome import RunOutcome
+from workbench.runs.summary import RunSummary
 
 TIME_PARTS: tuple[tuple[str, str, str], ...] = (
     ("compute", "compute_s", "computing steps"),

@@ -11,6 +11,7 @@ from workbench.core.project import Choice
 from workbench.gui.context import WindowContext
 from workbench.gui.widgets.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.widgets.labels import plain_tip
+from workbench.gui.widgets.numbers import plural
 
 VIEW_TITLES = (
     ("design", "Design"),
@@ -30,10 +31,12 @@ class TopBar(QToolBar):
     Signals:
         view_chosen: Key of a view.
         train_clicked: Train, or Stop while `is_running`.
+        next_clicked: Train this project when what runs has ended.
     """
 
     view_chosen = Signal(str)
     train_clicked = Signal()
+    next_clicked = Signal()
 
     def __init__(self, context: WindowContext, undo: QAction, redo: QAction) -> None:
         super().__init__("Tools")
@@ -49,6 +52,9 @@ class TopBar(QToolBar):
         self.train = TextButton("Train", role="primary", icon="train", theme=context.theme)
         self.train.setObjectName("train_button")
         self.train.clicked.connect(self.train_clicked)
+        self.next = TextButton("Train next", role="", icon="clock", theme=context.theme)
+        self.next.setObjectName("next_button")
+        self.next.clicked.connect(self.next_clicked)
         self._menu = QMenu(self)
         self.target.setMenu(self._menu)
         self._menu.aboutToShow.connect(self._fill_targets)
@@ -60,16 +66,20 @@ class TopBar(QToolBar):
         QTimer.singleShot(0, self, self._refresh_target)
         self.show_state(is_running=False, is_stopping=False, reason="")
 
-    def show_state(self, *, is_running: bool, is_stopping: bool, reason: str) -> None:
-        """Makes the button Train or Stop.
+    def show_state(
+        self, *, is_running: bool, is_stopping: bool, reason: str, num_waiting: int = 0
+    ) -> None:
+        """Makes the button Train or Stop; while a run goes on another takes the next one.
 
         Args:
             is_running: A run goes on.
             is_stopping: It was asked to stop.
             reason: Why training cannot start, "" when it can; shown as the tooltip. The
                 button still takes clicks then, so that the reason can be looked at.
+            num_waiting: Runs that wait for their turn.
         """
         self.is_running = is_running
+        self._show_next(reason, num_waiting)
         self.train.setProperty("blocked", bool(reason) and not is_running)
         if is_running:
             words = "Stopping…" if is_stopping else "Stop"
@@ -80,6 +90,17 @@ class TopBar(QToolBar):
             tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
         self.train.setEnabled(not is_stopping)
         self.train.setToolTip(plain_tip(tip))
+
+    def _show_next(self, reason: str, num_waiting: int) -> None:
+        self.next.setVisible(self.is_running)
+        self.next.setText(f"Train next ({num_waiting})" if num_waiting else "Train next")
+        before = (
+            f" {plural(num_waiting, 'run waits', 'runs wait')} before it." if num_waiting else ""
+        )
+        tip = f"Trains this project when the run that goes on has ended (F5).{before}"
+        self.next.setProperty("blocked", bool(reason))
+        self.next.refresh_icon()
+        self.next.setToolTip(plain_tip(f"{reason}\nClick to see the problem." if reason else tip))
 
     def _follow(self, action: QAction, icon: str) -> IconButton:
         result = IconButton(self._context.theme, icon, icon.title(), role="framed", size_px=16)
@@ -101,6 +122,7 @@ class TopBar(QToolBar):
         left.addStretch(1)
         right.addStretch(1)
         right.addWidget(self.target)
+        right.addWidget(self.next)
         right.addWidget(self.train)
         bar = QWidget()
         row = QHBoxLayout(bar)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.client.background import Background
 from workbench.core.recipe import RECIPE_PARAMS, TrainingRecipe
@@ -72,8 +72,13 @@ class RecipePanel(QScrollArea):
         self.other.column.addWidget(self.take)
         self.other.hide()
         column.addWidget(self.other)
+        self._column = column
         column.addStretch(1)
         self.setWidget(inner)
+
+    def add_below(self, widget: QWidget) -> None:
+        """Puts a widget below the form and what is there already."""
+        self._column.insertWidget(self._column.count() - 1, widget)
 
     def show_run(self, path: Path | None) -> None:
         """Compares with the recipe of a run; it is read in another thread."""

@@ -1,4 +1,4 @@
-"""The card above the plots: what the run is doing, how far it is, its best figures, Stop."""
+"""The card above the plots: what the run is doing, how far it is, how it runs, its buttons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.client.run_follower import RunFollower
-from workbench.gui.run_words import headline
+from workbench.gui.fonts import ui_font
+from workbench.gui.panels.plan_popup import PlanPopup
+from workbench.gui.run_words import headline, resumed_words
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.labels import ElidedLabel, plain_label
@@ -19,8 +21,15 @@ TICK_MS = 500
 SAY_HOW_LONG_AFTER_S = 2.0
 PROGRESS_STEPS = 1000
 MIN_WIDTH_PX = 360
-SPEED_FROM_PX = 720
-BEST_EPOCH_FROM_PX = 600
+SPEED_FROM_PX = 780
+BEST_EPOCH_FROM_PX = 690
+BUTTON_WORDS_FROM_PX = 560
+
+_TIPS = {
+    "pause": "Keeps all of its state and ends the trainer; it can be resumed at any time.",
+    "resume": "Goes on where the last checkpoint was kept: same step, same curve.",
+    "stop": "Ends the run after this step. The weights are kept.",
+}
 
 
 class Figure(QWidget):
@@ -40,16 +49,25 @@ class Figure(QWidget):
 
 
 class RunHeader(QFrame):
-    """Shows one follower. `stop_wanted` when its button is pressed."""
+    """Shows one follower.
+
+    Signals:
+        stop_wanted, pause_wanted, resume_wanted: A button was pressed.
+        pin_wanted: Recipe values that fix the run's plan for later runs.
+    """
 
     stop_wanted = Signal()
+    pause_wanted = Signal()
+    resume_wanted = Signal()
+    pin_wanted = Signal(dict)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self.setMinimumWidth(MIN_WIDTH_PX)
         self._follower: RunFollower | None = None
-        self._is_stopping = False
+        self._asked = ""
+        self._can_resume = False
         self._phase_words = ""
         self._phase_since = monotonic()
         self._last_arrival = monotonic()
@@ -65,16 +83,22 @@ class RunHeader(QFrame):
         self.speed = Figure(theme, "Images/s", 64)
         self.best = Figure(theme, "Best validation", 100)
         self.best_epoch = Figure(theme, "Best epoch", 72)
+        self.pause = button("Pause", icon="pause", theme=theme)
+        self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
-        self.stop.clicked.connect(self.stop_wanted)
+        self.how = ElidedLabel()
+        self.how.setProperty("role", "dim")
+        self.plan = button("How it runs", role="link")
+        self.popup = PlanPopup(self)
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
         self._tick.timeout.connect(self.refresh)
-        self._build(theme)
+        self._build()
+        self._connect()
 
-    def _build(self, theme: Theme) -> None:
+    def _build(self) -> None:
         for label in (self.elapsed, self.left):
-            label.setFont(theme.font(12, tabular=True))
+            label.setFont(ui_font(12, tabular=True))
         names = QVBoxLayout()
         names.setSpacing(2)
         names.addWidget(self.caption)
@@ -90,20 +114,42 @@ class RunHeader(QFrame):
         progress.addWidget(self.bar)
         progress.addLayout(times)
         progress.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12, 16, 10)
+        row = QHBoxLayout()
         row.setSpacing(20)
         row.addLayout(names, 2)
         row.addLayout(progress, 3)
         for figure in (self.speed, self.best, self.best_epoch):
             row.addWidget(figure)
-        row.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        for part in (self.pause, self.resume, self.stop):
+            buttons.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(buttons)
+        self._line = QWidget()
+        below = QHBoxLayout(self._line)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(12)
+        below.addWidget(self.how, 1)
+        below.addWidget(self.plan)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 8)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addWidget(self._line)
+
+    def _connect(self) -> None:
+        self.stop.clicked.connect(self.stop_wanted)
+        self.pause.clicked.connect(self.pause_wanted)
+        self.resume.clicked.connect(self.resume_wanted)
+        self.plan.clicked.connect(self._on_plan)
+        self.popup.pin_wanted.connect(self.pin_wanted)
 
     def set_follower(self, follower: RunFollower | None, title: str) -> None:
         """Shows another run."""
         self._follower = follower
         self._phase_words = ""
-        self._is_stopping = False
+        self._asked = ""
+        self._can_resume = False
         self.caption.set_full_text(title)
         self.refresh()
 
@@ -111,9 +157,14 @@ class RunHeader(QFrame):
         """Shows the run's new name."""
         self.caption.set_full_text(title)
 
-    def set_stopping(self) -> None:
-        """The trainer was asked to stop: it finishes its step and saves first."""
-        self._is_stopping = True
+    def set_asked(self, asked: str) -> None:
+        """The trainer was asked to "stop", "pause" or "resume", which takes a moment."""
+        self._asked = asked
+        self.refresh()
+
+    def set_can_resume(self, can_resume: bool) -> None:  # noqa: FBT001 - one plain fact
+        """Whether a checkpoint is kept from which the run, now over, can go on."""
+        self._can_resume = can_resume
         self.refresh()
 
     def events_arrived(self) -> None:
@@ -126,6 +177,7 @@ class RunHeader(QFrame):
         super().resizeEvent(event)
         self.speed.setVisible(event.size().width() >= SPEED_FROM_PX)
         self.best_epoch.setVisible(event.size().width() >= BEST_EPOCH_FROM_PX)
+        self._show_buttons()
 
     def refresh(self) -> None:
         """Shows the figures as they are now."""
@@ -136,14 +188,48 @@ class RunHeader(QFrame):
         self._say_headline(follower)
         self._show_progress(follower)
         self._show_figures(follower)
+        self._show_how(follower)
+        self._show_buttons()
         is_running = follower.is_loaded and not follower.is_over
-        self.stop.setVisible(is_running)
-        self.stop.setEnabled(not self._is_stopping)
-        self.stop.setText("Stopping" if self._is_stopping else "Stop")
         if is_running and not self._tick.isActive():
             self._tick.start()
         elif not is_running:
             self._tick.stop()
+
+    def _show_buttons(self) -> None:
+        follower = self._follower
+        is_loaded = follower is not None and follower.is_loaded
+        outcome = follower.outcome if follower is not None else None
+        is_over = is_loaded and outcome is not None and outcome.is_over
+        is_waiting = outcome is not None and outcome.kind == "waiting"
+        is_training = is_loaded and not is_over and not is_waiting
+        has_words = self.width() >= BUTTON_WORDS_FROM_PX
+        parts = (
+            (self.pause, "pause", "Pause", "Pausing", is_training),
+            (self.resume, "resume", "Resume", "Resuming", is_over and self._can_resume),
+            (self.stop, "stop", "Stop", "Stopping", is_training),
+        )
+        for part, key, words, going_on, is_shown in parts:
+            shown = going_on if self._asked == key else words
+            part.setVisible(is_shown)
+            part.setEnabled(not self._asked)
+            part.setText(shown if has_words else "")
+            part.setAccessibleName(shown)
+            part.setToolTip(_TIPS[key])
+
+    def _show_how(self, follower: RunFollower) -> None:
+        started = follower.history.started
+        self.plan.setVisible(started is not None)
+        words = [resumed_words(started), started.plan.words if started is not None else ""]
+        text = " · ".join(filter(None, words))
+        if self.how.full_text != text:
+            self.how.set_full_text(text)
+
+    def _on_plan(self) -> None:
+        started = self._follower.history.started if self._follower is not None else None
+        if started is not None:
+            self.popup.show_plan(started)
+            self.popup.open_below(self.plan)
 
     def _say_headline(self, follower: RunFollower) -> None:
         if not follower.is_loaded:

@@ -20,10 +20,14 @@ class RunTrouble(QFrame):
 
     Signals:
         terminate_wanted, kill_wanted: The user ends a trainer that does not stop by itself.
+        resume_wanted: The run shall go on from its last checkpoint.
+        retry_wanted: Recipe values with which to train once more.
     """
 
     terminate_wanted = Signal()
     kill_wanted = Signal()
+    resume_wanted = Signal()
+    retry_wanted = Signal(dict)
 
     def __init__(self, _theme: Theme) -> None:
         super().__init__()
@@ -35,9 +39,13 @@ class RunTrouble(QFrame):
         self.tail.setReadOnly(True)
         self.tail.setFont(fixed_font(11))
         self.tail.setAccessibleName("Last lines of the trainer")
+        self.retry = button("", role="primary")
+        self.resume = button("Resume")
         self.copy = button("Copy the details")
         self.end = button("End it now")
         self.kill = button("End it at once, without saving")
+        self.retry.clicked.connect(self._on_retry)
+        self.resume.clicked.connect(self._on_resume)
         self.copy.clicked.connect(self._on_copy)
         self.end.clicked.connect(self._on_end)
         self.kill.clicked.connect(self.kill_wanted)
@@ -47,7 +55,7 @@ class RunTrouble(QFrame):
     def _build(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
-        for part in (self.end, self.kill, self.copy):
+        for part in (self.retry, self.resume, self.end, self.kill, self.copy):
             row.addWidget(part)
         row.addStretch(1)
         column = QVBoxLayout(self)
@@ -72,8 +80,23 @@ class RunTrouble(QFrame):
         kept = " Everything it told so far is kept." if is_over else ""
         self.words.setText(outcome.sentence() + kept)
         self._show_tail(outcome.log_tail)
-        self._show_buttons(copy=is_over, end=not is_over, kill=False)
+        self._show_buttons(copy=is_over, end=not is_over)
+        self._offer(outcome)
         self.show()
+
+    def _offer(self, outcome: RunOutcome) -> None:
+        """What one click can do about it."""
+        suggestion = outcome.suggestion
+        if suggestion is not None:
+            self.retry.setText(suggestion.words.replace("&", "&&"))
+        self.retry.setVisible(suggestion is not None)
+        self.resume.setVisible(outcome.can_resume)
+        self.allow()
+
+    def allow(self) -> None:
+        """What was clicked did not come to be: it can be clicked again."""
+        for part in (self.retry, self.resume):
+            part.setEnabled(True)
 
     def offer_end(self) -> None:
         """The trainer was asked to stop a while ago and is still there."""
@@ -82,7 +105,7 @@ class RunTrouble(QFrame):
             "first. It can be ended now; what it has not saved is then lost."
         )
         self._show_tail(())
-        self._show_buttons(copy=False, end=True, kill=False)
+        self._show_buttons(end=True)
         self.show()
 
     def _show_tail(self, lines: tuple[str, ...]) -> None:
@@ -93,14 +116,31 @@ class RunTrouble(QFrame):
         bar = self.tail.verticalScrollBar()
         bar.setValue(bar.maximum())
 
-    def _show_buttons(self, *, copy: bool, end: bool, kill: bool) -> None:
+    def _show_buttons(self, *, copy: bool = False, end: bool = False, kill: bool = False) -> None:
+        self.retry.hide()
+        self.resume.hide()
         self.copy.setVisible(copy)
         self.end.setVisible(end)
         self.kill.setVisible(kill)
 
     def _on_end(self) -> None:
         self.terminate_wanted.emit()
-        self._show_buttons(copy=False, end=False, kill=True)
+        self._show_buttons(kill=True)
+
+    def _on_retry(self) -> None:
+        suggestion = self._outcome.suggestion if self._outcome is not None else None
+        if suggestion is not None:
+            self._forbid()
+            self.retry_wanted.emit(dict(suggestion.changes))
+
+    def _on_resume(self) -> None:
+        self._forbid()
+        self.resume_wanted.emit()
+
+    def _forbid(self) -> None:
+        """One click is enough: a second would start a second run."""
+        for part in (self.retry, self.resume):
+            part.setEnabled(False)
 
     def _on_copy(self) -> None:
         if self._outcome is not None:

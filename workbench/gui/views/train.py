@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
-    QInputDialog,
-    QLineEdit,
     QMainWindow,
-    QMessageBox,
     QScrollArea,
     QSplitter,
     QStackedWidget,
@@ -21,22 +15,21 @@ from PySide6.QtWidgets import (
 
 from workbench.client.background import Background
 from workbench.errors import WorkbenchError
-from workbench.exports import all_exports
 from workbench.gui.context import WindowContext
-from workbench.gui.dialogs.messages import make_box, show_notice
-from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.gui.panels.log_panel import LogPanel
+from workbench.gui.panels.prediction import PredictionBox
 from workbench.gui.panels.recipe import RecipePanel
 from workbench.gui.panels.run_header import RunHeader
 from workbench.gui.panels.run_list import RunListPanel
+from workbench.gui.panels.run_notice import RunNotice
 from workbench.gui.panels.run_trouble import RunTrouble
+from workbench.gui.panels.time_spent import TimeSpentBox
 from workbench.gui.plots.plot_pair import PlotPair
+from workbench.gui.run_actions_flow import RunActions
+from workbench.gui.run_overlays import RunOverlays
 from workbench.gui.widgets.docks import make_dock
 from workbench.gui.widgets.empty import EmptyPage
-from workbench.protocol.events import Heartbeat, LogLine, RunEvent
-from workbench.protocol.messages import AnyAnswer, Done, Export, Failed
-from workbench.protocol.wire import error_from_parts
-from workbench.runs.index import RunSummary
+from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
 from workbench.runs.outcome import RunOutcome
 
 LEFT_DOCK_PX = 240
@@ -63,10 +56,15 @@ class TrainView(QMainWindow):
         self._follower = context.library.current
         self._background = Background(self, max_threads=1)
         theme = context.theme
-        self.runs = RunListPanel(theme, context.library)
+        self.overlays = RunOverlays(context.library, self)
+        self.actions_of_runs = RunActions(context, self)
+        self.runs = RunListPanel(theme, context.library, self.overlays)
         self.recipe = RecipePanel(context.document, self._background)
         self.header = RunHeader(theme)
+        self.notice = RunNotice(theme)
         self.trouble = RunTrouble(theme)
+        self.time_spent = TimeSpentBox(theme)
+        self.prediction = PredictionBox(context.predictor)
         self.plots = PlotPair(theme)
         self.log = LogPanel(theme)
         self.empty = EmptyPage(
@@ -99,6 +97,7 @@ class TrainView(QMainWindow):
         column.setContentsMargins(14, 14, 14, 14)
         column.setSpacing(12)
         column.addWidget(self.header)
+        column.addWidget(self.notice)
         column.addWidget(self.trouble)
         column.addWidget(parts, 1)
         self._pages.addWidget(self.empty)
@@ -108,6 +107,8 @@ class TrainView(QMainWindow):
         self._pages.addWidget(scroll)
         self.setCentralWidget(self._pages)
         self._left = make_dock(theme, "train_runs", "Runs", self.runs)
+        self.recipe.add_below(self.prediction)
+        self.recipe.add_below(self.time_spent)
         self._right = make_dock(theme, "train_recipe", "Recipe", self.recipe)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._left)
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._right)
@@ -116,14 +117,19 @@ class TrainView(QMainWindow):
     def _connect(self) -> None:
         self.empty.pressed.connect(self.train_requested)
         self.header.stop_wanted.connect(self._on_stop)
+        self.header.pause_wanted.connect(self._on_pause)
+        self.header.resume_wanted.connect(self._on_resume)
+        self.header.pin_wanted.connect(self._on_pin)
         self.trouble.terminate_wanted.connect(self._library.terminate)
         self.trouble.kill_wanted.connect(self._library.kill)
+        self.trouble.resume_wanted.connect(self._on_resume)
+        self.trouble.retry_wanted.connect(self._on_retry)
+        self.prediction.batch_wanted.connect(self._on_batch)
         self.plots.failed.connect(self._say)
         self.log.output_wanted.connect(self._on_output_wanted)
-        self.runs.rename_wanted.connect(self._on_rename)
-        self.runs.folder_wanted.connect(self._on_folder)
-        self.runs.delete_wanted.connect(self._on_delete)
-        self.runs.export_wanted.connect(self._on_export)
+        self.runs.asked.connect(self.actions_of_runs.do)
+        self.actions_of_runs.said.connect(self._say)
+        self.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
@@ -136,6 +142,7 @@ class TrainView(QMainWindow):
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
         self._background.close()
+        self.actions_of_runs.close()
 
     # the run shown -----------------------------------------------------------------------
 
@@ -146,8 +153,8 @@ class TrainView(QMainWindow):
         self.log.clear()
         self.trouble.clear()
         self.header.set_follower(follower, self._title())
-        if follower is not None and self._library.is_stopping(follower.run.path):
-            self.header.set_stopping()
+        self._show_asked()
+        self._show_time()
         self.recipe.show_run(follower.run.path if follower is not None else None)
         self.plots.set_history(follower.history if follower is not None else None)
         if follower is None:
@@ -180,16 +187,42 @@ class TrainView(QMainWindow):
         self.log.clear()
         self.log.add_events(follower.notes, self._epochs())
         self.header.refresh()
+        self._show_time()
 
     def _on_events(self, events: list[RunEvent]) -> None:
         self.log.add_events(events, self._epochs())
         self.header.events_arrived()
-        if any(not isinstance(event, Heartbeat | LogLine) for event in events):
+        self._show_time()
+        if any(not isinstance(event, Heartbeat | LogLine | TimeSpent) for event in events):
             self.plots.grow()
 
     def _on_outcome(self, outcome: RunOutcome) -> None:
-        self.header.refresh()
+        self._show_asked()
+        self.header.set_can_resume(outcome.can_resume)
         self.trouble.show_outcome(outcome)
+        self._show_time()
+
+    def _show_time(self) -> None:
+        """Where the time goes, and whether checkpoints can be kept."""
+        follower = self._follower
+        history = follower.history if follower is not None else None
+        self.time_spent.show_time(history.time_spent if history is not None else None)
+        is_over = follower is None or follower.is_over
+        self.notice.show_checkpoint(
+            history.checkpoint if history is not None else None, is_over=is_over
+        )
+
+    def _show_asked(self) -> None:
+        """What the trainer was asked and has not done yet."""
+        follower = self._follower
+        path = follower.run.path if follower is not None else None
+        is_over = follower is not None and follower.is_over
+        asked = "pause" if self._library.is_pausing(path) else ""
+        asked = asked or ("stop" if self._library.is_stopping(path) else "")
+        self.header.set_asked("" if is_over else asked)
+
+    def _show_overlays(self) -> None:
+        self.plots.set_overlays(self.overlays.overlays())
 
     def _on_output_wanted(self) -> None:
         follower = self._follower
@@ -214,53 +247,35 @@ class TrainView(QMainWindow):
 
     def _on_stop(self) -> None:
         self._library.stop()
-        self.header.set_stopping()
+        self._show_asked()
+
+    def _on_pause(self) -> None:
+        self._library.pause()
+        self._show_asked()
+
+    def _on_resume(self) -> None:
+        if self._follower is not None:
+            self.header.set_asked("resume")
+            self._library.resume(self._follower.run.path)
+
+    def _on_retry(self, changes: dict[str, object]) -> None:
+        if self._follower is not None:
+            self.actions_of_runs.retry(self._follower.run.path, changes)
+
+    def _on_pin(self, values: dict[str, object]) -> None:
+        self._context.document.set_recipe(**values)
+        self._say("The plan is pinned in the recipe; Undo takes it back.")
+
+    def _on_batch(self, batch_size: int) -> None:
+        self._context.document.set_recipe(batch_size=batch_size)
 
     def _on_stop_offered(self, path: str) -> None:
         if self._follower is not None and str(self._follower.run.path) == path:
             self.trouble.offer_end()
 
-    def _on_rename(self, run: RunSummary) -> None:
-        title, is_given = QInputDialog.getText(
-            self, "Rename the run", "Name:", QLineEdit.EchoMode.Normal, run.title
-        )
-        if is_given and title.strip():
-            self._library.rename(run.path, title)
-
-    def _on_folder(self, run: RunSummary) -> None:
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.path))):
-            show_notice(self, "No file manager answered.", f"The run is kept in {run.path}.")
-
-    def _on_delete(self, run: RunSummary) -> None:
-        what = f"Move the run “{run.title}” to the trash?"
-        more = "Its curves and its weights go with it."
-        box = make_box(self, QMessageBox.Icon.Question, what, more)
-        buttons = QMessageBox.StandardButton
-        box.setStandardButtons(buttons.Yes | buttons.Cancel)
-        if box.exec() == buttons.Yes:
-            self._library.delete(run.path)
-
-    def _on_export(self, run: RunSummary, key: str) -> None:
-        spec = all_exports()[key]
-        path, _ = ask_save_path(
-            self,
-            f"Export {run.title}",
-            f"{run.title}{spec.suffix}",
-            f"{spec.title} (*{spec.suffix})",
-        )
-        if not path:
-            return
-        self._say(f"Exporting {Path(path).name}…")
-        request = Export(id=0, model=str(run.path), format=key, path=path)
-        self._context.service.send(request, self._on_export_answer)
-
-    def _on_export_answer(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Done):
-            self._say(answer.text or "Exported.")
-        elif isinstance(answer, Failed):
-            self._on_failed(error_from_parts(answer.error))
-
     def _on_failed(self, error: WorkbenchError) -> None:
+        self.trouble.allow()
+        self._show_asked()
         self._say(str(error))
 
     def _say(self, words: str) -> None:

@@ -63,6 +63,11 @@ class ElidedLabel(QLabel):
         self._full = ""
         self.set_full_text(text)
 
+    @property
+    def full_text(self) -> str:
+        """The whole text, of which only a part may be shown."""
+        return self._full
+
     def set_full_text(self, text: str) -> None:
         """Sets the whole text; what is shown depends on the width."""
         self._full = " ".join(text.split())
