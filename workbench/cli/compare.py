@@ -1,0 +1,57 @@
+"""`workbench compare`: what differs between two runs, and by how much."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from workbench.cli._output import add_json_option, print_json, printable
+from workbench.runs.compare import RunComparison, compare_runs
+from workbench.runs.folder import open_run
+
+NAME = "compare"
+HELP = "what differs between two runs, and by how much"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Two runs."""
+    words = "run folder, or name from `workbench runs`"
+    parser.add_argument("left", metavar="RUN", help=words)
+    parser.add_argument("right", metavar="RUN", help=words)
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints what differs, section by section."""
+    comparison = compare_runs(open_run(arguments.left), open_run(arguments.right))
+    if arguments.json:
+        print_json(comparison.to_dict())
+    else:
+        _print(comparison)
+    return 0
+
+
+def _print(comparison: RunComparison) -> None:
+    table = Table(box=None, pad_edge=False)
+    names = [summary.title or summary.name for summary in (comparison.left, comparison.right)]
+    if names[0] == names[1]:
+        names = [comparison.left.name, comparison.right.name]
+    for heading in ("", *names, ""):
+        table.add_column(_text(heading, "bold"), overflow="fold")
+    for section in comparison.sections:
+        if section.is_equal and section.key != "results":
+            table.add_row(_text(section.title, "bold"), _text("the same", "dim"))
+            continue
+        table.add_row(_text(section.title, "bold"))
+        for row in section.rows:
+            cells = (f"  {row.title}", row.left, row.right, row.difference)
+            table.add_row(*(_text(cell) for cell in cells))
+    Console().print(table)
+
+
+def _text(words: str, style: str = "") -> Text:
+    """Words from files, without what could drive the terminal or rich's markup."""
+    return Text(printable(words), style=style)
