@@ -33,9 +33,9 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
     hovered = Signal(object)
     resized = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, x_axis: XAxis | None = None) -> None:
         self.box = ZoomBox()
-        self.x_axis = XAxis()
+        self.x_axis = x_axis or XAxis()
         axes = {"left": ValueAxis(), "bottom": self.x_axis}
         super().__init__(viewBox=self.box, background=None, axisItems=axes)
         self._theme = theme
@@ -85,6 +85,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.plot_item.getAxis("left").setGrid(150)
         self.plot_item.getAxis("left").setStyle(maxTickLevel=1 if self._is_log else 0)
         self.x_axis.setLabel(self._x_words, color=colors.dim)
+        self.x_axis.showLabel(bool(self._x_words))
         self._line.setPen(pg.mkPen(text, style=Qt.PenStyle.DashLine))
         self._ring.setPen(pg.mkPen(QColor(colors.text), width=1.5))
         self._best.setColor(QColor(colors.text))
@@ -119,6 +120,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         if words != self._x_words:
             self._x_words = words
             self.x_axis.setLabel(words, color=self._theme.colors.dim)
+            self.x_axis.showLabel(bool(words))
 
     def set_log(self, *, is_log: bool) -> None:
         """Chooses a logarithmic value axis; the curves hand over logarithms themselves."""

@@ -56,6 +56,7 @@ class Legend(QWidget):
             button.toggled.connect(lambda is_on, key=entry.key: self.toggled.emit(key, is_on))
             self.buttons[entry.key] = button
             self._flow.addWidget(button)
+        self._hint.setMinimumHeight(max(b.sizeHint().height() for b in self.buttons.values()))
         self._flow.addWidget(self._hint)
         self._hint.show()
 
@@ -70,7 +71,7 @@ class Legend(QWidget):
         title = " ".join(entry.title.split())
         metrics = button.fontMetrics()
         short = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, MAX_NAME_PX)
-        button.setText(short.replace("&", "&&"))
+        button.setText(" " + short.replace("&", "&&"))
         button.setToolTip(plain_tip(f"{title}: click to hide or show its curves"))
         button.setAccessibleName(f"Curves of {title}")
         button.show()

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPoint, QPointF, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.plots.curve import Span
+from workbench.gui.plots.curve import THICK, Span
 from workbench.gui.plots.export import RunTable, save_plot
 from workbench.gui.plots.header import PlotHeader
 from workbench.gui.plots.run_curves import RunCurves, RunLook
@@ -58,7 +58,7 @@ class LivePlot(QFrame):
         self._is_plain = is_plain
         self.setProperty("role", "card")
         self.setAccessibleName(f"{title} plot")
-        self.setMinimumSize(340, 130 if is_plain else 190)
+        self.setMinimumSize(340, 150 if is_plain else 190)
         self.header = PlotHeader(theme, title, is_plain=is_plain)
         self.axes = PlotAxes(theme)
         words = title.lower() if is_plain else "train"
@@ -186,7 +186,8 @@ class LivePlot(QFrame):
         self.axes.show_line(place)
         at = self.axes.pixel_of(QPointF(place, 0.0))
         point = QPoint(at.x(), self.axes.top_px() + 8)
-        self.card.show_reading(self._heading(reading, place), reading, others, point)
+        main = RunReading(self.main.title, self.main.look.train, reading) if reading else None
+        self.card.show_reading(self._heading(reading, place), main, others, point)
 
     def _other_readings(self, x: float) -> list[RunReading]:
         readings = (
@@ -256,7 +257,8 @@ class LivePlot(QFrame):
 
     def _main_look(self) -> RunLook:
         colors = self._theme.colors
-        return RunLook(colors.train, colors.validation, z=100.0)
+        raw_width = THICK if self._is_plain else 1.0
+        return RunLook(colors.train, colors.validation, z=100.0, raw_width=raw_width)
 
     def _overlay_look(self, color: str, order: int) -> RunLook:
         z = 10.0 - 0.1 * order

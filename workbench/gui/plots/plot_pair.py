@@ -89,14 +89,13 @@ class PlotPair(QWidget):
         column.setSpacing(8)
         column.addWidget(self.legend)
         column.addLayout(self._row, 3)
-        column.addWidget(self.rate, 1)
+        column.addWidget(self.rate, 2)
         self._row.addWidget(self.loss, 1)
         self._row.addWidget(self.accuracy, 1)
         self.legend.hide()
         self.rate.hide()
         for plot in self.plots:
             self._connect(plot)
-            plot.axes.box.setXLink(None if plot is self.loss else self.loss.axes.box)
         self.legend.toggled.connect(self._on_legend_toggled)
         self.choices.changed.connect(self._on_choices_changed)
         self._theme.changed.connect(self._show_legend)
@@ -105,7 +104,7 @@ class PlotPair(QWidget):
     def _connect(self, plot: LivePlot) -> None:
         plot.hovered.connect(self._on_hovered)
         plot.changed.connect(self.refresh)
-        plot.zoomed.connect(self._on_zoomed)
+        plot.zoomed.connect(lambda plot=plot: self._on_zoomed(plot))
         plot.all_wanted.connect(self.show_all)
         menu = plot.header.menu
         self.choices.add_to(menu)
@@ -260,7 +259,8 @@ class PlotPair(QWidget):
             if kind == "epoch" and not self._main.steps_per_epoch:
                 words = "step"
         for plot in self.plots:
-            plot.set_x_kind(kind, words, is_log=is_log)
+            # The learning rate stands below the others and needs no words of its own.
+            plot.set_x_kind(kind, "" if plot is self.rate else words, is_log=is_log)
         if self._main is not None:
             scale = self._main.scale(kind, is_log=is_log)
             for plot, series in self._series(self._main):
@@ -321,8 +321,14 @@ class PlotPair(QWidget):
         else:
             self.redraw()
 
-    def _on_zoomed(self) -> None:
+    def _on_zoomed(self, zoomed: LivePlot) -> None:
+        """All plots show the same part of the x axis.
+
+        pyqtgraph's own links would align pixels instead where one plot is wider.
+        """
         self._is_following = False
+        for plot in self.plots:
+            plot.axes.set_x_range(zoomed.axes.x_range())
         self.refresh()
 
     def _on_hovered(self, x: object) -> None:

@@ -25,6 +25,7 @@ class RunLook:
         train, validation: Colours as "#rrggbb".
         raw_alpha: Of the line of every batch below its average, 0..255.
         width: Of the average and of the validation, in pixels.
+        raw_width: Of the line of every batch, in pixels.
         z: Higher is drawn later.
         is_dashed: Whether the validation is told from the training by dashes.
     """
@@ -35,6 +36,7 @@ class RunLook:
     width: float = THICK
     z: float = 10.0
     is_dashed: bool = False
+    raw_width: float = 1.0
 
 
 class RunCurves:
@@ -56,7 +58,7 @@ class RunCurves:
         self._span = span
         width, z = look.width, look.z
         train, validation = QColor(look.train), QColor(look.validation)
-        self.raw = LiveCurve(plot, color=train, z=z + 1)
+        self.raw = LiveCurve(plot, color=train, width=look.raw_width, z=z + 1)
         self.smooth = LiveCurve(plot, color=train, width=width, z=z + 3, is_smooth=True)
         self.epoch_train = LiveCurve(plot, color=train, width=width, z=z + 3)
         self.epoch_validation = LiveCurve(

@@ -50,6 +50,17 @@ def _multiples(low: float, high: float, step: float) -> list[float]:
     return [index * step for index in range(first, last + 1)]
 
 
+def log_ticks(low: float, high: float, count: int) -> list[float]:
+    """Logarithms of round numbers: 1, 2, 5, 10, ... or, where that is too many, powers of ten."""
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    for parts in ((1.0, 2.0, 5.0), (1.0,)):
+        ticks = [power + math.log10(part) for power in powers for part in parts]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) <= count:
+            return ticks
+    return ticks[:: -(-len(ticks) // count)]
+
+
 class _RoundAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type information
     """pyqtgraph marks logarithmic axes at powers of ten and their multiples only: a loss
     that goes from 1.6 to 1.5 would have an axis without a number.
@@ -114,7 +125,7 @@ class XAxis(_RoundAxis):
 
     def _wide_ticks(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         if self.logMode:
-            return super()._wide_ticks(low, high, size)
+            return [(1.0, log_ticks(low, high, max(2, int(size / self.gap_px))))]
         return [(1.0, self.round_ticks(low, high, max(2, int(size / self.gap_px))))]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
@@ -125,4 +136,4 @@ class XAxis(_RoundAxis):
 
     def logTickStrings(self, values: list[float], _scale: float, _gap: float) -> list[str]:
         """What stands at the ticks of a logarithmic axis."""
-        return [self.words(float(f"{10.0**value:.6g}")) for value in values]
+        return [self.words(float(f"{10.0 ** min(value, MAX_POWER):.6g}")) for value in values]

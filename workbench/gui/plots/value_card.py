@@ -20,7 +20,7 @@ MAX_RUNS = 12
 
 @dataclass(frozen=True)
 class RunReading:
-    """What one more run says at the crosshair."""
+    """What a run says at the crosshair."""
 
     title: str
     color: str
@@ -42,6 +42,7 @@ class _Row:
             grid.addWidget(label, row, column)
 
     def set_visible(self, *, is_visible: bool) -> None:
+        """Shows or hides all of it."""
         for part in (self.swatch, self.name, self.train, self.validation):
             part.setVisible(is_visible)
 
@@ -97,22 +98,25 @@ class ValueCard(QFrame):
         self._validation.swatch.set_color(validation)
 
     def show_reading(
-        self, heading: str, reading: Reading | None, others: Sequence[RunReading], at: QPoint
+        self, heading: str, main: RunReading | None, others: Sequence[RunReading], at: QPoint
     ) -> None:
         """Shows the values beside `at` (in the parent's pixels), on the side with room.
 
         Args:
             heading: Where on the x axis this is.
-            reading: The current run's values; None while it is hidden or has none.
+            main: The current run's values; None while it is hidden or has none.
             others: The values of other runs.
             at: Where the crosshair is.
         """
         self.heading.setText(heading)
-        self._train.set_visible(is_visible=reading is not None)
-        self._validation.set_visible(is_visible=reading is not None and self._has_validation)
+        is_alone = main is not None and not others
+        self._train.set_visible(is_visible=is_alone)
+        self._validation.set_visible(is_visible=is_alone and self._has_validation)
+        reading = main.reading if main else None
         self.train.setText(number_text(reading.train if reading else None))
         self.validation.setText(number_text(reading.validation if reading else None))
-        self._show_others(others)
+        # With other runs the current one stands first in their table.
+        self._show_table([*([main] if main else []), *others] if others else [])
         self.adjustSize()
         room = self._plot.width()
         fits_right = at.x() + GAP_PX + self.width() <= room
@@ -121,8 +125,14 @@ class ValueCard(QFrame):
         self.show()
         self.raise_()
 
-    def _show_others(self, others: Sequence[RunReading]) -> None:
-        while len(self.rows) < min(len(others), MAX_RUNS):
+    def _room(self) -> int:
+        """How many runs fit into the plot."""
+        rows = self._plot.height() // (self.heading.sizeHint().height() + 2)
+        return max(0, min(MAX_RUNS, rows - (4 if self._has_validation else 3)))
+
+    def _show_table(self, others: Sequence[RunReading]) -> None:
+        others, all_others = others[: self._room()], others
+        while len(self.rows) < len(others):
             self.rows.append(_Row(self._grid, 4 + len(self.rows), "#000000", ""))
         for label in self._captions:
             label.setVisible(bool(others) and self._has_validation)
@@ -137,6 +147,6 @@ class ValueCard(QFrame):
             row.name.setText(short)
             row.train.setText(number_text(other.reading.train))
             row.validation.setText(number_text(other.reading.validation))
-        left = len(others) - MAX_RUNS
+        left = len(all_others) - len(others)
         self.more.setVisible(left > 0)
         self.more.setText(f"and {left:,} more")

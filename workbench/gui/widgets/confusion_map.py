@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.gui.theme import Theme
@@ -15,15 +27,19 @@ MAX_CELL_PX = 56
 WHITE_BELOW = 140.0
 NAME_GAP_PX = 6
 MAX_NAME_PX = 110
+SHADE_POWER = 0.6
+"""Small shares are shaded darker than in proportion, so that rare mistakes can be seen."""
+
+_MOVES = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+}
 
 
-def mix(low: QColor, high: QColor, part: float) -> QColor:
-    """A colour between two: 0 gives `low`, 1 gives `high`."""
-    part = min(1.0, max(0.0, part))
-    lows = (low.red(), low.green(), low.blue())
-    highs = (high.red(), high.green(), high.blue())
-    red, green, blue = (round(a + (b - a) * part) for a, b in zip(lows, highs, strict=True))
-    return QColor(red, green, blue)
+Shares = np.ndarray[Any, np.dtype[np.float64]]
+Rgb = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def _is_dark(color: QColor) -> bool:
@@ -32,8 +48,43 @@ def _is_dark(color: QColor) -> bool:
     return light < WHITE_BELOW
 
 
+def _shades(counts: list[list[int]]) -> Shares:
+    """Share of its row of each square, made darker, float64 (classes, classes)."""
+    if not counts:
+        return np.zeros((0, 0))
+    table = np.array(counts, dtype=np.float64)
+    shades: Shares = (table / np.maximum(1.0, table.sum(axis=1, keepdims=True))) ** SHADE_POWER
+    return shades
+
+
+def _cell_colors(shades: Shares, theme: Theme) -> Rgb:
+    """Red, green, blue of each square, uint8 (classes, classes, 3)."""
+    tokens = (theme.colors.field, theme.colors.bad, theme.colors.accent)
+    empty, wrong, right = (_rgb(token) for token in tokens)
+    is_right = np.eye(len(shades), dtype=bool)[..., None]
+    full = np.where(is_right, right, wrong)
+    colors: Rgb = np.rint(empty + (full - empty) * shades[..., None]).astype(np.uint8)
+    return colors
+
+
+def _rgb(token: str) -> Shares:
+    color = QColor(token)
+    return np.array([color.red(), color.green(), color.blue()], dtype=np.float64)
+
+
+def _image(colors: Rgb) -> QImage:
+    rows, columns, _ = colors.shape
+    pixels = np.ascontiguousarray(colors)
+    line_bytes = 3 * columns
+    image = QImage(pixels.data, columns, rows, line_bytes, QImage.Format.Format_RGB888)
+    return image.copy()  # the array's memory ends with this function
+
+
 class ConfusionMap(QWidget):
     """Squares shaded by their share of the row, with counts where there is room.
+
+    With the keyboard: arrows go from square to square, Home and End to the first and last
+    of the row.
 
     Signals:
         hovered: Words for the square under the mouse or the keyboard, "" for none.
@@ -46,6 +97,7 @@ class ConfusionMap(QWidget):
         self._theme = theme
         self._names: list[str] = []
         self._counts: list[list[int]] = []
+        self._shades = _shades([])
         self.cell: tuple[int, int] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -57,8 +109,9 @@ class ConfusionMap(QWidget):
     def set_matrix(self, names: list[str], counts: list[list[int]]) -> None:
         """Shows counts[true][answered]."""
         self._names, self._counts = list(names), [list(row) for row in counts]
-        self._mark(None)
-        self.update()
+        self._shades = _shades(self._counts)
+        is_there = self.cell is not None and max(self.cell) < len(self._names)
+        self._mark(self.cell if is_there else None)
 
     def sizeHint(self) -> QSize:
         return QSize(480, 480)
@@ -79,7 +132,14 @@ class ConfusionMap(QWidget):
 
     def _place(self) -> QRectF:
         """The square area of all cells."""
-        names, count = self._name_px(), max(1, len(self._names))
+        place = self._place_beside(self._name_px())
+        return place if self._shows_names(place) else self._place_beside(float(NAME_GAP_PX))
+
+    def _shows_names(self, place: QRectF) -> bool:
+        return place.width() / max(1, len(self._names)) >= NAMES_FROM_PX
+
+    def _place_beside(self, names: float) -> QRectF:
+        count = max(1, len(self._names))
         # Names stand left and, turned, above; a line for the axes' own names each.
         line = float(self.fontMetrics().lineSpacing() + 4)
         room = min(self.width() - names - line, self.height() - names - line)
@@ -111,31 +171,35 @@ class ConfusionMap(QWidget):
         painter.end()
 
     def _paint_cells(self, painter: QPainter) -> None:
-        colors = self._theme.colors
-        empty = QColor(colors.field)
-        right, wrong = QColor(colors.accent), QColor(colors.bad)
         size = self.cell_rect(0, 0).width()
-        gap = 1.0 if size >= 6 else 0.0
-        painter.setFont(self._theme.font(11, tabular=True))
-        for true, row in enumerate(self._counts):
-            total = max(1, sum(row))
-            for answered, number in enumerate(row):
-                rect = self.cell_rect(true, answered).adjusted(0, 0, -gap, -gap)
-                shade = number / total
-                color = mix(empty, right if true == answered else wrong, shade**0.6)
-                painter.fillRect(rect, color)
-                if size >= NUMBERS_FROM_PX and number:
-                    painter.setPen(QColor("#ffffff" if _is_dark(color) else "#1c2330"))
-                    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, f"{number}")
+        gap = 1.0 if size >= NAMES_FROM_PX else 0.0
+        colors = _cell_colors(self._shades, self._theme)
+        if gap:
+            self._paint_squares(painter, colors, gap)
+        else:
+            # Thousands of squares are painted as one picture: one by one takes too long.
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, on=False)
+            painter.drawImage(self._place(), _image(colors))
         if self.cell is not None:
-            painter.setPen(QPen(QColor(colors.text), 2))
+            painter.setPen(QPen(QColor(self._theme.colors.text), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.cell_rect(*self.cell).adjusted(0, 0, -gap, -gap))
+
+    def _paint_squares(self, painter: QPainter, colors: Rgb, gap: float) -> None:
+        painter.setFont(self._theme.font(11, tabular=True))
+        for true, row in enumerate(self._counts):
+            for answered, number in enumerate(row):
+                rect = self.cell_rect(true, answered).adjusted(0, 0, -gap, -gap)
+                color = QColor(*colors[true, answered].tolist())
+                painter.fillRect(rect, color)
+                if rect.width() + gap >= NUMBERS_FROM_PX and number:
+                    painter.setPen(QColor("#ffffff" if _is_dark(color) else "#1c2330"))
+                    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, f"{number}")
 
     def _paint_names(self, painter: QPainter) -> None:
         place = self._place()
         self._paint_axes(painter, place)
-        if place.width() / len(self._names) < NAMES_FROM_PX:
+        if not self._shows_names(self._place_beside(self._name_px())):
             return
         painter.setFont(self._theme.font(12))
         painter.setPen(QColor(self._theme.colors.dim))
@@ -161,7 +225,9 @@ class ConfusionMap(QWidget):
             QRectF(place.left(), 0, place.width(), line), Qt.AlignmentFlag.AlignCenter, "answered"
         )
         painter.save()
-        painter.translate(place.left() - self._name_px() - line - 4, place.bottom())
+        has_names = self._shows_names(self._place_beside(self._name_px()))
+        names = self._name_px() if has_names else NAME_GAP_PX
+        painter.translate(place.left() - names - line - 4, place.bottom())
         painter.rotate(-90)
         painter.drawText(
             QRectF(0, 0, place.height(), line), Qt.AlignmentFlag.AlignCenter, "true class"
@@ -182,4 +248,31 @@ class ConfusionMap(QWidget):
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
+        self._mark(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        last = len(self._names) - 1
+        key = Qt.Key(event.key())
+        if last < 0 or key not in (*_MOVES, Qt.Key.Key_Home, Qt.Key.Key_End):
+            super().keyPressEvent(event)
+            return
+        row, column = self.cell or (0, 0)
+        if key in _MOVES and self.cell is not None:
+            down, right = _MOVES[key]
+            row, column = min(last, max(0, row + down)), min(last, max(0, column + right))
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            column = 0 if key == Qt.Key.Key_Home else last
+        self._mark((row, column))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        by_key = event.reason() in (
+            Qt.FocusReason.TabFocusReason,
+            Qt.FocusReason.BacktabFocusReason,
+        )
+        if by_key and self.cell is None and self._names:
+            self._mark((0, 0))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
         self._mark(None)
