@@ -16,6 +16,7 @@ from workbench.core.project import Project
 from workbench.errors import WorkbenchError
 from workbench.exports import all_exports
 from workbench.gui.context import WindowContext
+from workbench.gui.dialogs.compare_runs import CompareRuns
 from workbench.gui.dialogs.messages import make_box, show_notice
 from workbench.gui.dialogs.run_notes import RunNotesDialog
 from workbench.gui.dialogs.save_path import ask_save_path
@@ -58,6 +59,7 @@ class RunActions(QObject):
             "note": partial(self._edit_notes, "note"),
             "show": partial(self._show, is_shown=True),
             "hide": partial(self._show, is_shown=False),
+            "compare": self._on_compare,
             "folder": self._on_folder,
             "delete": self._on_delete,
         }
@@ -118,6 +120,19 @@ class RunActions(QObject):
         for run in runs:
             if (run.path in self._library.shown) != is_shown:
                 self._library.toggle_shown(run.path)
+
+    def _on_compare(self, runs: Runs) -> None:
+        others = [run for run in self._library.runs if run.path != runs[0].path]
+        if not others:
+            show_notice(self._window, "There is no other run to compare with yet.")
+            return
+        CompareRuns(
+            self._context.theme,
+            self._library.runs,
+            runs[0].path,
+            (runs[1] if len(runs) > 1 else others[0]).path,
+            self._window,
+        ).show()
 
     def _on_folder(self, runs: Runs) -> None:
         path = runs[0].path

@@ -31,7 +31,7 @@ def state_words(summary: RunSummary) -> str:
             epoch = min(summary.epochs_done + 1, summary.epochs)
             words = f"running · epoch {count(epoch)} of {count(summary.epochs)}"
         case "waiting":
-            words = "waiting for its turn"
+            words = _place_words(summary.queue_place)
         case "completed":
             words = f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
         case "stopped" | "paused":
@@ -41,6 +41,14 @@ def state_words(summary: RunSummary) -> str:
         case _:
             words = f"{summary.outcome} · {summary.words}"
     return words
+
+
+def _place_words(place: int) -> str:
+    """Where a run stands in the queue: 1 is the next."""
+    if place <= 1:
+        return "waiting · next in line"
+    ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
+    return f"waiting · {ordinal} in line"
 
 
 def when(created: float) -> str:

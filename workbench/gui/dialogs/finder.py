@@ -6,7 +6,6 @@ The trying is done by the measuring worker; classification does not wait for it.
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.core.project_file import project_text
@@ -149,24 +148,21 @@ class FinderDialog(QDialog):
 
     def _on_use(self) -> None:
         self.chosen.emit(dict(self._found))
-        self.close()
+        self.accept()
 
     def _on_stop(self) -> None:
         if self.is_searching:
             self._call_off()
             self._end("Called off; the recipe is as it was.")
         else:
-            self.close()
+            self.reject()
 
     def _call_off(self) -> None:
         request, self._request = self._request, 0
         if request:
             self._context.measurer.cancel(request)
 
-    def reject(self) -> None:
-        """Esc closes, as the cross does."""
-        self.close()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def done(self, result: int) -> None:
+        """However it is closed: the worker need not go on."""
         self._call_off()
-        super().closeEvent(event)
+        super().done(result)

@@ -76,9 +76,9 @@ class RecipePanel(QScrollArea):
         column.addStretch(1)
         self.setWidget(inner)
 
-    def add_below(self, widget: QWidget) -> None:
-        """Puts a widget below the form and what is there already."""
-        self._column.insertWidget(self._column.count() - 1, widget)
+    def add_above(self, widget: QWidget) -> None:
+        """Puts a widget above the form."""
+        self._column.insertWidget(0, widget)
 
     def show_run(self, path: Path | None) -> None:
         """Compares with the recipe of a run; it is read in another thread."""

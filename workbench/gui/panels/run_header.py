@@ -23,6 +23,7 @@ PROGRESS_STEPS = 1000
 MIN_WIDTH_PX = 360
 SPEED_FROM_PX = 780
 BEST_EPOCH_FROM_PX = 690
+BEST_FROM_PX = 560
 BUTTON_WORDS_FROM_PX = 560
 
 _TIPS = {
@@ -177,6 +178,7 @@ class RunHeader(QFrame):
         super().resizeEvent(event)
         self.speed.setVisible(event.size().width() >= SPEED_FROM_PX)
         self.best_epoch.setVisible(event.size().width() >= BEST_EPOCH_FROM_PX)
+        self.best.setVisible(event.size().width() >= BEST_FROM_PX)
         self._show_buttons()
 
     def refresh(self) -> None:

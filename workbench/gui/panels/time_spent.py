@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.gui.run_words import TIME_PARTS, time_shares
 from workbench.gui.theme import Theme
@@ -47,6 +54,9 @@ class StackedBar(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(200, BAR_PX)
 
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, BAR_PX)
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -63,12 +73,14 @@ class StackedBar(QWidget):
             x += width
 
 
-class TimeSpentBox(QFrame):
+class TimeSpentBox(QScrollArea):
     """Shows the latest TimeSpent of a run."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self.setProperty("role", "panel")
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(220)
         self._spent: TimeSpent | None = None
         self.bar = StackedBar(theme)
         self.advice = plain_label(wrap=True)
@@ -82,14 +94,16 @@ class TimeSpentBox(QFrame):
         self._grid.setColumnStretch(1, 1)
         for row, (name, _, what) in enumerate(TIME_PARTS):
             self._add_row(row, name, what)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(14, 10, 14, 12)
         column.setSpacing(8)
-        column.addWidget(plain_label("Where the time goes", role="heading"))
         column.addWidget(self.bar)
         column.addLayout(self._grid)
         column.addWidget(self.hint)
         column.addWidget(self.advice)
+        column.addStretch(1)
+        self.setWidget(page)
         self.show_time(None)
 
     def show_time(self, spent: TimeSpent | None) -> None:

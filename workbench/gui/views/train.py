@@ -34,6 +34,7 @@ from workbench.runs.outcome import RunOutcome
 
 LEFT_DOCK_PX = 240
 RIGHT_DOCK_PX = 300
+RECIPE_PX, TIME_PX = 560, 200
 OUTPUT_LINES = 400
 
 
@@ -107,12 +108,16 @@ class TrainView(QMainWindow):
         self._pages.addWidget(scroll)
         self.setCentralWidget(self._pages)
         self._left = make_dock(theme, "train_runs", "Runs", self.runs)
-        self.recipe.add_below(self.prediction)
-        self.recipe.add_below(self.time_spent)
+        self.recipe.add_above(self.prediction)
         self._right = make_dock(theme, "train_recipe", "Recipe", self.recipe)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._left)
+        self._time = make_dock(theme, "train_time", "Where the time goes", self.time_spent)
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._right)
-        self.resizeDocks(self.docks(), [LEFT_DOCK_PX, RIGHT_DOCK_PX], Qt.Orientation.Horizontal)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._time)
+        sides = [self._left, self._right]
+        self.resizeDocks(sides, [LEFT_DOCK_PX, RIGHT_DOCK_PX], Qt.Orientation.Horizontal)
+        lower = [RECIPE_PX, TIME_PX]
+        self.resizeDocks([self._right, self._time], lower, Qt.Orientation.Vertical)
 
     def _connect(self) -> None:
         self.empty.pressed.connect(self.train_requested)
@@ -137,7 +142,7 @@ class TrainView(QMainWindow):
 
     def docks(self) -> list[QDockWidget]:
         """The side panels, for View > Panels."""
-        return [self._left, self._right]
+        return [self._left, self._right, self._time]
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
