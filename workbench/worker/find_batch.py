@@ -62,7 +62,7 @@ def _try(job: Job, trial: Trial, size: int) -> BatchSizeTried:
     compiled = trial.compiled(batch_size=size)
     try:
         compiled.loop.train(compiled.iterator, 1)  # compiles
-        speeds = []
+        speeds: list[float] = []
         steps, end = 1, time.monotonic() + _TRIAL_S
         while time.monotonic() < end or len(speeds) < _LEAST_CALLS:
             job.check_cancelled()
