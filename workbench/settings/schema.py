@@ -28,6 +28,12 @@ SETTINGS_PARAMS: tuple[Param, ...] = (
         help="Where new runs are kept. Left empty, they are kept with the application's data.",
     ),
     BoolParam(
+        key="writes_tensorboard",
+        title="TensorBoard files",
+        default=True,
+        help="Writes each run's curves for TensorBoard too, into the run's own folder.",
+    ),
+    BoolParam(
         key="offers_recovery",
         title="Offer recovery",
         default=True,
@@ -41,11 +47,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings.
 
     Attributes:
-        theme, runs_folder, offers_recovery: see SETTINGS_PARAMS.
+        theme, runs_folder, writes_tensorboard, offers_recovery: see SETTINGS_PARAMS.
         recent_files: Paths of projects, the latest first, at most MAX_RECENT_FILES.
     """
 
     theme: str = "system"
     runs_folder: str = ""
+    writes_tensorboard: bool = True
     offers_recovery: bool = True
     recent_files: tuple[str, ...] = ()

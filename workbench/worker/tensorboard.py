@@ -1,0 +1,52 @@
+"""TensorBoard files of a training, written as it goes. They never disturb it: what goes
+wrong is told once, and training goes on without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.protocol.events import RunEvent
+from workbench.runs.folder import RunFolder
+from workbench.runs.home import data_home
+from workbench.runs.tensorboard_log import FOLDER_NAME, TensorBoardLog
+from workbench.settings.settings_file import parse_settings
+from workbench.settings.store import FILE_NAME
+
+
+def tensorboard_listener(
+    run: RunFolder, warn: Callable[[str], None]
+) -> Callable[[RunEvent], None] | None:
+    """What a Teller hands each event to; None when the user wants no such files.
+
+    Args:
+        run: The run whose folder they are written to.
+        warn: Tells a sentence in the log.
+    """
+    return _Listener(run, warn).hear if _are_wanted() else None
+
+
+class _Listener:
+    def __init__(self, run: RunFolder, warn: Callable[[str], None]) -> None:
+        self._log: TensorBoardLog | None = TensorBoardLog(run.path / FOLDER_NAME)
+        self._warn = warn
+
+    def hear(self, event: RunEvent) -> None:
+        if self._log is None:
+            return
+        try:
+            self._log.add(event)
+        except OSError as error:
+            log, self._log = self._log, None  # first: the warning is an event too
+            log.close()
+            reason = error.strerror or str(error)
+            self._warn(f"The TensorBoard files are not written any further: {reason}.")
+
+
+def _are_wanted() -> bool:
+    try:
+        text = (data_home() / FILE_NAME).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return True
+    settings, _ = parse_settings(text)
+    return settings.writes_tensorboard
