@@ -15,6 +15,7 @@
     │   └── UnconfirmedSaveError  saved, but the disk did not confirm it
     ├── RegistryError         a plug-in file that breaks its contract          (exit 4)
     └── RunError              a training, or a worker, that ended badly        (exit 4)
+        └── OutOfMemoryError  the memory was not enough for it
 
 Every error says what happened, where, what was received, what was expected and how to
 mend it; the parts that do not apply stay empty.
@@ -137,3 +138,7 @@ class RegistryError(WorkbenchError):
 
 class RunError(WorkbenchError):
     """A training run or a worker process that ended badly."""
+
+
+class OutOfMemoryError(RunError):
+    """The memory was not enough for a training, or for a worker."""

@@ -38,8 +38,8 @@ def test_a_training_is_completed_told_and_kept(trainer, small_project):
     assert finished.test.count == 100
     assert finished.test.accuracy >= 0.95
 
-    started = training.events[0]
-    assert isinstance(started, RunStarted)
+    (started,) = training.all(RunStarted)
+    assert (started.resumed_at_step, started.bit_exact) == (None, None)
     assert started.pid == training.pid
     assert started.plan.words
     phases = list(dict.fromkeys(event.phase for event in training.all(PhaseChanged)))

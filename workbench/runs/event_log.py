@@ -15,11 +15,10 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from workbench.errors import WireError
+from workbench.errors import SaveError, WireError
 from workbench.protocol.events import (
     Batch,
     DataReady,
-    EpochFinished,
     LogLine,
     RunEvent,
     RunFinished,
@@ -44,6 +43,7 @@ class EventWriter:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._lock = threading.Lock()
         self._seq, is_torn = _end_of(path)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
@@ -67,9 +67,24 @@ class EventWriter:
             written = event
             for part in _parts(event):
                 written = self._append(part)  # type: ignore[assignment]
-            if isinstance(event, EpochFinished | RunFinished):
+            if isinstance(event, RunFinished):
                 os.fsync(self._file)
         return written
+
+    def secure(self) -> None:
+        """Waits until the disk has everything written so far.
+
+        Raises:
+            SaveError: it has not.
+        """
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise SaveError(
+                "The event log cannot be written.",
+                where=str(self._path),
+                received=error.strerror or str(error),
+            ) from error
 
     def _append(self, event: RunEvent) -> RunEvent:
         numbered = msgspec.structs.replace(event, seq=self._seq + 1, time=round(time.time(), 3))

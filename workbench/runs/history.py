@@ -130,6 +130,8 @@ class MetricHistory:
         self.num_events += 1
         self.last_time = event.time
         self.last_seq = event.seq
+        # What comes behind a finish is of a trainer that went on.
+        self.finished = None
         if not self._first_time:
             self._first_time = event.time
 
@@ -164,7 +166,6 @@ class MetricHistory:
     def _start(self, event: RunStarted) -> None:
         """A trainer has begun. What a resumed one does again was told in vain before."""
         self.started = event
-        self.finished = None
         if event.resumed_at_step is None:
             return
         self._is_resuming = True

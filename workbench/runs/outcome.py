@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from workbench.errors import OutOfMemoryError
 from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
+from workbench.runs.checkpoint import has_checkpoint
+from workbench.runs.death import cause_of_death, last_life, suggestion_for
 from workbench.runs.event_log import LINE_LIMIT, decode_line
-from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
+from workbench.runs.memory import Suggestion, memory_limit
+from workbench.runs.queue import is_waiting, num_before, waiting_words
+from workbench.runs.start import log_bytes_at_start
+
+__all__ = ["OutcomeKind", "RunOutcome", "Suggestion", "memory_limit", "outcome_of"]
 
 OutcomeKind = Literal[
     "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting"
@@ -24,23 +30,8 @@ SILENT_AFTER_S = 10.0
 """A heartbeat comes every 2 s; after this long without one the trainer is told as silent."""
 
 _START_S = 20.0
-_MUCH_MEMORY = 0.6
-_SIGNALS = {
-    "Segmentation fault": "a fault inside one of its libraries (segmentation fault)",
-    "Aborted": "one of its libraries aborted it",
-    "Bus error": "a memory fault (bus error)",
-    "Illegal instruction": "a library that this processor cannot run (illegal instruction)",
-    "Floating-point exception": "an arithmetic fault inside one of its libraries",
-    "Floating point exception": "an arithmetic fault inside one of its libraries",
-}
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """What would probably help a run that failed: recipe values to train once more with."""
-
-    words: str
-    changes: Mapping[str, object]
+_UNWRITABLE_AFTER_S = 4.0
+_NO_SPACE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,7 @@ class RunOutcome:
             or {
                 "completed": "Training is completed.",
                 "stopped": "Training was stopped; the weights are kept.",
-                "paused": "Training is paused.",
+                "paused": "Training is paused; it can be resumed.",
                 "failed": "Training failed.",
                 "died": "The trainer ended without a word.",
                 "running": "Training is running.",
@@ -90,6 +81,9 @@ class RunOutcome:
         return self.kind
 
 
+_STARTING = RunOutcome("running", "The trainer is starting.")
+
+
 def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutcome:
     """How a run stands now.
 
@@ -98,33 +92,76 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
         history: What is known of it already; else the end of its log is read.
     """
     is_alive = run.is_alive()  # asked before the log: what was written last is then seen
+    if not is_alive and is_waiting(run):
+        return RunOutcome("waiting", waiting_words(num_before(run)))
     tail = None if history is not None and history.finished else _LogEnd.read(run.events_path)
     finished = (history.finished if history else None) or (tail.finished if tail else None)
+    if is_alive and (_has_just_begun(run) or finished is None):
+        return _living(run)
     if finished is not None:
         return _told(run, finished)
-    heartbeat = tail.heartbeat if tail else None
-    if is_alive:
-        return _living(run)
     if _is_about_to_start(run):
-        return RunOutcome("running", "The trainer is starting.")
-    return RunOutcome("died", _cause_of_death(run, heartbeat), log_tail=run.log_tail(max_lines=20))
+        return _STARTING
+    death = cause_of_death(run, tail.heartbeat if tail else None)
+    return RunOutcome(
+        "died",
+        death.words,
+        log_tail=last_life(run.log_tail(max_lines=20)),
+        suggestion=death.suggestion,
+        can_resume=_can_go_on(run),
+    )
+
+
+def can_resume(run: RunFolder) -> bool:
+    """True when a run is over, but not completed, and can go on from where it was."""
+    return outcome_of(run).can_resume
+
+
+def _can_go_on(run: RunFolder) -> bool:
+    """From a checkpoint; or from the start, where no epoch is lost by that."""
+    return has_checkpoint(run) or not run.has_model()
 
 
 def _told(run: RunFolder, finished: RunFinished) -> RunOutcome:
     if finished.outcome == "completed":
         return RunOutcome("completed")
+    is_resumable = finished.can_resume and _can_go_on(run)
+    if finished.outcome == "stopped" and finished.is_paused and is_resumable:
+        words = f"Paused at epoch {finished.epochs_done + 1:,}; it can be resumed."
+        return RunOutcome("paused", words, can_resume=True)
     if finished.outcome == "stopped":
-        return RunOutcome("stopped")
+        is_empty = not finished.epochs_done and not run.has_model()
+        words = "Training was stopped before there was anything to keep." if is_empty else ""
+        return RunOutcome("stopped", words, can_resume=is_resumable)
     error = finished.error
-    words = " ".join(filter(None, (error.what, error.fix))) if error else ""
-    return RunOutcome("failed", words, error, run.log_tail(max_lines=20))
+    return RunOutcome(
+        "failed",
+        " ".join(filter(None, (error.what, error.fix))) if error else "",
+        error,
+        last_life(run.log_tail(max_lines=20)),
+        suggestion_for(run) if error and error.kind == OutOfMemoryError.__name__ else None,
+        is_resumable,
+    )
+
+
+def _has_just_begun(run: RunFolder) -> bool:
+    """True while a trainer has not said anything yet: the log is as it was when it started."""
+    try:
+        return log_bytes_at_start(run) == run.events_path.stat().st_size
+    except OSError:
+        return False
 
 
 def _living(run: RunFolder) -> RunOutcome:
     try:
         silence_s = time.time() - run.events_path.stat().st_mtime
     except OSError:
-        return RunOutcome("running", "The trainer is starting.")
+        return _STARTING
+    if _has_just_begun(run):
+        return _STARTING
+    if silence_s > _UNWRITABLE_AFTER_S and (cause := _why_unwritable(run)):
+        words = f"The run's folder cannot be written: {cause}. The trainer goes on when it can."
+        return RunOutcome("silent", words)
     if silence_s < SILENT_AFTER_S:
         return RunOutcome("running")
     return RunOutcome(
@@ -134,65 +171,28 @@ def _living(run: RunFolder) -> RunOutcome:
     )
 
 
+def _why_unwritable(run: RunFolder) -> str:
+    """Why nothing can be written beside the log; "" where it can."""
+    try:
+        disk = os.statvfs(run.path)
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    if disk.f_flag & os.ST_RDONLY:
+        return "its disk can only be read"
+    if disk.f_bavail * disk.f_frsize < _NO_SPACE_BYTES:
+        return "the disk is full"
+    return "" if os.access(run.path, os.W_OK) else "writing there is not allowed"
+
+
 def _is_about_to_start(run: RunFolder) -> bool:
     """Between making the folder and starting the trainer there is a moment without a lock."""
-    if run.lock_path.exists():
+    if run.lock_path.exists() or run.events_path.exists():
         return False
     try:
         age_s = time.time() - run.request_path.stat().st_mtime
     except OSError:
         return False
     return 0 <= age_s < _START_S
-
-
-def _cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> str:
-    if not run.log_path.exists():
-        return "The trainer was never started."
-    crash = "\n".join(tail_lines(run.crash_path, max_lines=400))
-    for trace, words in _SIGNALS.items():
-        if f"Fatal Python error: {trace}" in crash:
-            return f"The trainer was ended by {words}."
-    last_error = _last_error(run.log_tail(max_lines=40))
-    if last_error:
-        return f"The trainer ended with an error: {last_error}"
-    return _killed(heartbeat)
-
-
-def _killed(heartbeat: Heartbeat | None) -> str:
-    if heartbeat is None:
-        return "The trainer was killed before it could say anything."
-    held = f"it held {heartbeat.memory_bytes / 1e9:.1f} GB up to 2 s before"
-    total = memory_limit()
-    if total and heartbeat.memory_bytes > _MUCH_MEMORY * total:
-        return f"The trainer was killed (probably out of memory: {held})."
-    return f"The trainer was killed from outside, or the computer was switched off ({held})."
-
-
-def _last_error(lines: tuple[str, ...]) -> str:
-    """The line that Python prints below a traceback, if the log ends with one."""
-    starts = [i for i, line in enumerate(lines) if line.startswith("Traceback (most recent")]
-    if not starts:
-        return ""
-    found = [
-        line for line in lines[starts[-1] :] if re.match(r"[A-Za-z_.]+(Error|Exception|Exit)", line)
-    ]
-    return found[0][:300] if found else ""
-
-
-def memory_limit() -> int:
-    """Bytes of memory that a process here can have: the computer's, or its container's."""
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return 0
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            text = Path(path).read_text().strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            total = min(total, int(text))
-    return total
 
 
 @dataclass(frozen=True)
@@ -208,9 +208,10 @@ class _LogEnd:
         heartbeat: Heartbeat | None = None
         for line in _last_lines(path):
             event = decode_line(line)
-            if isinstance(event, RunFinished):
-                finished = event
-            elif isinstance(event, Heartbeat):
+            if event is not None:
+                # Whatever comes behind a finish is of a trainer that went on.
+                finished = event if isinstance(event, RunFinished) else None
+            if isinstance(event, Heartbeat):
                 heartbeat = event
         return cls(finished, heartbeat)
 

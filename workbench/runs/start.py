@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
-import workbench
 from workbench.core.file_lock import take_lock
-from workbench.core.params import check_all
-from workbench.core.project import Choice
 from workbench.errors import RunError, RunFolderError
 from workbench.runs.control import forget_wish
+from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import LOCK_FD_VARIABLE
-from workbench.targets import all_targets
+
+RESUMED_MARK = "=== resumed ==="
+"""Line in the log of what trainers print, between two of them."""
 
 _LOCK_FD = 3
 _started: set[int] = set()
@@ -38,8 +37,8 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         RunError: the process cannot be started, or the target is unknown.
     """
-    target = run.request().to_project().target
-    environment = _environment(target)
+    project = run.request().to_project()
+    environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     reap()
     lock = take_lock(run.lock_path, wait_s=0.2)
     if lock is None:
@@ -49,6 +48,7 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     try:
         if resume:
             forget_wish(run)
+            _mark_start(run, lock)
         pid = _spawn(run, lock, environment, ["--resume"] if resume else [])
     except OSError as error:
         raise RunError(
@@ -60,6 +60,23 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
         os.close(lock)
     _started.add(pid)
     return pid
+
+
+def _mark_start(run: RunFolder, lock: int) -> None:
+    """Notes where the log of events ends, and separates what the trainers print."""
+    size = run.events_path.stat().st_size if run.events_path.exists() else 0
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{size}\n".encode(), 0)
+    with run.log_path.open("a", encoding="utf-8") as log:
+        log.write(f"\n{RESUMED_MARK}\n")
+
+
+def log_bytes_at_start(run: RunFolder) -> int | None:
+    """Size of the log of events when its last trainer was started; None for the first one."""
+    try:
+        return int(run.lock_path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
 
 
 def _spawn(run: RunFolder, lock: int, environment: dict[str, str], options: list[str]) -> int:
@@ -79,41 +96,6 @@ def _spawn(run: RunFolder, lock: int, environment: dict[str, str], options: list
         ],
         setsid=True,
     )
-
-
-def _environment(target: Choice) -> dict[str, str]:
-    """This process's variables, the target's, and the way to our own package."""
-    package_home = str(Path(workbench.__file__).resolve().parent.parent)
-    path = os.environ.get("PYTHONPATH", "")
-    return {
-        **os.environ,
-        **target_environment(target),
-        "PYTHONPATH": os.pathsep.join(part for part in (package_home, path) if part),
-        "PYTHONUNBUFFERED": "1",
-        LOCK_FD_VARIABLE: str(_LOCK_FD),
-    }
-
-
-def target_environment(target: Choice) -> dict[str, str]:
-    """The variables that a target wants set before TensorFlow starts.
-
-    Raises:
-        RunError: the target is unknown or its values are wrong.
-    """
-    targets = all_targets()
-    spec = targets.get(target.key)
-    if spec is None:
-        raise RunError(
-            "The project wants to train on a target that is not known here.",
-            where="target",
-            received=target.key,
-            expected=", ".join(targets),
-            fix="Choose another target.",
-        )
-    params, errors = check_all(spec.params, target.params)
-    if errors:
-        raise errors[0]
-    return dict(spec.environment(params))
 
 
 def reap() -> int:

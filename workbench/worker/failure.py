@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import traceback
 
-from workbench.errors import RunError, WorkbenchError
+from workbench.errors import OutOfMemoryError, RunError, WorkbenchError
 from workbench.protocol import wire
 from workbench.protocol.messages import ErrorParts
 
@@ -63,6 +63,7 @@ def _out_of_memory(error: BaseException, batch_size: int) -> ErrorParts:
         received=_first_lines(str(error)),
         expected="a network and a batch that fit into memory together",
         fix=f"{fix}{'or' if fix else 'Choose'} a smaller network or smaller pictures.",
+        kind=OutOfMemoryError.__name__,
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from workbench.protocol.events import Batch, LogLine, PhaseChanged
+from workbench.protocol.events import Batch, LogLine, PhaseChanged, RunEvent
 from workbench.runs.event_log import E, EventWriter
 
 _FRACTION_STEP = 0.01
@@ -23,13 +23,25 @@ class Teller:
 
     def __init__(self, writer: EventWriter) -> None:
         self._writer = writer
+        self._listeners: list[Callable[[RunEvent], None]] = []
         self._phase = ("", "")
         self._fraction: float | None = None
         self._told_at = 0.0
 
     def tell(self, event: E) -> E:
         """Appends an event to the log; returns it numbered and stamped."""
-        return self._writer.write(event)
+        written = self._writer.write(event)
+        for listener in self._listeners:
+            listener(written)
+        return written
+
+    def listen(self, listener: Callable[[RunEvent], None]) -> None:
+        """Calls `listener` with each event told from now on, on the thread that tells it."""
+        self._listeners.append(listener)
+
+    def secure(self) -> None:
+        """Waits until the disk has everything told so far; raises SaveError."""
+        self._writer.secure()
 
     def phase(self, phase: str, text: str, fraction: float | None = None) -> None:
         """Tells what the trainer does now; the first and the last of a phase are never lost."""

@@ -9,31 +9,34 @@ import os
 import sys
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.core.params import check_all
-from workbench.core.project import Project
 from workbench.errors import WorkbenchError
-from workbench.protocol.events import Plan, RunFinished, RunStarted
+from workbench.protocol.events import RunFinished
+from workbench.runs.checkpoint import has_checkpoint, read_checkpoint, remove_checkpoints
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder
+from workbench.runs.queue import start_next_after
 from workbench.runs.start import target_environment
-from workbench.targets import all_targets
-from workbench.worker.failure import error_parts
+from workbench.worker.failure import DivergedError, error_parts
 from workbench.worker.heartbeat import Pulse
-from workbench.worker.precision import choose_precision
 from workbench.worker.progress import Teller
 from workbench.worker.stop import StoppedError, StopSwitch
 from workbench.worker.surroundings import surroundings
-from workbench.worker.versions import versions
+from workbench.worker.tensorboard import tensorboard_listener
 
 if TYPE_CHECKING:
     from workbench.worker.training import Training
 
 
-def run_training(folder: str | Path) -> int:
+def run_training(folder: str | Path, *, resume: bool = False) -> int:
     """Trains what a run folder asks for; everything is told in its event log.
+
+    Args:
+        folder: The run's.
+        resume: Go on from its checkpoint, if one was kept; else from the start.
 
     Returns:
         0 when completed or stopped, else the exit code of the error.
@@ -42,27 +45,33 @@ def run_training(folder: str | Path) -> int:
     try:
         run.request()
         with surroundings(run), EventWriter(run.events_path) as writer:
-            return _train(run, writer)
+            exit_code = _train(run, writer, resume=resume)
     except WorkbenchError as error:
         # Without a request or a lock there is no log to tell it in.
         sys.stderr.write(f"{error}\n")
-        return error.exit_code
+        exit_code = error.exit_code
+    start_next_after(run)  # now that the lock is free
+    return exit_code
 
 
-def _train(run: RunFolder, writer: EventWriter) -> int:
+def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
+    begun = time.monotonic()
     teller, stop = Teller(writer), StopSwitch(run)
     stop.listen_to_signals()
-    started = time.monotonic()
+    listener = tensorboard_listener(run, partial(teller.log, level="warning"))
+    if listener is not None:
+        teller.listen(listener)
     training: Training | None = None
     error: BaseException | None = None
     try:
+        teller.phase("starting", "Resuming" if resume else "Starting")
         project = run.request().to_project()
-        _tell_start(run, project, teller)
         os.environ.update(target_environment(project.target))
         with Pulse(writer):
+            checkpoint = read_checkpoint(run) if resume else None
             from workbench.worker.training import Training  # after the first events
 
-            training = Training(run, project, teller, stop)
+            training = Training(run, project, teller, stop, checkpoint=checkpoint, begun=begun)
             training.run()
     except StoppedError:
         pass
@@ -70,19 +79,28 @@ def _train(run: RunFolder, writer: EventWriter) -> int:
         error = caught
         if not isinstance(caught, WorkbenchError):
             traceback.print_exception(caught)
-    finished = _finish(run, training, error, time.monotonic() - started)
-    teller.tell(finished)
+    seconds = training.seconds if training else time.monotonic() - begun
+    finished = teller.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
+    if finished.outcome == "completed":
+        remove_checkpoints(run)
     if error is None:
         return 0
     return error.exit_code if isinstance(error, WorkbenchError) else 4
 
 
 def _finish(
-    run: RunFolder, training: Training | None, error: BaseException | None, seconds: float
+    run: RunFolder,
+    training: Training | None,
+    error: BaseException | None,
+    seconds: float,
+    *,
+    is_pause: bool,
 ) -> RunFinished:
     is_completed = training is not None and training.is_completed
     outcome = "failed" if error else "completed" if is_completed else "stopped"
     batch_size = training.batch_size if training else 0
+    # The same numbers would diverge again.
+    is_worth_it = outcome != "completed" and not isinstance(error, DivergedError)
     return RunFinished(
         outcome=outcome,
         run=str(run.path),
@@ -91,26 +109,6 @@ def _finish(
         test=training.test if training else None,
         best=training.best if training else None,
         error=error_parts(error, batch_size=batch_size) if error else None,
+        can_resume=is_worth_it and (is_pause or has_checkpoint(run)),
+        is_paused=outcome == "stopped" and is_pause,
     )
-
-
-def _tell_start(run: RunFolder, project: Project, teller: Teller) -> None:
-    recipe, choice = project.recipe, choose_precision(project.recipe)
-    spec = all_targets().get(project.target.key)
-    params, _ = check_all(spec.params, project.target.params) if spec else ({}, [])
-    place = f"{spec.title}: {spec.describe(params)}. Computes in {choice.words}." if spec else ""
-    teller.tell(
-        RunStarted(
-            run=str(run.path),
-            target=project.target.key,
-            replicas=spec.replicas(params) if spec else 1,
-            precision=choice.precision,
-            seed=recipe.seed,
-            versions=versions(),
-            plan=Plan(precision=choice.precision, words=place),
-            epochs=recipe.epochs,
-            batch_size=recipe.batch_size,
-            pid=os.getpid(),
-        )
-    )
-    teller.phase("starting", "Starting")

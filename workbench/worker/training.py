@@ -1,35 +1,35 @@
-"""One training from loading to testing, and what is kept of it."""
+"""One training from loading to testing: from its start, or from a checkpoint."""
 
 from __future__ import annotations
 
-import time
-from functools import partial
+import os
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from workbench.core.checks import analyse
+from workbench.core.progress_rules import ProgressRules
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
-from workbench.core.schedules import learning_rate_at, learning_rates
 from workbench.core.specs import DatasetSpec, Shape
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
-from workbench.protocol.events import BestEpoch, DataReady, EpochFinished, TestResult
+from workbench.protocol.events import BestEpoch, DataReady, RunStarted, TestResult
+from workbench.runs.checkpoint import Checkpoint
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import best_epoch
+from workbench.runs.machine import differences, this_machine
 from workbench.runs.model_card import ModelCard
-from workbench.worker.build import assign_weights, read_weights
+from workbench.targets import all_targets
+from workbench.worker.build import finish_statistics
+from workbench.worker.checkpoint import check_same_data, mark_of, restore
 from workbench.worker.compiled import Compiled, Sizes, compile_training, connect, sizes_of
 from workbench.worker.engine import Engine
-from workbench.worker.evaluator import Evaluator
-from workbench.worker.failure import DivergedError
-from workbench.worker.keeper import Weights, WeightsKeeper, are_finite
+from workbench.worker.epoch import EpochTrainer
+from workbench.worker.keeping import Keeping, KeptModel, NotFiniteError
 from workbench.worker.load_context import TrainerLoadContext
-from workbench.worker.loop import CallLength, Scores, StepResults
-from workbench.worker.precision import choose_precision
+from workbench.worker.loop import Scores
+from workbench.worker.position import Facts, Position
 from workbench.worker.progress import Teller, finite
 from workbench.worker.sources import find_source
 from workbench.worker.stop import StopSwitch
@@ -45,22 +45,41 @@ The process of a training ends without that (see __main__), so its parts live as
 class Training:
     """Trains what a project says and tells it. `run` is called once.
 
+    Args:
+        run: The run's folder.
+        project: What to train.
+        teller: Told everything.
+        stop: Looked at now and then.
+        checkpoint: From where to go on; None for a start.
+        begun: `time.monotonic()` when this trainer began.
+
     Attributes:
         batch_size: Pictures a step.
         test: Scores of the kept weights on the test pictures.
-        is_completed: All epochs were trained.
+        is_completed: All epochs were trained, or the recipe ended it early.
     """
 
-    def __init__(self, run: RunFolder, project: Project, teller: Teller, stop: StopSwitch) -> None:
+    def __init__(
+        self,
+        run: RunFolder,
+        project: Project,
+        teller: Teller,
+        stop: StopSwitch,
+        *,
+        checkpoint: Checkpoint | None,
+        begun: float,
+    ) -> None:
         self._run = run
         self._project = project
         self._recipe = project.recipe
         self._teller = teller
         self._stop = stop
-        self._epochs: list[EpochFinished] = []
-        self._best_weights: Weights | None = None
-        self._scores_by_epoch: dict[int, Scores] = {}
-        self._step = 0
+        self._checkpoint = checkpoint
+        self._rules = ProgressRules(self._recipe, checkpoint.state.rules if checkpoint else None)
+        self._position = Position(begun=begun)
+        if checkpoint is not None:
+            self._position = Position.of(checkpoint.state, checkpoint.arrays, begun)
+        self._replicas = 1
         self.batch_size = project.recipe.batch_size
         self.test: TestResult | None = None
         self.is_completed = False
@@ -68,12 +87,17 @@ class Training:
     @property
     def epochs_done(self) -> int:
         """Whole epochs trained."""
-        return len(self._epochs)
+        return self._position.epochs_done
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began, without the time between its trainers."""
+        return self._position.seconds
 
     @property
     def best(self) -> BestEpoch | None:
         """The best epoch so far; None before the first."""
-        return best_epoch(self._epochs)
+        return self._position.best_epoch
 
     def run(self) -> None:
         """Trains; returns when completed or stopped.
@@ -88,11 +112,15 @@ class Training:
         spec, params = find_source(self._project.dataset.key, self._project.dataset.params)
         fit = str(params.get("fit", _DEFAULT_FIT))
         data = self._load(engine, spec, params, fit)
+        mark = mark_of(data)
+        reasons = check_same_data(self._checkpoint.state.data, mark) if self._checkpoint else []
         compiled, sizes = self._compile(engine, data)
         _UNTIL_EXIT.append(compiled)
+        facts = Facts(compiled.plan, this_machine(versions()), mark)
+        self._tell_start(compiled, sizes, facts, reasons)
         card = self._card(compiled, data, spec, fit)
         del data  # TensorFlow has its own copy now
-        self._train(compiled, sizes, card)
+        self._train(compiled, sizes, card, facts)
 
     # before training ---------------------------------------------------------------------
 
@@ -137,8 +165,10 @@ class Training:
         self._stop.check()
         self._teller.phase("building", "Building the network")
         strategy = connect(tf, self._project)
-        sizes = sizes_of(self._project, len(data.train), replicas=strategy.num_replicas_in_sync)
+        self._replicas = strategy.num_replicas_in_sync
+        sizes = sizes_of(self._project, len(data.train), replicas=self._replicas)
         self._tell_data(data, sizes)
+        checkpoint = self._checkpoint
         compiled = compile_training(
             tf,
             keras,
@@ -147,7 +177,14 @@ class Training:
             strategy=strategy,
             sizes=sizes,
             check=self._stop.check,
+            plan=checkpoint.state.plan if checkpoint else None,
+            start_step=self._position.step,
+            measure=True,
+            tell=self._teller.phase,
         )
+        if checkpoint is not None:
+            restore(compiled.state_variables(), checkpoint.arrays)
+            finish_statistics(compiled.built)
         return compiled, sizes
 
     def _tell_data(self, data: PreparedData, sizes: Sizes) -> None:
@@ -169,6 +206,34 @@ class Training:
             )
         )
 
+    def _tell_start(
+        self, compiled: Compiled, sizes: Sizes, facts: Facts, reasons: list[str]
+    ) -> None:
+        spec = all_targets()[self._project.target.key]
+        checkpoint = self._checkpoint
+        exact: bool | list[str] | None = None
+        if checkpoint is not None:
+            reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
+            exact = reasons or True
+            for note in checkpoint.notes:
+                self._teller.log(note, level="warning")
+        self._teller.tell(
+            RunStarted(
+                run=str(self._run.path),
+                target=spec.key,
+                replicas=self._replicas,
+                precision=compiled.plan.precision,
+                seed=self._recipe.seed,
+                versions=facts.machine.versions,
+                plan=compiled.plan,
+                epochs=sizes.epochs,
+                batch_size=sizes.batch_size,
+                pid=os.getpid(),
+                resumed_at_step=checkpoint.state.step if checkpoint else None,
+                bit_exact=exact,
+            )
+        )
+
     def _card(
         self, compiled: Compiled, data: PreparedData, spec: DatasetSpec, fit: str
     ) -> ModelCard:
@@ -180,7 +245,7 @@ class Training:
             fit=fit,
             graph=graph_to_plain(project.graph),
             is_logits=compiled.built.is_logits,
-            precision=choose_precision(self._recipe).precision,
+            precision=compiled.plan.precision,
             dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
             dataset_title=spec.title,
             recipe=msgspec.structs.asdict(self._recipe),
@@ -189,157 +254,83 @@ class Training:
 
     # training ----------------------------------------------------------------------------
 
-    def _train(self, compiled: Compiled, sizes: Sizes, card: ModelCard) -> None:
-        keeper = WeightsKeeper(self._run, partial(self._teller.log, level="warning"))
-        try:
-            call = CallLength()
-            self._teller.phase("compiling", "Compiling the first step")
-            while self.epochs_done < sizes.epochs and not self._stop.is_on:
-                if self._epoch(compiled, sizes, call):
-                    self._keep(compiled, keeper, card)
-        finally:
-            keeper.close()
-        self.is_completed = self.epochs_done == sizes.epochs
-        if self._step:
-            self._finish(compiled, keeper, card)
-
-    def _epoch(self, compiled: Compiled, sizes: Sizes, call: CallLength) -> bool:
-        """Trains and validates one epoch; False when it was stopped within."""
-        number = self.epochs_done + 1
-        words = f"poch {number:,} of {sizes.epochs:,}"
-        started = time.monotonic()
-        losses: list[np.ndarray[Any, Any]] = []
-        accuracies: list[np.ndarray[Any, Any]] = []
-        left = sizes.steps_per_epoch
-        training_s = 0.0
-        while left and not self._stop.is_on:
-            results = self._steps(compiled, sizes, call, epoch=number, left=left)
-            self._teller.phase("training", f"E{words}")
-            losses.append(results.losses)
-            accuracies.append(results.accuracies)
-            left -= len(results.losses)
-            training_s += results.seconds
-        if left:
-            return False
-        scores = self._scores(compiled.validation, "validating", f"Validating e{words}")
-        if scores is not None:
-            self._scores_by_epoch[number] = scores
-        images = sizes.steps_per_epoch * sizes.batch_size
-        self._epochs.append(
-            self._teller.tell(
-                EpochFinished(
-                    epoch=number,
-                    step=self._step,
-                    loss=finite(float(np.concatenate(losses).mean(dtype=np.float64))),
-                    accuracy=finite(float(np.concatenate(accuracies).mean(dtype=np.float64))),
-                    val_loss=finite(scores.loss) if scores else None,
-                    val_accuracy=finite(scores.accuracy) if scores else None,
-                    seconds=round(time.monotonic() - started, 4),
-                    images_per_second=round(images / max(training_s, 1e-9), 1),
-                )
-            )
+    def _train(self, compiled: Compiled, sizes: Sizes, card: ModelCard, facts: Facts) -> None:
+        trainer = EpochTrainer(
+            compiled,
+            sizes,
+            self._recipe,
+            position=self._position,
+            rules=self._rules,
+            teller=self._teller,
+            stop=self._stop,
         )
-        return True
-
-    def _steps(
-        self, compiled: Compiled, sizes: Sizes, call: CallLength, *, epoch: int, left: int
-    ) -> StepResults:
-        """Trains and tells the steps of one call, at most `left`."""
-        is_first = self._step == 0
-        steps = min(call.steps, left)
-        rates = learning_rates(
-            self._recipe, self._step, steps, sizes.total_steps, sizes.steps_per_epoch
-        )
-        results = compiled.loop.train(compiled.iterator, steps, rates=rates)
-        self._tell_batches(results, epoch, sizes, is_first=is_first)
-        if not is_first:
-            call.learn(results)
-        return results
-
-    def _tell_batches(
-        self, results: StepResults, epoch: int, sizes: Sizes, *, is_first: bool
-    ) -> None:
-        first_step = self._step + 1
-        self._step += len(results.losses)
-        rate = len(results.losses) * sizes.batch_size / max(results.seconds, 1e-9)
-        self._teller.batches(
-            epoch=epoch,
-            first_step=first_step,
-            losses=results.losses.tolist(),
-            accuracies=results.accuracies.tolist(),
-            # The first call compiles: its speed would mislead.
-            images_per_second=0.0 if is_first else round(rate, 1),
-            learning_rate=self._learning_rate(self._step - 1, sizes),
-        )
-        bad = np.flatnonzero(~np.isfinite(results.losses))
-        if len(bad):
-            raise self._diverged("the loss is not a number", first_step + int(bad[0]))
-
-    def _learning_rate(self, step: int, sizes: Sizes) -> float:
-        return learning_rate_at(self._recipe, step, sizes.total_steps, sizes.steps_per_epoch)
-
-    def _diverged(self, what: str, step: int) -> DivergedError:
-        return DivergedError(what, step=step, learning_rate=self._recipe.learning_rate)
-
-    def _scores(
-        self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False
-    ) -> Scores | None:
-        if evaluator is None:
-            return None
-
-        def is_stopped() -> bool:
-            return not to_the_end and self._stop.is_on
-
-        self._teller.phase(phase, text, 0.0)
-        return evaluator.scores(partial(self._teller.phase, phase, text), is_stopped)
-
-    # what is kept ------------------------------------------------------------------------
-
-    def _keep(self, compiled: Compiled, keeper: WeightsKeeper, card: ModelCard) -> None:
-        """Hands the weights of a finished epoch to the keeper, if they are to be kept."""
-        best = self.best
-        is_best = best is not None and best.epoch == self.epochs_done
-        if self._recipe.keep == "best" and not is_best:
-            return
-        weights = read_weights(compiled.built)
-        if not are_finite(weights):
-            raise self._diverged("a weight is not a number", self._step)
-        if self._recipe.keep == "best":
-            self._best_weights = weights
-        keeper.keep_soon(weights, self._stamped(card, self.epochs_done))
-
-    def _stamped(self, card: ModelCard, kept_epoch: int) -> ModelCard:
-        return msgspec.structs.replace(
+        keeping = Keeping(
+            self._run,
+            compiled,
             card,
-            epochs_done=self.epochs_done,
-            kept_epoch=kept_epoch,
-            best=self.best,
-            test=self.test,
+            facts,
+            position=self._position,
+            rules=self._rules,
+            keeps_best=self._recipe.keep == "best",
+            teller=self._teller,
+            state=self._checkpoint.state if self._checkpoint else None,
         )
+        self._checkpoint = None  # its arrays are in TensorFlow now
+        try:
+            self._epochs(trainer, keeping, sizes)
+        except NotFiniteError as error:
+            raise trainer.diverged("a weight is not a number", self._position.step) from error
+        finally:
+            keeping.close()
+        if not self._position.step:
+            return
+        if not self.is_completed:
+            keeping.keep_place()
+        if self.is_completed or not self._stop.is_pause:
+            self._finish(compiled, trainer, keeping)
 
-    def _finish(self, compiled: Compiled, keeper: WeightsKeeper, card: ModelCard) -> None:
-        """Puts the weights to keep in place, tests them and writes them for good."""
-        kept_epoch = self.epochs_done
-        weights = self._best_weights
-        if weights is not None and self.best is not None:
-            kept_epoch = self.best.epoch
-            assign_weights(compiled.built, weights)
-        else:
-            weights = read_weights(compiled.built)
-        if not are_finite(weights):
-            raise self._diverged("a weight is not a number", self._step)
-        # Before the test, which may take a while: a kill then loses nothing.
-        keeper.keep_now(weights, self._stamped(card, kept_epoch))
-        scores = self._test_scores(compiled, kept_epoch)
+    def _epochs(self, trainer: EpochTrainer, keeping: Keeping, sizes: Sizes) -> None:
+        """Trains until all epochs are done, the rules end it, or it is stopped."""
+        self._teller.phase("compiling", "Compiling the first step")
+        self._position.go_on()
+        stop_words = self._rules.stop_words
+        while self.epochs_done < sizes.epochs and not stop_words:
+            if self._stop.is_on:
+                return
+            trained = trainer.train(keeping.after_call)
+            if trained is None:
+                return
+            epoch, scores = trained
+            verdict = self._rules.took(epoch)
+            self._position.finish_epoch(epoch, scores, is_best=verdict.is_best)
+            for words in filter(None, (verdict.words, verdict.stop_words)):
+                self._teller.log(words)
+            keeping.after_epoch(is_best=verdict.is_best)
+            stop_words = verdict.stop_words
+        self.is_completed = True
+
+    # the end -----------------------------------------------------------------------------
+
+    def _finish(self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping) -> None:
+        """Keeps the weights for good and tests them."""
+        try:
+            model = keeping.finish()
+        except NotFiniteError as error:
+            raise trainer.diverged("a weight is not a number", self._position.step) from error
+        scores = self._test_scores(compiled, trainer, model)
         if scores is not None:
             self.test = TestResult(
                 loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
             )
-            keeper.keep_now(weights, self._stamped(card, kept_epoch))
+            keeping.keep_model(model, self.test)
 
-    def _test_scores(self, compiled: Compiled, kept_epoch: int) -> Scores | None:
+    def _test_scores(
+        self, compiled: Compiled, trainer: EpochTrainer, model: KeptModel
+    ) -> Scores | None:
         """Scores on the test pictures; those of the validation where it was on the same ones."""
-        is_known = compiled.test is compiled.validation and kept_epoch in self._scores_by_epoch
-        if is_known and (self.is_completed or self._best_weights is not None):
-            return self._scores_by_epoch[kept_epoch]
-        return self._scores(compiled.test, "testing", "Testing", to_the_end=True)
+        is_of_epoch = self.is_completed or self._recipe.keep == "best"
+        if compiled.test is compiled.validation and is_of_epoch:
+            known = self._position.scores.get(model.epoch)
+            if known is not None:
+                return known
+        return trainer.scores(compiled.test, "testing", "Testing", to_the_end=True)

@@ -1,0 +1,162 @@
+"""One epoch: its steps in calls of fitting length, each batch told, then the validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from workbench.core.progress_rules import ProgressRules
+from workbench.core.recipe import TrainingRecipe
+from workbench.core.schedules import learning_rate_at, learning_rates
+from workbench.protocol.events import EpochFinished
+from workbench.worker.compiled import Compiled, Sizes
+from workbench.worker.evaluator import Evaluator
+from workbench.worker.failure import DivergedError
+from workbench.worker.loop import CallLength, Scores, StepResults
+from workbench.worker.position import Position
+from workbench.worker.progress import Teller, finite
+from workbench.worker.stop import StopSwitch
+
+
+class EpochTrainer:
+    """Trains epochs from wherever a training is, also from the middle of one.
+
+    Args:
+        compiled: What is trained.
+        sizes: Batch and epochs.
+        recipe: Of the run; the learning rates come from it.
+        position: Where the training is; moved on here.
+        rules: Their factor upon the learning rates holds.
+        teller: Told every batch and epoch.
+        stop: Looked at between calls.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        sizes: Sizes,
+        recipe: TrainingRecipe,
+        *,
+        position: Position,
+        rules: ProgressRules,
+        teller: Teller,
+        stop: StopSwitch,
+    ) -> None:
+        self._compiled = compiled
+        self._sizes = sizes
+        self._recipe = recipe
+        self._position = position
+        self._rules = rules
+        self._teller = teller
+        self._stop = stop
+        self._call = CallLength()
+        self._is_compiled = False
+
+    def train(self, after_call: Callable[[], None]) -> tuple[EpochFinished, Scores | None] | None:
+        """Trains what is left of the epoch under way, validates and tells it.
+
+        Args:
+            after_call: Called between calls, with the position moved on.
+
+        Returns:
+            What was told, and the scores; None when it was stopped within.
+
+        Raises:
+            DivergedError: a loss is not a number.
+        """
+        position, number = self._position, self._position.epochs_done + 1
+        words = f"poch {number:,} of {self._sizes.epochs:,}"
+        while left := self._sizes.steps_per_epoch - position.steps_of_epoch:
+            if self._stop.is_on:
+                return None
+            self._steps(number, left)
+            self._teller.phase("training", f"E{words}")
+            after_call()
+        validation = self._compiled.validation
+        scores = self.scores(validation, "validating", f"Validating e{words}")
+        if validation is not None and scores is None:
+            return None  # stopped: it will be validated as a whole when the run goes on
+        return self._tell_epoch(number, scores), scores
+
+    def _steps(self, epoch: int, left: int) -> None:
+        """Trains and tells the steps of one call, at most `left`."""
+        sizes, position = self._sizes, self._position
+        steps = min(self._call.steps, left)
+        rates = learning_rates(
+            self._recipe, position.step, steps, sizes.total_steps, sizes.steps_per_epoch
+        )
+        rates *= np.float32(self._rules.rate_scale)
+        results = self._compiled.loop.train(self._compiled.iterator, steps, rates=rates)
+        position.add(results)
+        self._tell_batches(results, epoch)
+        # The first call compiles: what it took says nothing about the next.
+        if self._is_compiled:
+            self._call.learn(results)
+        self._is_compiled = True
+
+    def _tell_batches(self, results: StepResults, epoch: int) -> None:
+        count = len(results.losses)
+        first_step = self._position.step - count + 1
+        speed = count * self._sizes.batch_size / max(results.seconds, 1e-9)
+        self._teller.batches(
+            epoch=epoch,
+            first_step=first_step,
+            losses=results.losses.tolist(),
+            accuracies=results.accuracies.tolist(),
+            images_per_second=round(speed, 1) if self._is_compiled else 0.0,
+            learning_rate=self._rate_of(self._position.step - 1),
+        )
+        bad = np.flatnonzero(~np.isfinite(results.losses))
+        if len(bad):
+            raise self.diverged("the loss is not a number", first_step + int(bad[0]))
+
+    def _rate_of(self, step: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        sizes = self._sizes
+        rate = learning_rate_at(self._recipe, step, sizes.total_steps, sizes.steps_per_epoch)
+        return rate * self._rules.rate_scale
+
+    def diverged(self, what: str, step: int) -> DivergedError:
+        """The error of values that are no numbers."""
+        return DivergedError(what, step=step, learning_rate=self._recipe.learning_rate)
+
+    def scores(
+        self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False
+    ) -> Scores | None:
+        """Evaluates and tells how far it is; None without pictures, or when stopped.
+
+        Args:
+            evaluator: Of the pictures.
+            phase: Key of what is done now.
+            text: In words.
+            to_the_end: Do not stop on the way.
+        """
+        if evaluator is None:
+            return None
+
+        def is_stopped() -> bool:
+            return not to_the_end and self._stop.is_on
+
+        self._teller.phase(phase, text, 0.0)
+        return evaluator.scores(partial(self._teller.phase, phase, text), is_stopped)
+
+    def _tell_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
+        position, sizes = self._position, self._sizes
+        loss, accuracy = position.means()
+        images = sizes.steps_per_epoch * sizes.batch_size
+        return self._teller.tell(
+            EpochFinished(
+                epoch=number,
+                step=position.step,
+                loss=finite(loss),
+                accuracy=finite(accuracy),
+                val_loss=finite(scores.loss) if scores else None,
+                val_accuracy=finite(scores.accuracy) if scores else None,
+                top_k_accuracy=scores.top_k_accuracy if scores else None,
+                seconds=round(position.epoch_seconds, 4),
+                images_per_second=round(images / max(position.epoch_training_s, 1e-9), 1),
+                learning_rate=self._rate_of(position.step - 1),
+            )
+        )
