@@ -23,7 +23,7 @@ def whole_epochs(
     count: int, batch_size: int, *, seed: int, start_step: int = 0
 ) -> Iterator[Indices]:
     """For ever: each epoch's full batches, int64 (steps, batch); the rest of the pass is left
-    out, another rest in each epoch. Begins with the batch of `start_step`.
+    out, another rest in each epoch. The first block begins with step `start_step` of all.
     """
     steps = count // batch_size
     epoch, done = divmod(start_step, steps)
@@ -37,9 +37,9 @@ def endless_passes(
     count: int, batch_size: int, *, seed: int, start_step: int = 0
 ) -> Iterator[Indices]:
     """For ever: pass after pass without leaving any picture out, int64 (steps, batch).
-    Begins with the batch of `start_step`.
 
     For epochs of a chosen number of steps: each picture comes once before any comes twice.
+    The first block begins with step `start_step` of all.
     """
     epoch, done = divmod(start_step * batch_size, count)
     rest = permutation(count, seed=seed, epoch=epoch)[done:]

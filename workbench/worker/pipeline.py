@@ -3,85 +3,118 @@
 Elements of a training pipeline: (pictures (batch, h, w, c), labels (batch,)); of an
 evaluation pipeline also weights (batch,), 0 for the filling of the last batch. Pictures
 stay uint8 where no layer runs in the pipeline: the step casts them on the device.
+
+Every training batch is a function of (seed, step) alone: a pipeline that starts at step k
+gives exactly the batches that one from the beginning gives from k on, wherever the pictures
+lie and however many threads work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from workbench.core.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
-from workbench.runs.outcome import memory_limit
+from workbench.worker.augment import augmentation, through
+from workbench.worker.mixing import erase
+from workbench.worker.mixing import mix as mix_pictures
 from workbench.worker.order import Indices, padded_batches
+from workbench.worker.place import Place, fits_memory, is_array, place_of
 
-_MEMORY_SHARE = 0.3
 _PREFETCH = 3
-_SEED_STRIDE = 4096
+_THREADS = 2
+_READ_AT_ONCE = 64 * 2**20
+_ALIGNMENT = 64  # TensorFlow takes arrays over uncopied when they begin at such an address
 
 
-def fits_memory(part: PreparedPart) -> bool:
-    """True when TensorFlow may hold a copy of all the pictures, and still have room to work."""
-    limit = memory_limit()
-    return not limit or part.x.nbytes < _MEMORY_SHARE * limit
+class Order(Protocol):
+    """Makes an iterator of index blocks, int64 (steps, batch_size), from a step on."""
+
+    def __call__(self, *, start_step: int) -> Iterator[Indices]: ...
 
 
 def training_pipeline(
     tf: Any,
     part: PreparedPart,
-    order: Callable[[], Iterator[Indices]],
+    order: Order,
     layers: Sequence[Any],
     *,
     batch_size: int,
     seed: int,
     start_step: int = 0,
+    place: Place | None = None,
+    recipe: TrainingRecipe | None = None,
+    num_classes: int = 0,
+    dtype: str = "float32",
+    threads: int | None = None,
 ) -> Any:
     """An endless dataset of augmented batches in the given order.
 
     Args:
         tf: TensorFlow.
         part: The training part.
-        order: Makes an iterator of index blocks, int64 (steps, batch_size), from
-            `start_step` on.
+        order: Which pictures come when; e.g. a partial of `order.whole_epochs`.
         layers: The Keras layers of the pipeline, in their order.
         batch_size: Pictures a step, over all replicas together.
         seed: Start of the augmentation's random numbers.
-        start_step: Steps done before: the first batch is the one of this step.
+        start_step: Steps that are done already.
+        place: Where the pictures lie; chosen by `place_of` where not given.
+        recipe: Says whether batches are mixed, and whether XLA may be used.
+        num_classes: Classes of the data set, where batches are mixed.
+        dtype: Type in which float pictures are handed over: what the model computes in.
+        threads: Threads for this work; None: two, of those that TensorFlow has anyway.
     """
     blocks = tf.data.Dataset.from_generator(
-        order, output_signature=tf.TensorSpec((None, batch_size), tf.int64)
+        lambda: order(start_step=start_step),
+        output_signature=tf.TensorSpec((None, batch_size), tf.int64),
     )
-    numbered = tf.data.Dataset.zip((tf.data.Dataset.counter(start_step), blocks.unbatch()))
-    gather = _gather(tf, part)
-    augment = _augmenting(tf, layers, seed)
+    steps = tf.data.Dataset.counter(start=start_step)
+    gather = _gather(tf, part, place or place_of(part, recipe))
+    jit = recipe is None or recipe.xla != "off"
+    augment = augmentation(tf, layers, seed=seed, dtype=dtype, jit=jit)
+    mix = _mixing(tf, recipe, seed=seed, num_classes=num_classes, dtype=dtype)
 
     def make_batch(step: Any, indices: Any) -> tuple[Any, Any]:
         pictures, labels = gather(indices)
-        return augment(pictures, step), labels
+        return mix(augment(pictures, step), labels, step)
 
-    return _mapped(tf, numbered, make_batch)
+    return _mapped(tf, tf.data.Dataset.zip((steps, blocks.unbatch())), make_batch, threads)
 
 
 def evaluation_pipeline(
-    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int
+    tf: Any,
+    part: PreparedPart,
+    layers: Sequence[Any],
+    *,
+    batch_size: int,
+    place: Place | None = None,
+    recipe: TrainingRecipe | None = None,
+    threads: int | None = None,
 ) -> Any:
     """A dataset of all pictures once, in order; the last batch is filled up at weight 0."""
     batches = tf.data.Dataset.from_tensor_slices(padded_batches(len(part), batch_size))
-    gather = _gather(tf, part)
+    gather = _gather(tf, part, place or place_of(part, recipe))
 
     def make_batch(indices: Any, weights: Any) -> tuple[Any, Any, Any]:
         pictures, labels = gather(indices)
         return through(pictures, layers, training=False), labels, weights
 
-    return _mapped(tf, batches, make_batch)
+    return _mapped(tf, batches, make_batch, threads)
 
 
-def _mapped(tf: Any, dataset: Any, function: Any) -> Any:
+def _mapped(tf: Any, dataset: Any, function: Any, threads: int | None) -> Any:
     options = tf.data.Options()
     options.deterministic = True  # the same seed gives the same curve
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
-    mapped = dataset.map(_plain(tf, function), num_parallel_calls=2, deterministic=True)
+    # Rewriting the graph would copy the pictures that it holds: twice the memory.
+    options.experimental_optimization.apply_default_optimizations = False
+    if threads is not None:
+        options.threading.private_threadpool_size = threads
+    calls = threads or _THREADS
+    mapped = dataset.map(_plain(tf, function), num_parallel_calls=calls, deterministic=True)
     return mapped.prefetch(_PREFETCH).with_options(options)
 
 
@@ -90,11 +123,34 @@ def _plain(tf: Any, function: Any) -> Any:
     return tf.autograph.experimental.do_not_convert(function)
 
 
-def _gather(tf: Any, part: PreparedPart) -> Callable[[Any], tuple[Any, Any]]:
+def _mixing(
+    tf: Any, recipe: TrainingRecipe | None, *, seed: int, num_classes: int, dtype: str
+) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
+    """(pictures, labels, step) -> the same mixed as the recipe says; labels may become soft."""
+    if recipe is None or (not recipe.random_erasing and recipe.mixing == "none"):
+        return lambda pictures, labels, step: (pictures, labels)
+
+    def mix(pictures: Any, labels: Any, step: Any) -> tuple[Any, Any]:
+        if recipe.random_erasing:
+            pictures = erase(tf, pictures, seed=seed, step=step, recipe=recipe)
+        if recipe.mixing != "none":
+            pictures, labels = mix_pictures(
+                tf, pictures, labels, seed=seed, step=step, recipe=recipe, num_classes=num_classes
+            )
+        return (tf.cast(pictures, dtype) if pictures.dtype.is_floating else pictures), labels
+
+    return mix
+
+
+# where the pictures lie ---------------------------------------------------------------
+
+
+def _gather(tf: Any, part: PreparedPart, place: Place) -> Callable[[Any], tuple[Any, Any]]:
     """Makes indices (batch,) -> (uint8 pictures (batch, h, w, c), int64 labels (batch,))."""
     labels = tf.constant(part.y)
-    if fits_memory(part):
-        pictures = tf.constant(np.ascontiguousarray(part.x))
+    # An array that is too large for a second copy is read where it is.
+    if place == "memory" and (fits_memory(part) or not is_array(part)):
+        pictures = _in_memory(tf, part)
         return lambda indices: (tf.gather(pictures, indices), tf.gather(labels, indices))
 
     def read(indices: Indices) -> Any:
@@ -102,45 +158,19 @@ def _gather(tf: Any, part: PreparedPart) -> Callable[[Any], tuple[Any, Any]]:
 
     def gather(indices: Any) -> tuple[Any, Any]:
         batch = tf.numpy_function(read, [indices], tf.uint8)
-        return tf.ensure_shape(batch, (indices.shape[0], *part.x.shape[1:])), tf.gather(
-            labels, indices
-        )
+        pictures = tf.ensure_shape(batch, (indices.shape[0], *part.x.shape[1:]))
+        return pictures, tf.gather(labels, indices)
 
     return gather
 
 
-def _augmenting(tf: Any, layers: Sequence[Any], seed: int) -> Callable[[Any, Any], Any]:
-    """(pictures, step) -> pictures; random layers draw from (seed, step) alone.
-
-    Keras keeps a running state in each layer, so that with two batches in the making the
-    numbers would depend on which is faster.
-    """
-    generators = [getattr(layer, "generator", None) for layer in layers]
-
-    def augment(pictures: Any, step: Any) -> Any:
-        for number, generator in enumerate(generators):
-            if generator is not None:
-                generator.next = _draws(tf, step, seed=seed + number * _SEED_STRIDE)
-        return through(pictures, layers, training=True)
-
-    return augment
-
-
-def _draws(tf: Any, step: Any, *, seed: int) -> Callable[..., Any]:
-    calls = iter(range(_SEED_STRIDE))
-
-    def draw(ordered: bool = True) -> Any:  # noqa: ARG001, FBT001, FBT002 - Keras's signature
-        number = (seed + next(calls)) % 2**31
-        return tf.stack([tf.cast(step % 2**31, tf.int32), tf.constant(number, tf.int32)])
-
-    return draw
-
-
-def through(pictures: Any, layers: Sequence[Any], *, training: bool) -> Any:
-    """Sends pictures through layers in turn; `training` switches the random ones on."""
-    for layer in layers:
-        if getattr(layer, "_call_has_training_arg", False):
-            pictures = layer(pictures, training=training)
-        else:
-            pictures = layer(pictures)
-    return pictures
+def _in_memory(tf: Any, part: PreparedPart) -> Any:
+    """All pictures as one tensor, uint8 (n, h, w, c); a single copy, read piece by piece."""
+    size = part.x.nbytes
+    room = np.empty(size + _ALIGNMENT, np.uint8)
+    begin = -room.ctypes.data % _ALIGNMENT
+    pixels = room[begin : begin + size].reshape(part.x.shape)
+    step = max(1, _READ_AT_ONCE // max(1, size // max(1, len(part))))
+    for start in range(0, len(part), step):
+        pixels[start : start + step] = part.x[start : start + step]
+    return tf.experimental.dlpack.from_dlpack(pixels.__dlpack__())
