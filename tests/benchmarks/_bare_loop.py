@@ -39,11 +39,11 @@ class _SilentContext:
 
 def main(path: Path) -> int:
     """Trains without events, checkpoints and window."""
+    from workbench.runs.environment import project_environment
     from workbench.runs.folder import RunFolder
-    from workbench.runs.start import target_environment
 
     project = RunFolder(path).request().to_project()
-    os.environ.update(target_environment(project.target))
+    os.environ.update(project_environment(project))
 
     import keras
     import tensorflow as tf

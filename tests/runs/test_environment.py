@@ -1,0 +1,51 @@
+"""The environment of a trainer, and the way back to the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.core.project import Choice, Project
+from workbench.core.recipe import TrainingRecipe
+from workbench.errors import RunError
+from workbench.runs.environment import (
+    OUTER_VARIABLE,
+    project_environment,
+    target_environment,
+    trainer_environment,
+    users_environment,
+)
+
+
+def test_a_trainer_gives_the_next_one_the_users_environment():
+    user = {"HOME": "/home/me", "PYTHONPATH": "/mine", "TF_CPP_MIN_LOG_LEVEL": "0"}
+    pinned = Project(recipe=TrainingRecipe(threads=1))
+    first = trainer_environment(pinned, {"MARK": "7"}, user)
+    assert first["TF_NUM_INTRAOP_THREADS"] == "1"
+    assert first["MARK"] == "7"
+    assert first["HOME"] == "/home/me"
+    assert first["PYTHONPATH"].endswith(":/mine")
+    assert users_environment(first) == user
+    second = trainer_environment(Project(), {}, first)
+    assert "TF_NUM_INTRAOP_THREADS" not in second
+    assert "MARK" not in second
+    assert second["PYTHONPATH"] == first["PYTHONPATH"]
+    assert users_environment(second) == user
+
+
+def test_variables_of_others_stay_as_they_are():
+    assert users_environment({"A": "1"}) == {"A": "1"}
+    assert OUTER_VARIABLE in trainer_environment(Project(), {}, {"A": "1"})
+
+
+def test_threads_are_pinned_only_when_the_recipe_says_so():
+    assert "TF_NUM_INTRAOP_THREADS" not in project_environment(Project())
+
+
+def test_an_unknown_target_is_refused():
+    project = replace(Project(), target=Choice("toaster", {}))
+    with pytest.raises(RunError) as caught:
+        trainer_environment(project, {}, {})
+    assert caught.value.received == "toaster"
+    assert target_environment(Project().target)["KERAS_BACKEND"] == "tensorflow"
