@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from workbench.errors import WorkbenchError
 from workbench.protocol.events import RunFinished
 from workbench.runs.checkpoint import has_checkpoint, read_checkpoint, remove_checkpoints
+from workbench.runs.environment import project_environment
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder
 from workbench.runs.queue import start_next_after
-from workbench.runs.start import target_environment
 from workbench.worker.failure import DivergedError, error_parts
 from workbench.worker.heartbeat import Pulse
 from workbench.worker.progress import Teller
@@ -66,7 +66,7 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
     try:
         teller.phase("starting", "Resuming" if resume else "Starting")
         project = run.request().to_project()
-        os.environ.update(target_environment(project.target))
+        os.environ.update(project_environment(project))
         with Pulse(writer):
             checkpoint = read_checkpoint(run) if resume else None
             from workbench.worker.training import Training  # after the first events
