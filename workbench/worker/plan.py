@@ -81,7 +81,7 @@ def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settl
             return _measured(task, ways, key, tell, check)
     way = best_way(ways, timings, steps=task.sizes.total_steps)
     trainable = make_trainable(task, way, check)
-    plan = _plan(recipe, way, timings, plan_words(way, timings, recipe, source=source))
+    plan = _plan(task, way, timings, plan_words(way, timings, recipe, source=source))
     return Settled(plan, trainable, training_batches(task, trainable))
 
 
@@ -123,7 +123,7 @@ def _measured(task: Task, ways: tuple[Way, ...], key: str, tell: Tell, check: Ch
     recipe, timings = task.project.recipe, result.timings
     way = best_way(ways, timings, steps=steps)
     words = plan_words(way, timings, recipe, source="measured", spent_s=result.spent_s)
-    plan = _plan(recipe, way, timings, words)
+    plan = _plan(task, way, timings, words)
     return Settled(plan, expected, batches) if way == ways[0] else settled_before(task, plan, check)
 
 
@@ -157,7 +157,8 @@ class _Runner:
         return self._loop.train(self._iterator, self._steps, rates=rates)
 
 
-def _plan(recipe: TrainingRecipe, way: Way, timings: Mapping[Way, Timing], words: str) -> Plan:
+def _plan(task: Task, way: Way, timings: Mapping[Way, Timing], words: str) -> Plan:
+    recipe = task.project.recipe
     gain = gain_of(way, timings)
     calls = recipe.steps_per_call
     if calls is None and way in timings:
@@ -167,7 +168,7 @@ def _plan(recipe: TrainingRecipe, way: Way, timings: Mapping[Way, Timing], words
         precision=way.precision,
         xla=way.xla,
         steps_per_call=calls,
-        pipeline=None,
+        pipeline=task.place,
         gain=None if gain is None else round(gain, 2),
         words=words,
         pinned=[pin for pin in _PINS if getattr(recipe, pin) != getattr(defaults, pin)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from workbench.worker.losses import class_weights
 from workbench.worker.optimizers import make_optimizer
 from workbench.worker.order import Indices, endless_passes, whole_epochs
 from workbench.worker.pipeline import training_pipeline
+from workbench.worker.place import Place, place_of
 from workbench.worker.sizes import Sizes
 from workbench.worker.ways import Way
 
@@ -46,6 +47,11 @@ class Task:
     data: PreparedData
     strategy: Any
     sizes: Sizes
+
+    @cached_property
+    def place(self) -> Place:
+        """Where the training pictures lie."""
+        return place_of(self.data.train, self.project.recipe)
 
 
 @dataclass(frozen=True)
@@ -123,22 +129,29 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
 
 def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -> Any:
     """The endless dataset of the task's training batches from a step on, not yet distributed."""
-    layers = [layer for _, layer in trainable.built.pipeline]
     recipe, train = task.project.recipe, task.data.train
-    order = _order(task.project, len(train), task.sizes)
-    batch_size = task.sizes.batch_size
     return training_pipeline(
         task.tf,
         train,
-        order,
-        layers,
-        batch_size=batch_size,
+        _order(task.project, len(train), task.sizes),
+        [layer for _, layer in trainable.built.pipeline],
+        batch_size=task.sizes.batch_size,
         seed=recipe.seed,
         start_step=start_step,
+        place=task.place,
+        recipe=recipe,
+        num_classes=len(task.data.class_names),
+        dtype=_input_dtype(trainable.built),
     )
 
 
-def _order(project: Project, count: int, sizes: Sizes) -> Callable[[], Iterator[Indices]]:
+def _input_dtype(built: BuiltModel) -> str:
+    """What the first layer with weights computes in: float pictures are handed over in that."""
+    first = next((layer for layer in built.model.layers if layer.count_params()), None)
+    return str(first.compute_dtype) if first is not None else "float32"
+
+
+def _order(project: Project, count: int, sizes: Sizes) -> Callable[..., Iterator[Indices]]:
     recipe = project.recipe
     make = endless_passes if recipe.steps_per_epoch else whole_epochs
     return partial(make, count, sizes.batch_size, seed=recipe.seed)
