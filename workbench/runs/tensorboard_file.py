@@ -95,19 +95,26 @@ class EventFile:
     """One event file, in a folder that TensorBoard is pointed at.
 
     Each value is on its way to the disk as soon as it is written. A run that goes on after
-    a kill gets another file in the same folder, beginning with `resume_at`.
+    a kill gets another file in the same folder. Each file begins by saying from which step
+    on it tells: of what files before it tell of these steps TensorBoard forgets all, because
+    it is done again. (It heeds that only from the second such word in a folder on.)
+
+    Args:
+        folder: Where; made where it is not there.
+        first_step: The lowest step that may be written.
 
     Raises:
         OSError: from every method that writes: the disk is full or the folder is gone.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, first_step: int = 1) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         number = len(list(folder.glob("events.out.tfevents.*")))
         # TensorBoard reads the files of a folder in the order of their names.
         name = f"events.out.tfevents.{int(time.time()):010d}.{number:04d}.{os.getpid()}"
         self._file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
         self._write(_event(time.time(), 0, _block(0x1A, _FILE_VERSION)))
+        self._write(_event(time.time(), first_step, _SESSION_START))
 
     def scalars(self, step: int, values: Mapping[str, float], *, wall_time: float) -> None:
         """Adds values by tag.
@@ -118,12 +125,6 @@ class EventFile:
             wall_time: Seconds since the epoch.
         """
         self._write(scalars_event(wall_time, step, values))
-
-    def resume_at(self, step: int, *, wall_time: float) -> None:
-        """Tells TensorBoard to forget, from all files of the folder, what has this step or a
-        later one: it is done again.
-        """
-        self._write(_event(wall_time, step, _SESSION_START))
 
     def _write(self, event: bytes) -> None:
         data = record(event)

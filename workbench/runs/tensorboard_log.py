@@ -35,6 +35,7 @@ class TensorBoardLog:
         self._folder = folder
         self._files: dict[str, EventFile] = {}
         self._batch_time = 0.0
+        self._first_step = 1
 
     def add(self, event: RunEvent) -> None:
         """Writes the values of an event; most have none."""
@@ -52,12 +53,11 @@ class TensorBoardLog:
         self._files.clear()
 
     def _start(self, event: RunStarted) -> None:
-        """Steps that an earlier trainer of this run did in vain are taken back."""
+        """Steps that an earlier trainer of this run did in vain are taken back at once."""
+        self._first_step = (event.resumed_at_step or 0) + 1
         for part in ("train", "validation"):
-            has_older = any((self._folder / part).glob("*"))
-            if has_older:
-                step = (event.resumed_at_step or 0) + 1
-                self._file(part).resume_at(step, wall_time=event.time)
+            if any((self._folder / part).glob("*")):
+                self._file(part)
 
     def _add_batch(self, event: Batch) -> None:
         if 0 <= event.time - self._batch_time < BATCH_INTERVAL_S:
@@ -89,5 +89,5 @@ class TensorBoardLog:
 
     def _file(self, part: str) -> EventFile:
         if part not in self._files:
-            self._files[part] = EventFile(self._folder / part)
+            self._files[part] = EventFile(self._folder / part, first_step=self._first_step)
         return self._files[part]
