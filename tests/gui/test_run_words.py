@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from workbench.gui.log_words import LogTeller, event_words
-from workbench.gui.run_words import resumed_words, time_shares, time_words
 from workbench.protocol.events import (
     CheckpointKept,
     PhaseChanged,
@@ -15,6 +14,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.protocol.messages import ErrorParts
+from workbench.runs.event_words import resumed_words, time_shares, time_words
 
 
 def _started(**fields):

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from workbench.cli._output import printable, tell
 from workbench.protocol.events import (
     Batch,
+    CheckpointKept,
     DataReady,
     EpochFinished,
     LogLine,
@@ -17,7 +18,9 @@ from workbench.protocol.events import (
     RunEvent,
     RunFinished,
     RunStarted,
+    TimeSpent,
 )
+from workbench.runs.event_words import checkpoint_words, resumed_words, time_words
 
 
 class RunTeller:
@@ -37,6 +40,8 @@ class RunTeller:
         self._task: TaskID | None = None
         self._phase = ""
         self._told: set[str] = set()
+        self._checkpoint_problem = ""
+        self._spent: TimeSpent | None = None
         self._epochs = 0
         self._steps_per_epoch = 0
 
@@ -50,8 +55,7 @@ class RunTeller:
     def show(self, event: RunEvent) -> None:
         """Tells one event."""
         if isinstance(event, RunStarted):
-            self._epochs = event.epochs
-            self._say(f"{event.plan.words}\nThe run is written to {event.run}".strip())
+            self._started(event)
         elif isinstance(event, PhaseChanged):
             self._describe(event.text)
         elif isinstance(event, DataReady):
@@ -62,8 +66,32 @@ class RunTeller:
             self._say(epoch_sentence(event, self._epochs))
         elif isinstance(event, LogLine):
             self._say(event.text)
+        elif isinstance(event, TimeSpent):
+            self._spent = event
+        elif isinstance(event, CheckpointKept):
+            self._checkpoint(event)
         elif isinstance(event, RunFinished):
-            self._say(finish_sentence(event))
+            self._finished(event)
+
+    def _started(self, event: RunStarted) -> None:
+        self._epochs = event.epochs
+        for words in (resumed_words(event), event.plan.words):
+            if words:
+                self._say(f"{words}.")
+        self._say(f"The run is written to {event.run}")
+
+    def _checkpoint(self, event: CheckpointKept) -> None:
+        """Checkpoints are kept all the time: only trouble is told, once, and its end."""
+        problem = event.problem.what if event.problem is not None else ""
+        if problem != self._checkpoint_problem:
+            self._checkpoint_problem = problem
+            words = checkpoint_words(event)
+            self._say(f"{words[:1].upper()}{words[1:]}")
+
+    def _finished(self, event: RunFinished) -> None:
+        if self._spent is not None and time_words(self._spent):
+            self._say(f"Time: {time_words(self._spent)}. {self._spent.advice}".rstrip())
+        self._say(finish_sentence(event))
 
     def _say(self, text: str) -> None:
         if self._console.is_terminal:
@@ -126,7 +154,8 @@ def finish_sentence(event: RunFinished) -> str:
     if event.error is not None:
         return " ".join(filter(None, (event.error.what, event.error.fix)))
     epochs = "1 epoch" if event.epochs_done == 1 else f"{event.epochs_done} epochs"
-    words = f"The run {event.outcome} after {epochs}, {event.seconds:.0f} s."
+    outcome = "paused" if event.is_paused else event.outcome
+    words = f"The run {outcome} after {epochs}, {event.seconds:.0f} s."
     if event.test is not None and event.test.accuracy is not None:
         words += f" Test accuracy {event.test.accuracy:.4f}."
     return words

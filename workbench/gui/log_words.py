@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.gui.run_words import resumed_words, time_words
 from workbench.gui.widgets.numbers import count, duration, plural, share
 from workbench.protocol.events import (
     CheckpointKept,
@@ -17,6 +16,7 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
+from workbench.runs.event_words import checkpoint_words, resumed_words, time_words
 
 MAX_BAD_FILES = 5
 CHECKPOINT_NEWS_S = 60.0
@@ -77,7 +77,7 @@ def event_words(event: RunEvent, epochs: int = 0) -> str:
         case TimeSpent():
             words = ". ".join(filter(None, (time_words(event), event.advice)))
         case CheckpointKept():
-            words = _checkpoint_words(event)
+            words = checkpoint_words(event)
         case LogLine():
             words = event.text if event.level == "info" else f"{event.level}: {event.text}"
         case RunFinished():
@@ -119,12 +119,6 @@ def _epoch_words(event: EpochFinished, epochs: int) -> str:
     if event.top_k_accuracy is not None:
         words += f" · top-k {share(event.top_k_accuracy)}"
     return f"{words} · {duration(event.seconds)}"
-
-
-def _checkpoint_words(event: CheckpointKept) -> str:
-    if event.problem is None:
-        return f"checkpoint kept at step {count(event.step)}, epoch {count(event.epoch)}"
-    return " ".join(filter(None, ("no checkpoint:", event.problem.what, event.problem.fix)))
 
 
 def _finished_words(event: RunFinished) -> str:

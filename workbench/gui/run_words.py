@@ -5,20 +5,9 @@ from __future__ import annotations
 import time
 
 from workbench.gui.widgets.numbers import count, plural
-from workbench.protocol.events import RunStarted, TimeSpent
 from workbench.runs.history import MetricHistory
 from workbench.runs.outcome import RunOutcome
 from workbench.runs.summary import RunSummary
-
-TIME_PARTS: tuple[tuple[str, str, str], ...] = (
-    ("compute", "compute_s", "computing steps"),
-    ("input", "input_s", "waiting for pictures"),
-    ("host", "host_s", "Python between the steps"),
-    ("compile", "compile_s", "building and compiling"),
-    ("validation", "validation_s", "validating"),
-    ("saving", "saving_s", "keeping checkpoints"),
-)
-"""(name, field of TimeSpent, what it is) of each part of a trainer's time."""
 
 
 def state_words(summary: RunSummary) -> str:
@@ -88,35 +77,3 @@ def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
 
 def _is_training(history: MetricHistory) -> bool:
     return history.phase is None or history.phase.phase in ("training", "validating")
-
-
-def resumed_words(started: RunStarted | None) -> str:
-    """Where a resumed run went on, and whether its figures are those of one never stopped.
-
-    "Resumed at step 3,120, exact to the bit"; "" for a run from its start.
-    """
-    if started is None or started.resumed_at_step is None:
-        return ""
-    words = f"Resumed at step {count(started.resumed_at_step)}"
-    if started.bit_exact is True:
-        return f"{words}, exact to the bit"
-    if started.bit_exact:
-        return f"{words}, not exact to the bit: {'; '.join(started.bit_exact)}"
-    return words
-
-
-def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
-    """(name, seconds, share 0..1) of each part that took any time, as `TIME_PARTS`."""
-    parts = [(name, max(0.0, getattr(spent, field))) for name, field, _ in TIME_PARTS]
-    total = sum(seconds for _, seconds in parts)
-    return [(name, seconds, seconds / total) for name, seconds in parts if total and seconds]
-
-
-def time_words(spent: TimeSpent) -> str:
-    """The shares, the largest first: "compute 86 % · input 9 % · host 5 %"; or ""."""
-    shares = sorted(time_shares(spent), key=lambda part: -part[2])
-    return " · ".join(f"{name} {_percent(part)}" for name, _, part in shares)
-
-
-def _percent(part: float) -> str:
-    return "< 1 %" if part < 0.005 else f"{part * 100:.0f} %"

@@ -33,7 +33,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.summary import RunSummary
 
 SIZE = QSize(760, 620)
-TITLE_PX = 210
+TITLE_PX = 250
 
 
 class CompareRuns(QDialog):

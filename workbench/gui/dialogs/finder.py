@@ -6,18 +6,26 @@ The trying is done by the measuring worker; classification does not wait for it.
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.core.project_file import project_text
 from workbench.gui.context import WindowContext
 from workbench.gui.widgets.buttons import button
-from workbench.gui.widgets.labels import plain_label
+from workbench.gui.widgets.labels import plain_label, set_role
 from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Progress
 from workbench.protocol.wire import error_from_parts
 
 SIZE = QSize(640, 520)
 PROGRESS_STEPS = 1000
+RESULT_PX = 52
 
 
 class FinderDialog(QDialog):
@@ -56,6 +64,9 @@ class FinderDialog(QDialog):
         self.progress.setRange(0, PROGRESS_STEPS)
         self.progress.setTextVisible(False)
         self.words = plain_label(wrap=True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._pages = QStackedWidget()
+        self._pages.setFixedHeight(RESULT_PX)
         self.use = button("Use this", role="primary")
         self.again = button("Search again")
         self.stop = button("Cancel")
@@ -78,9 +89,15 @@ class FinderDialog(QDialog):
         column.addWidget(plain_label(title, role="title"))
         column.addWidget(plain_label(explanation, role="dim", wrap=True))
         column.addWidget(self.plot, 1)
-        column.addWidget(self.progress)
-        column.addWidget(self.status)
-        column.addWidget(self.words)
+        searching = QWidget()
+        below = QVBoxLayout(searching)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addWidget(self.progress)
+        below.addWidget(self.status)
+        below.addStretch(1)
+        for page in (searching, self.words):
+            self._pages.addWidget(page)
+        column.addWidget(self._pages)
         column.addLayout(buttons)
 
     # what each finder is -----------------------------------------------------------------
@@ -109,6 +126,7 @@ class FinderDialog(QDialog):
         self._found = {}
         self.clear()
         self.words.setText("")
+        self._pages.setCurrentIndex(0)
         self.progress.setRange(0, 0)
         request = self.make_request(project_text(self._context.document.project))
         self._request = self._context.measurer.send(request, self._on_answer)
@@ -132,13 +150,16 @@ class FinderDialog(QDialog):
         elif isinstance(answer, Failed):
             self._end(str(error_from_parts(answer.error)), is_bad=True)
         elif self.take(answer):
-            self._end("")
+            self._end()
 
-    def _end(self, words: str, *, is_bad: bool = False) -> None:
+    def _end(self, words: str = "", *, is_bad: bool = False) -> None:
+        """The search is over; without words those of what was found stand."""
         self._request = 0
-        self.progress.setRange(0, PROGRESS_STEPS)
-        self.progress.setValue(0 if is_bad else PROGRESS_STEPS)
-        self.status.say(words, is_bad=is_bad)
+        self.status.say("")
+        if words:
+            self.words.setText(words)
+        set_role(self.words, "bad" if is_bad else "text")
+        self._pages.setCurrentWidget(self.words)
         self._show_buttons()
 
     def _show_buttons(self) -> None:

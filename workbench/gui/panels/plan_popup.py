@@ -11,6 +11,7 @@ from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import FactRows
 from workbench.gui.widgets.labels import plain_label
 from workbench.protocol.events import Plan, RunStarted
+from workbench.targets import all_targets
 
 WIDTH_PX = 380
 
@@ -23,7 +24,7 @@ _PIPELINES = {
 
 def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
     """(name, value) of all parts of the plan, for people; pinned ones are marked."""
-    plan = started.plan
+    plan, target = started.plan, all_targets().get(started.target)
     rows = [
         ("precision", "Precision", plan.precision),
         ("xla", "Compiled by XLA", "yes" if plan.xla else "no"),
@@ -31,7 +32,7 @@ def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
         ("pipeline", "Pictures", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
         ("threads", "Threads", f"{plan.threads}" if plan.threads else "all cores"),
         ("", "Measured gain", f"{plan.gain:.1f} x plain float32" if plan.gain else "–"),
-        ("", "Trains on", started.target),
+        ("", "Trains on", target.title if target is not None else started.target),
         ("", "TensorFlow", started.versions.get("tensorflow", "–")),
     ]
     return [

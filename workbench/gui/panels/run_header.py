@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLa
 from workbench.client.run_follower import RunFollower
 from workbench.gui.fonts import ui_font
 from workbench.gui.panels.plan_popup import PlanPopup
-from workbench.gui.run_words import headline, resumed_words
+from workbench.gui.run_words import headline
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.labels import ElidedLabel, plain_label
 from workbench.gui.widgets.numbers import count, duration, share
+from workbench.runs.event_words import resumed_words
 
 TICK_MS = 500
 SAY_HOW_LONG_AFTER_S = 2.0
@@ -206,10 +207,12 @@ class RunHeader(QFrame):
         is_waiting = outcome is not None and outcome.kind == "waiting"
         is_training = is_loaded and not is_over and not is_waiting
         has_words = self.width() >= BUTTON_WORDS_FROM_PX
+        go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
+        end = ("Take out of the queue", "Taking out") if is_waiting else ("Stop", "Stopping")
         parts = (
             (self.pause, "pause", "Pause", "Pausing", is_training),
-            (self.resume, "resume", "Resume", "Resuming", is_over and self._can_resume),
-            (self.stop, "stop", "Stop", "Stopping", is_training),
+            (self.resume, "resume", *go, is_waiting or (is_over and self._can_resume)),
+            (self.stop, "stop", *end, is_training or is_waiting),
         )
         for part, key, words, going_on, is_shown in parts:
             shown = going_on if self._asked == key else words
@@ -217,12 +220,14 @@ class RunHeader(QFrame):
             part.setEnabled(not self._asked)
             part.setText(shown if has_words else "")
             part.setAccessibleName(shown)
-            part.setToolTip(_TIPS[key])
+            part.setToolTip("" if is_waiting else _TIPS[key])
 
     def _show_how(self, follower: RunFollower) -> None:
         started = follower.history.started
         self.plan.setVisible(started is not None)
         words = [resumed_words(started), started.plan.words if started is not None else ""]
+        if follower.outcome is not None and follower.outcome.kind == "waiting":
+            words = [follower.outcome.sentence()]
         text = " · ".join(filter(None, words))
         if self.how.full_text != text:
             self.how.set_full_text(text)

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.gui.run_words import TIME_PARTS, time_shares
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_label, plain_tip
 from workbench.gui.widgets.numbers import duration
 from workbench.protocol.events import TimeSpent
+from workbench.runs.event_words import TIME_PARTS, time_shares
 
 BAR_PX = 12
 GAP_PX = 2
@@ -99,9 +99,9 @@ class TimeSpentBox(QScrollArea):
         column.setContentsMargins(14, 10, 14, 12)
         column.setSpacing(8)
         column.addWidget(self.bar)
+        column.addWidget(self.advice)
         column.addLayout(self._grid)
         column.addWidget(self.hint)
-        column.addWidget(self.advice)
         column.addStretch(1)
         self.setWidget(page)
         self.show_time(None)

@@ -16,15 +16,16 @@ from PySide6.QtWidgets import (
 from workbench.client.background import Background
 from workbench.errors import WorkbenchError
 from workbench.gui.context import WindowContext
+from workbench.gui.find_flow import FindFlow
 from workbench.gui.panels.log_panel import LogPanel
 from workbench.gui.panels.prediction import PredictionBox
 from workbench.gui.panels.recipe import RecipePanel
 from workbench.gui.panels.run_header import RunHeader
 from workbench.gui.panels.run_list import RunListPanel
 from workbench.gui.panels.run_notice import RunNotice
+from workbench.gui.panels.run_pages import RunPages
 from workbench.gui.panels.run_trouble import RunTrouble
 from workbench.gui.panels.time_spent import TimeSpentBox
-from workbench.gui.plots.plot_pair import PlotPair
 from workbench.gui.run_actions_flow import RunActions
 from workbench.gui.run_overlays import RunOverlays
 from workbench.gui.widgets.docks import make_dock
@@ -59,14 +60,16 @@ class TrainView(QMainWindow):
         theme = context.theme
         self.overlays = RunOverlays(context.library, self)
         self.actions_of_runs = RunActions(context, self)
+        self.finders = FindFlow(context, self)
         self.runs = RunListPanel(theme, context.library, self.overlays)
-        self.recipe = RecipePanel(context.document, self._background)
+        self.recipe = RecipePanel(context.document, self._background, theme)
         self.header = RunHeader(theme)
         self.notice = RunNotice(theme)
         self.trouble = RunTrouble(theme)
         self.time_spent = TimeSpentBox(theme)
         self.prediction = PredictionBox(context.predictor)
-        self.plots = PlotPair(theme)
+        self.curves = RunPages(theme)
+        self.plots = self.curves.plots
         self.log = LogPanel(theme)
         self.empty = EmptyPage(
             theme,
@@ -88,7 +91,7 @@ class TrainView(QMainWindow):
         parts.setHandleWidth(12)
         parts.setObjectName("train_parts")
         parts.setStyleSheet("QSplitter::handle { background: transparent; }")
-        parts.addWidget(self.plots)
+        parts.addWidget(self.curves)
         parts.addWidget(self.log)
         parts.setStretchFactor(0, 5)
         parts.setStretchFactor(1, 1)
@@ -134,6 +137,8 @@ class TrainView(QMainWindow):
         self.log.output_wanted.connect(self._on_output_wanted)
         self.runs.asked.connect(self.actions_of_runs.do)
         self.actions_of_runs.said.connect(self._say)
+        self.recipe.find_wanted.connect(self.finders.find)
+        self.finders.said.connect(self._say)
         self.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
@@ -147,6 +152,7 @@ class TrainView(QMainWindow):
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
         self._background.close()
+        self.curves.close_background()
         self.actions_of_runs.close()
 
     # the run shown -----------------------------------------------------------------------
@@ -161,7 +167,7 @@ class TrainView(QMainWindow):
         self._show_asked()
         self._show_time()
         self.recipe.show_run(follower.run.path if follower is not None else None)
-        self.plots.set_history(follower.history if follower is not None else None)
+        self.curves.set_follower(follower, self._title())
         if follower is None:
             return
         follower.loaded.connect(self._on_loaded)
@@ -188,7 +194,7 @@ class TrainView(QMainWindow):
         follower = self._follower
         if follower is None:
             return
-        self.plots.set_history(follower.history)
+        self.curves.set_follower(follower, self._title())
         self.log.clear()
         self.log.add_events(follower.notes, self._epochs())
         self.header.refresh()
@@ -197,6 +203,7 @@ class TrainView(QMainWindow):
     def _on_events(self, events: list[RunEvent]) -> None:
         self.log.add_events(events, self._epochs())
         self.header.events_arrived()
+        self.curves.events_arrived(events)
         self._show_time()
         if any(not isinstance(event, Heartbeat | LogLine | TimeSpent) for event in events):
             self.plots.grow()
@@ -259,9 +266,14 @@ class TrainView(QMainWindow):
         self._show_asked()
 
     def _on_resume(self) -> None:
-        if self._follower is not None:
-            self.header.set_asked("resume")
-            self._library.resume(self._follower.run.path)
+        follower = self._follower
+        if follower is None:
+            return
+        self.header.set_asked("resume")
+        if follower.outcome is not None and follower.outcome.kind == "waiting":
+            self._library.start_now(follower.run.path)
+        else:
+            self._library.resume(follower.run.path)
 
     def _on_retry(self, changes: dict[str, object]) -> None:
         if self._follower is not None:

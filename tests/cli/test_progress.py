@@ -1,0 +1,67 @@
+"""A run told to people in a terminal: news once, trouble and its end."""
+
+from __future__ import annotations
+
+from workbench.cli._progress import RunTeller
+from workbench.protocol.events import CheckpointKept, Plan, RunFinished, RunStarted, TimeSpent
+from workbench.protocol.messages import ErrorParts
+
+FULL = ErrorParts(what="The disk is full.", fix="Free some space.")
+
+
+def _told(capsys, *events):
+    with RunTeller() as teller:
+        for event in events:
+            teller.show(event)
+    return capsys.readouterr().err.splitlines()
+
+
+def _started(**fields):
+    plan = Plan(precision="float32", words="float32, one step a call")
+    return RunStarted(
+        run="/runs/x",
+        target="this_computer",
+        precision="float32",
+        seed=7,
+        versions={},
+        plan=plan,
+        epochs=2,
+        batch_size=8,
+        pid=1,
+        **fields,
+    )
+
+
+def test_a_resumed_run_says_where_it_goes_on(capsys):
+    assert _told(capsys, _started(resumed_at_step=40, bit_exact=True)) == [
+        "Resumed at step 40, exact to the bit.",
+        "float32, one step a call.",
+        "The run is written to /runs/x",
+    ]
+
+
+def test_only_trouble_with_checkpoints_is_told_and_its_end(capsys):
+    kept = CheckpointKept(step=10, epoch=1)
+    bad = CheckpointKept(step=10, epoch=1, problem=FULL)
+    good = CheckpointKept(step=20, epoch=2)
+    assert _told(capsys, kept, bad, bad, good, good) == [
+        "No checkpoint: The disk is full. Free some space.",
+        "Checkpoint kept at step 20, epoch 2",
+    ]
+
+
+def test_at_the_end_it_says_where_the_time_went(capsys):
+    spent = TimeSpent(
+        input_s=6.0,
+        compute_s=4.0,
+        host_s=0.0,
+        compile_s=0.0,
+        validation_s=0.0,
+        saving_s=0.0,
+        advice="Pictures are waited for.",
+    )
+    end = RunFinished(outcome="stopped", run="x", seconds=9.0, epochs_done=1, is_paused=True)
+    assert _told(capsys, spent, spent, end) == [
+        "Time: input 60 % · compute 40 %. Pictures are waited for.",
+        "The run paused after 1 epoch, 9 s.",
+    ]
