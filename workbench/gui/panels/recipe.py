@@ -6,17 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.client.background import Background
 from workbench.core.recipe import RECIPE_PARAMS, TrainingRecipe
+from workbench.core.recipe_params import SCHEDULES
 from workbench.document.project_document import ProjectDocument
+from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import Box
 from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.param_form import ParamForm
+from workbench.gui.widgets.schedule_curve import ScheduleCurve, schedule_words
 from workbench.runs.folder import RunFolder
+
+_USUAL_STEPS = 100
+"""Steps of an epoch while the number of pictures is not known: enough for a smooth curve."""
 
 
 def recipe_values(recipe: TrainingRecipe) -> dict[str, Any]:
@@ -31,27 +37,47 @@ def differences(run: TrainingRecipe, project: TrainingRecipe) -> list[tuple[str,
         (param.title, param.show(theirs[param.key]))
         for param in RECIPE_PARAMS
         if theirs[param.key] != ours[param.key]
+        and (run.is_used(param.key) or project.is_used(param.key))
     ]
 
 
 class RecipePanel(QScrollArea):
-    """The recipe of the document; edits are undoable steps of the document."""
+    """The recipe of the document; edits are undoable steps of the document.
 
-    def __init__(self, document: ProjectDocument, background: Background) -> None:
+    Signals:
+        find_wanted: "learning_rate" or "batch_size" shall be found by trying.
+
+    Attributes:
+        form: Its parameters in sections.
+        curve, curve_words: The learning-rate schedule, drawn and told.
+        find_rate, find_batch: The buttons.
+    """
+
+    find_wanted = Signal(str)
+
+    def __init__(self, document: ProjectDocument, background: Background, theme: Theme) -> None:
         super().__init__()
+        self._steps_per_epoch = _USUAL_STEPS
         self._document = document
         self._background = background
         self._run_path: Path | None = None
         self._run_recipe: TrainingRecipe | None = None
         self.form = ParamForm(RECIPE_PARAMS, recipe_values(document.recipe))
+        self.curve = ScheduleCurve(theme)
+        self.curve_words = plain_label(role="dim", wrap=True)
+        self.find_rate = button("Find learning rate")
+        self.find_batch = button("Find batch size")
         self.other = Box("hint", spacing_px=8)
         self.facts = plain_label(wrap=True)
         self.take = button("Use this run's recipe", role="link")
         self._build()
         self.form.value_changed.connect(self._on_value_changed)
         self.take.clicked.connect(self._on_take)
+        self.find_rate.clicked.connect(lambda: self.find_wanted.emit("learning_rate"))
+        self.find_batch.clicked.connect(lambda: self.find_wanted.emit("batch_size"))
         document.recipe_changed.connect(self._on_recipe_changed)
         document.project_replaced.connect(self._on_recipe_changed)
+        self._show_recipe()
 
     def _build(self) -> None:
         self.setWidgetResizable(True)
@@ -64,6 +90,7 @@ class RecipePanel(QScrollArea):
         column.setContentsMargins(14, 10, 14, 14)
         column.setSpacing(14)
         column.addWidget(self.form)
+        self._fill_form()
         self.other.column.addWidget(plain_label("This run's recipe", role="strong"))
         self.other.column.addWidget(
             plain_label("The selected run was trained with other values:", role="dim", wrap=True)
@@ -76,9 +103,28 @@ class RecipePanel(QScrollArea):
         column.addStretch(1)
         self.setWidget(inner)
 
+    def _fill_form(self) -> None:
+        """Puts beside the rows what is no parameter: the finders, and the schedule's curve."""
+        finders = QWidget()
+        row = QHBoxLayout(finders)
+        row.setContentsMargins(0, 4, 0, 4)
+        row.setSpacing(8)
+        row.addWidget(self.find_rate, 1)
+        row.addWidget(self.find_batch, 1)
+        self.form.add_below_first(finders)
+        schedule = self.form.sections["Schedule"]
+        schedule.body.insertWidget(0, self.curve)
+        schedule.body.addWidget(self.curve_words)
+        schedule.head.setChecked(True)
+
     def add_above(self, widget: QWidget) -> None:
         """Puts a widget above the form."""
         self._column.insertWidget(0, widget)
+
+    def set_steps_per_epoch(self, steps: int) -> None:
+        """About how many steps an epoch has, for the drawing of the schedule."""
+        self._steps_per_epoch = max(1, steps)
+        self._show_recipe()
 
     def show_run(self, path: Path | None) -> None:
         """Compares with the recipe of a run; it is read in another thread."""
@@ -109,8 +155,18 @@ class RecipePanel(QScrollArea):
         self._document.set_recipe(**{key: value})
 
     def _on_recipe_changed(self) -> None:
-        self.form.set_values(recipe_values(self._document.recipe))
+        self._show_recipe()
         self._compare()
+
+    def _show_recipe(self) -> None:
+        recipe = self._document.recipe
+        self.form.set_values(recipe_values(recipe))
+        keys = [param.key for param in RECIPE_PARAMS]
+        self.form.set_unused({key for key in keys if not recipe.is_used(key)})
+        steps = recipe.steps_per_epoch or self._steps_per_epoch
+        self.curve.set_recipe(recipe, steps)
+        self.curve_words.setText(schedule_words(recipe, steps))
+        self.form.sections["Schedule"].set_note(SCHEDULES[recipe.schedule])
 
     def _on_take(self) -> None:
         if self._run_recipe is not None:

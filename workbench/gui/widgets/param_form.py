@@ -1,15 +1,19 @@
-"""A form made from parameters: a row each, advanced ones folded, errors below their row."""
+"""A form made from parameters: a row each, errors below their row.
+
+Parameters of a group stand under its heading, folded; advanced ones of none under one more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.core.params import Param
 from workbench.errors import ParamError
+from workbench.gui.widgets.fold import Fold
 from workbench.gui.widgets.labels import plain_label, plain_tip
 from workbench.gui.widgets.param_editors import Editor, make_editor
 from workbench.gui.widgets.undo_keys import share_undo_keys
@@ -22,6 +26,9 @@ class ParamForm(QWidget):
 
     A value is checked before it is told: a wrong one is marked, with what would be right,
     and stays until it is mended; `value_changed` only ever carries canonical values.
+
+    Attributes:
+        sections: The fold of each group, by its heading.
     """
 
     value_changed = Signal(str, object)
@@ -37,16 +44,24 @@ class ParamForm(QWidget):
         self._editors: dict[str, Editor] = {}
         self._errors: dict[str, QLabel] = {}
         self._values: dict[str, Any] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        plain = [param for param in params if not param.is_advanced]
-        advanced = [param for param in params if param.is_advanced]
-        column.addWidget(self._rows(plain))
+        self._labels: dict[str, QLabel] = {}
+        self._unused: frozenset[str] = frozenset()
+        self.sections: dict[str, Fold] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(6)
+        loose = [param for param in params if not param.group]
+        plain = [param for param in loose if not param.is_advanced]
+        advanced = [param for param in loose if param.is_advanced]
+        self._column.addWidget(self._rows(plain))
         if advanced:
-            self._add_fold(column, self._rows(advanced))
+            fold = Fold("More settings", open_title="Fewer settings")
+            fold.body.addWidget(self._rows(advanced))
+            self._column.addWidget(fold)
+        for group in dict.fromkeys(param.group for param in params if param.group):
+            self._add_section(group, [param for param in params if param.group == group])
         if params:
-            self.setFocusProxy(self._editors[(plain or advanced)[0].key].widget)
+            self.setFocusProxy(self._editors[(plain or list(params))[0].key].widget)
         self.set_values(values or {})
 
     def set_values(self, values: Mapping[str, Any]) -> None:
@@ -62,6 +77,20 @@ class ParamForm(QWidget):
                 self._values[key] = shown
                 self._editors[key].set_value(shown)
             self._show_error(key, message)
+        self._note_sections()
+
+    def set_unused(self, keys: Collection[str]) -> None:
+        """Leaves out the rows of parameters that change nothing at present."""
+        self._unused = frozenset(keys)
+        for key in self._params:
+            is_shown = key not in self._unused
+            self._labels[key].setVisible(is_shown)
+            self._editors[key].widget.setVisible(is_shown)
+            self._errors[key].setVisible(is_shown and bool(self._errors[key].text()))
+
+    def add_below_first(self, widget: QWidget) -> None:
+        """Puts a widget below the rows that are always in sight."""
+        self._column.insertWidget(1, widget)
 
     def set_errors(self, errors: Mapping[str, str]) -> None:
         """Marks parameters with a message each; the others are unmarked."""
@@ -75,6 +104,18 @@ class ParamForm(QWidget):
     def error_text(self, key: str) -> str:
         """The message shown below a parameter, "" for none."""
         return self._errors[key].text() if self._has_error(key) else ""
+
+    def _add_section(self, group: str, params: Sequence[Param]) -> None:
+        fold = self.sections[group] = Fold(group)
+        fold.body.addWidget(self._rows(params))
+        self._column.addWidget(fold)
+
+    def _note_sections(self) -> None:
+        """Beside each heading, how many values under it are not their default."""
+        for group, fold in self.sections.items():
+            params = [param for param in self._params.values() if param.group == group]
+            changed = sum(self._values.get(param.key) != param.default for param in params)
+            fold.set_note(f"{changed} set" if changed else "")
 
     def _rows(self, params: Sequence[Param]) -> QWidget:
         frame = QWidget()
@@ -108,28 +149,10 @@ class ParamForm(QWidget):
         error.hide()
         form.addWidget(error, row + 1, 0, 1, 2)
         self._editors[param.key] = editor
+        self._labels[param.key] = label
         self._errors[param.key] = error
         share_undo_keys(widget)
         editor.committed.connect(lambda value, key=param.key: self._on_committed(key, value))
-
-    def _add_fold(self, column: QVBoxLayout, advanced: QWidget) -> None:
-        fold = QToolButton()
-        fold.setProperty("role", "fold")
-        fold.setText("More settings")
-        fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        fold.setArrowType(Qt.ArrowType.RightArrow)
-        fold.setCheckable(True)
-        fold.setAccessibleName("More settings")
-        advanced.hide()
-
-        def unfold(is_open: bool) -> None:  # noqa: FBT001 - Qt's signal
-            advanced.setVisible(is_open)
-            fold.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
-            fold.setText("Fewer settings" if is_open else "More settings")
-
-        fold.toggled.connect(unfold)
-        column.addWidget(fold)
-        column.addWidget(advanced)
 
     def _on_committed(self, key: str, value: Any) -> None:
         try:
@@ -141,18 +164,20 @@ class ParamForm(QWidget):
         is_new = self._values.get(key) != checked
         self._values[key] = checked
         self._editors[key].set_value(checked)
+        self._note_sections()
         if is_new:
             self.value_changed.emit(key, checked)
 
     def _has_error(self, key: str) -> bool:
-        return not self._errors[key].isHidden()
+        return bool(self._errors[key].text())
 
     def _show_error(self, key: str, message: str) -> None:
         label = self._errors[key]
-        if label.text() == message and label.isHidden() != bool(message):
+        is_shown = bool(message) and key not in self._unused
+        if label.text() == message and label.isHidden() != is_shown:
             return
         label.setText(message)
-        label.setVisible(bool(message))
+        label.setVisible(is_shown)
         widget = self._editors[key].widget
         widget.setProperty("bad", bool(message))
         widget.style().unpolish(widget)
