@@ -13,15 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
-from workbench.errors import DatasetError
+from workbench.errors import DatasetError, SaveError
+from workbench.protocol.events import Plan
+from workbench.runs.checkpoint import DataMark, TrainerState, read_checkpoint
 from workbench.runs.event_log import EventWriter, read_all
 from workbench.runs.folder import create_run
+from workbench.runs.machine import this_machine
 from workbench.runs.model_card import ModelCard
 from workbench.runs.weights_file import read_arrays
+from workbench.worker.checkpoint_keeper import CheckpointKeeper, Keepsake
 from workbench.worker.compiled import sizes_of
 from workbench.worker.failure import error_parts
-from workbench.worker.keeper import WeightsKeeper
 from workbench.worker.loop import CallLength, StepResults
 from workbench.worker.order import endless_passes, padded_batches, whole_epochs
 from workbench.worker.precision import choose_precision
@@ -109,28 +113,38 @@ def test_failures_are_told_in_words():
     assert unknown.received == "division by zero"
 
 
-def test_the_keeper_writes_the_newest_copy_and_survives_a_full_disk():
-    from workbench.core.project import Project
+def _keepsake(number, card=None):
+    state = TrainerState(
+        number=number, step=10 * number, epochs_done=number, seconds=1.0,
+        plan=Plan(precision="float32"), machine=this_machine({}),
+        data=DataMark(num_train=1, num_validation=0, num_test=0, digest=""),
+    )  # fmt: skip
+    weights = {"w": np.full(3, number, np.float32)}
+    return Keepsake(state, weights, weights=weights if card else None, card=card)
 
+
+def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
     run = create_run(Project())
     card = ModelCard(class_names=["a"], input_shape=[1, 1, 1], fit="crop", graph={})
-    warnings = []
-    keeper = WeightsKeeper(run, warnings.append)
-    for number in range(50):
-        keeper.keep_soon({"w": np.full(3, number, np.float32)}, card)
+    told = []
+    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *it: told.append(it))
+    for number in range(1, 51):
+        keeper.keep_soon(_keepsake(number, card))
     keeper.close()
-    assert read_arrays(run.weights_path)["w"].tolist() == [49.0] * 3
+    assert read_checkpoint(run).state.step == 500
+    assert read_arrays(run.weights_path)["w"].tolist() == [50.0] * 3
     assert run.model_card().checksum == ""
-    keeper.keep_now({"w": np.zeros(3, np.float32)}, card)
+    keeper.keep_model({"w": np.zeros(3, np.float32)}, card)
     assert read_arrays(run.weights_path, checksum=run.model_card().checksum)["w"].sum() == 0
-    assert not warnings
+    assert told[-1][0].step == 500
+    assert {error for _, error in told} == {None}
 
-    run.weights_path.unlink()
-    run.weights_path.mkdir()
-    failing = WeightsKeeper(run, warnings.append)
-    failing.keep_soon({"w": np.zeros(3, np.float32)}, card)
+    run.checkpoints_path.rename(run.path / "aside")
+    run.checkpoints_path.write_text("in the way")
+    failing = CheckpointKeeper(run, before=lambda: None, tell=lambda *it: told.append(it))
+    failing.keep_soon(_keepsake(51))
     failing.close()
-    assert "not kept" in warnings[0]
+    assert isinstance(told[-1][1], SaveError)
 
 
 def test_progress_is_throttled_but_first_and_last_are_told(tmp_path):

@@ -21,18 +21,36 @@ class _InterruptedRun(KeyboardInterrupt):
     """The run has stopped as Ctrl+C asked."""
 
 
-def follow(folder: RunFolder) -> Iterator[RunEvent]:
+class PastEvents:
+    """What a run told before it is resumed: read once, not told again.
+
+    Args:
+        folder: A run that no trainer works on.
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.reader = EventReader(folder.events_path)
+        self.history = MetricHistory()
+        while events := self.reader.read_new():
+            self.history.add_all(events)
+
+
+def follow(folder: RunFolder, past: PastEvents | None = None) -> Iterator[RunEvent]:
     """Yields each event as it is written; the last one is always RunFinished.
 
     A trainer that died without a word is told as a failed RunFinished made here. Ctrl+C
     asks the run to stop and goes on following until it has saved.
 
+    Args:
+        folder: The run.
+        past: Read before the run was resumed; these events are left out.
+
     Raises:
         KeyboardInterrupt: after the last event, when it was Ctrl+C that ended the run.
     """
     is_interrupted = False
-    reader = EventReader(folder.events_path)
-    history = MetricHistory()
+    reader = past.reader if past else EventReader(folder.events_path)
+    history = past.history if past else MetricHistory()
     started = time.monotonic()
     while True:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._output import tell
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import open_run
 
 NAME = "stop"
@@ -15,6 +15,9 @@ HELP = "ask a run to stop and keep its weights"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
     parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    parser.add_argument(
+        "--pause", action="store_true", help="end without a test; `workbench resume` goes on"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -22,6 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     folder = open_run(arguments.run_name)
     if not folder.is_alive():
         tell(f"{folder.name} is not running.")
+        return 0
+    if arguments.pause:
+        ask_to_pause(folder)
+        tell(f"Asked {folder.name} to pause; `workbench resume {folder.name}` goes on.")
         return 0
     ask_to_stop(folder)
     tell(f"Asked {folder.name} to stop; it saves its weights first.")

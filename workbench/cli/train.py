@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.cli._follow import follow
+from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
 from workbench.cli.check import facts_of
@@ -60,16 +60,22 @@ def run(arguments: argparse.Namespace) -> int:
             tell(f"The run is kept in {folder.path}")
 
 
-def tell_run(folder: RunFolder, *, as_json: bool) -> int:
-    """Follows a started run to its end and tells it; returns the exit code."""
+def tell_run(folder: RunFolder, *, as_json: bool, past: PastEvents | None = None) -> int:
+    """Follows a started run to its end and tells it; returns the exit code.
+
+    Args:
+        folder: The run.
+        as_json: A line an event, for programs.
+        past: Of a run that was resumed: what it told before.
+    """
     finished = None
     if as_json:
-        for event in follow(folder):
+        for event in follow(folder, past):
             print_json(event)
             finished = event
     else:
         with RunTeller() as teller:
-            for event in follow(folder):
+            for event in follow(folder, past):
                 teller.show(event)
                 finished = event
     failed = isinstance(finished, RunFinished) and finished.outcome == "failed"

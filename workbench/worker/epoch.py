@@ -18,6 +18,7 @@ from workbench.worker.loop import CallLength, Scores, StepResults
 from workbench.worker.position import Position
 from workbench.worker.progress import Teller, finite
 from workbench.worker.stop import StopSwitch
+from workbench.worker.time_spent import TimeLedger
 
 
 class EpochTrainer:
@@ -31,6 +32,7 @@ class EpochTrainer:
         rules: Their factor upon the learning rates holds.
         teller: Told every batch and epoch.
         stop: Looked at between calls.
+        ledger: Every second is booked in it.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class EpochTrainer:
         rules: ProgressRules,
         teller: Teller,
         stop: StopSwitch,
+        ledger: TimeLedger,
     ) -> None:
         self._compiled = compiled
         self._sizes = sizes
@@ -51,7 +54,8 @@ class EpochTrainer:
         self._rules = rules
         self._teller = teller
         self._stop = stop
-        self._call = CallLength()
+        self._ledger = ledger
+        self._call = CallLength(compiled.plan.steps_per_call, pinned=recipe.steps_per_call)
         self._is_compiled = False
 
     def train(self, after_call: Callable[[], None]) -> tuple[EpochFinished, Scores | None] | None:
@@ -74,8 +78,12 @@ class EpochTrainer:
             self._steps(number, left)
             self._teller.phase("training", f"E{words}")
             after_call()
+            spent = self._ledger.due()
+            if spent is not None:
+                self._teller.tell(spent)
         validation = self._compiled.validation
-        scores = self.scores(validation, "validating", f"Validating e{words}")
+        with self._compiled.averaging.applied():
+            scores = self.scores(validation, "validating", f"Validating e{words}")
         if validation is not None and scores is None:
             return None  # stopped: it will be validated as a whole when the run goes on
         return self._tell_epoch(number, scores), scores
@@ -89,6 +97,7 @@ class EpochTrainer:
         )
         rates *= np.float32(self._rules.rate_scale)
         results = self._compiled.loop.train(self._compiled.iterator, steps, rates=rates)
+        self._ledger.add_call(results, is_first=not self._is_compiled)
         position.add(results)
         self._tell_batches(results, epoch)
         # The first call compiles: what it took says nothing about the next.
@@ -140,7 +149,8 @@ class EpochTrainer:
             return not to_the_end and self._stop.is_on
 
         self._teller.phase(phase, text, 0.0)
-        return evaluator.scores(partial(self._teller.phase, phase, text), is_stopped)
+        with self._ledger.spending("validation"):
+            return evaluator.scores(partial(self._teller.phase, phase, text), is_stopped)
 
     def _tell_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
         position, sizes = self._position, self._sizes

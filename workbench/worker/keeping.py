@@ -22,6 +22,7 @@ from workbench.worker.checkpoint_keeper import CheckpointKeeper, Keepsake, Weigh
 from workbench.worker.compiled import Compiled
 from workbench.worker.position import Facts, Position
 from workbench.worker.progress import Teller
+from workbench.worker.time_spent import TimeLedger
 
 _PATIENCE_S = 120.0
 _RETRY_S = 1.0
@@ -51,6 +52,7 @@ class Keeping:
         rules: What they have counted is kept.
         keeps_best: Keep the weights of the best epoch instead of the last.
         teller: Told what was kept, or why not.
+        ledger: The time it takes is booked in it.
         state: Of the checkpoint that the training goes on from.
     """
 
@@ -65,6 +67,7 @@ class Keeping:
         rules: ProgressRules,
         keeps_best: bool,
         teller: Teller,
+        ledger: TimeLedger,
         state: TrainerState | None = None,
     ) -> None:
         self._run = run
@@ -75,6 +78,7 @@ class Keeping:
         self._rules = rules
         self._keeps_best = keeps_best
         self._teller = teller
+        self._ledger = ledger
         self._number = state.number if state else 0
         self._best_file = state.best_file if state else ""
         self._best: KeptModel | None = None
@@ -83,7 +87,8 @@ class Keeping:
     def after_call(self) -> None:
         """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
         if self._keeper.is_due(is_epoch_end=False):
-            self._keeper.keep_soon(self._keepsake())
+            with self._ledger.spending("saving"):
+                self._keeper.keep_soon(self._keepsake())
 
     def after_epoch(self, *, is_best: bool) -> None:
         """At an epoch's end: keeps a checkpoint and the weights, if not just done.
@@ -91,10 +96,11 @@ class Keeping:
         Raises:
             NotFiniteError: a weight is not a number.
         """
-        if self._keeps_best and is_best:
-            self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
-        if self._keeper.is_due(is_epoch_end=True):
-            self._keeper.keep_soon(self._keepsake(has_ended_epoch=True))
+        with self._ledger.spending("saving"):
+            if self._keeps_best and is_best:
+                self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
+            if self._keeper.is_due(is_epoch_end=True):
+                self._keeper.keep_soon(self._keepsake(has_ended_epoch=True))
 
     def close(self) -> None:
         """Ends the writing in the background."""
@@ -135,7 +141,8 @@ class Keeping:
         self._patiently(partial(self._keeper.keep_model, model.weights, card))
 
     def _finite_weights(self) -> Weights:
-        weights = read_weights(self._compiled.built)
+        with self._compiled.averaging.applied():
+            weights = read_weights(self._compiled.built)
         if not are_finite(weights):
             raise NotFiniteError
         return weights

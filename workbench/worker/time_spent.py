@@ -29,6 +29,9 @@ class TimeLedger:
         place: Where the pictures are: "memory", "cached" or "streamed".
         is_augmenting: Random layers run in the input pipeline.
         clock: Seconds.
+
+    Attributes:
+        place, is_augmenting: May be set once they are known.
     """
 
     def __init__(
@@ -38,8 +41,8 @@ class TimeLedger:
         is_augmenting: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._place = place
-        self._is_augmenting = is_augmenting
+        self.place = place
+        self.is_augmenting = is_augmenting
         self._clock = clock
         self._begun = clock()
         self._told = self._begun
@@ -87,7 +90,7 @@ class TimeLedger:
             compile_s=round(seconds["compile"], 3),
             validation_s=round(seconds["validation"], 3),
             saving_s=round(seconds["saving"], 3),
-            advice=time_advice(seconds, place=self._place, is_augmenting=self._is_augmenting),
+            advice=time_advice(seconds, place=self.place, is_augmenting=self.is_augmenting),
         )
 
 

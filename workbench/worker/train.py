@@ -71,7 +71,15 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
             checkpoint = read_checkpoint(run) if resume else None
             from workbench.worker.training import Training  # after the first events
 
-            training = Training(run, project, teller, stop, checkpoint=checkpoint, begun=begun)
+            training = Training(
+                run,
+                project,
+                teller,
+                stop,
+                checkpoint=checkpoint,
+                is_resumed=resume,
+                begun=begun,
+            )
             training.run()
     except StoppedError:
         pass

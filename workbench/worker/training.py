@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
+from statistics import median
 from typing import Any
 
 import msgspec
@@ -12,20 +15,24 @@ from workbench.core.progress_rules import ProgressRules
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
 from workbench.core.specs import DatasetSpec, Shape
-from workbench.errors import GraphError
+from workbench.errors import GraphError, SaveError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import BestEpoch, DataReady, RunStarted, TestResult
 from workbench.runs.checkpoint import Checkpoint
+from workbench.runs.confusions import append_confusion, truncate_confusions
 from workbench.runs.folder import RunFolder
 from workbench.runs.machine import differences, this_machine
 from workbench.runs.model_card import ModelCard
+from workbench.runs.origin import write_origin
+from workbench.runs.speeds import add_speed, measured_run
 from workbench.targets import all_targets
 from workbench.worker.build import finish_statistics
 from workbench.worker.checkpoint import check_same_data, mark_of, restore
 from workbench.worker.compiled import Compiled, Sizes, compile_training, connect, sizes_of
 from workbench.worker.engine import Engine
 from workbench.worker.epoch import EpochTrainer
+from workbench.worker.heartbeat import peak_bytes
 from workbench.worker.keeping import Keeping, KeptModel, NotFiniteError
 from workbench.worker.load_context import TrainerLoadContext
 from workbench.worker.loop import Scores
@@ -33,6 +40,7 @@ from workbench.worker.position import Facts, Position
 from workbench.worker.progress import Teller, finite
 from workbench.worker.sources import find_source
 from workbench.worker.stop import StopSwitch
+from workbench.worker.time_spent import TimeLedger
 from workbench.worker.versions import versions
 
 _DEFAULT_FIT = "crop"
@@ -51,6 +59,7 @@ class Training:
         teller: Told everything.
         stop: Looked at now and then.
         checkpoint: From where to go on; None for a start.
+        is_resumed: A trainer has worked on this run before, with or without a checkpoint.
         begun: `time.monotonic()` when this trainer began.
 
     Attributes:
@@ -67,6 +76,7 @@ class Training:
         stop: StopSwitch,
         *,
         checkpoint: Checkpoint | None,
+        is_resumed: bool,
         begun: float,
     ) -> None:
         self._run = run
@@ -75,10 +85,13 @@ class Training:
         self._teller = teller
         self._stop = stop
         self._checkpoint = checkpoint
+        self._is_resumed = is_resumed
         self._rules = ProgressRules(self._recipe, checkpoint.state.rules if checkpoint else None)
         self._position = Position(begun=begun)
         if checkpoint is not None:
             self._position = Position.of(checkpoint.state, checkpoint.arrays, begun)
+        self._ledger = TimeLedger()
+        self._speeds: list[float] = []
         self._replicas = 1
         self.batch_size = project.recipe.batch_size
         self.test: TestResult | None = None
@@ -117,6 +130,7 @@ class Training:
         compiled, sizes = self._compile(engine, data)
         _UNTIL_EXIT.append(compiled)
         facts = Facts(compiled.plan, this_machine(versions()), mark)
+        self._warned(partial(write_origin, self._run, facts.machine, mark))
         self._tell_start(compiled, sizes, facts, reasons)
         card = self._card(compiled, data, spec, fit)
         del data  # TensorFlow has its own copy now
@@ -169,19 +183,24 @@ class Training:
         sizes = sizes_of(self._project, len(data.train), replicas=self._replicas)
         self._tell_data(data, sizes)
         checkpoint = self._checkpoint
-        compiled = compile_training(
-            tf,
-            keras,
-            self._project,
-            data,
-            strategy=strategy,
-            sizes=sizes,
-            check=self._stop.check,
-            plan=checkpoint.state.plan if checkpoint else None,
-            start_step=self._position.step,
-            measure=True,
-            tell=self._teller.phase,
-        )
+        self._ledger = TimeLedger()
+        with self._ledger.spending("compile"):
+            compiled = compile_training(
+                tf,
+                keras,
+                self._project,
+                data,
+                strategy=strategy,
+                sizes=sizes,
+                check=self._stop.check,
+                plan=checkpoint.state.plan if checkpoint else None,
+                start_step=self._position.step,
+                measure=True,
+                tell=self._teller.phase,
+            )
+        self._ledger.place = compiled.plan.pipeline
+        layers = [layer for _, layer in compiled.built.pipeline]
+        self._ledger.is_augmenting = any(hasattr(layer, "generator") for layer in layers)
         if checkpoint is not None:
             restore(compiled.state_variables(), checkpoint.arrays)
             finish_statistics(compiled.built)
@@ -211,10 +230,8 @@ class Training:
     ) -> None:
         spec = all_targets()[self._project.target.key]
         checkpoint = self._checkpoint
-        exact: bool | list[str] | None = None
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
-            exact = reasons or True
             for note in checkpoint.notes:
                 self._teller.log(note, level="warning")
         self._teller.tell(
@@ -229,8 +246,8 @@ class Training:
                 epochs=sizes.epochs,
                 batch_size=sizes.batch_size,
                 pid=os.getpid(),
-                resumed_at_step=checkpoint.state.step if checkpoint else None,
-                bit_exact=exact,
+                resumed_at_step=self._position.step if self._is_resumed else None,
+                bit_exact=(reasons or True) if self._is_resumed else None,
             )
         )
 
@@ -263,6 +280,7 @@ class Training:
             rules=self._rules,
             teller=self._teller,
             stop=self._stop,
+            ledger=self._ledger,
         )
         keeping = Keeping(
             self._run,
@@ -273,6 +291,7 @@ class Training:
             rules=self._rules,
             keeps_best=self._recipe.keep == "best",
             teller=self._teller,
+            ledger=self._ledger,
             state=self._checkpoint.state if self._checkpoint else None,
         )
         self._checkpoint = None  # its arrays are in TensorFlow now
@@ -288,10 +307,14 @@ class Training:
             keeping.keep_place()
         if self.is_completed or not self._stop.is_pause:
             self._finish(compiled, trainer, keeping)
+        self._teller.tell(self._ledger.told())
+        if self._speeds:
+            self._warned(partial(self._keep_speed, facts.plan.precision))
 
     def _epochs(self, trainer: EpochTrainer, keeping: Keeping, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
         self._teller.phase("compiling", "Compiling the first step")
+        self._warned(partial(truncate_confusions, self._run, self.epochs_done))
         self._position.go_on()
         stop_words = self._rules.stop_words
         while self.epochs_done < sizes.epochs and not stop_words:
@@ -303,11 +326,22 @@ class Training:
             epoch, scores = trained
             verdict = self._rules.took(epoch)
             self._position.finish_epoch(epoch, scores, is_best=verdict.is_best)
+            self._speeds.append(epoch.images_per_second)
+            if scores is not None:
+                confusion = scores.confusion
+                self._warned(partial(append_confusion, self._run, epoch.epoch, confusion))
             for words in filter(None, (verdict.words, verdict.stop_words)):
                 self._teller.log(words)
             keeping.after_epoch(is_best=verdict.is_best)
             stop_words = verdict.stop_words
         self.is_completed = True
+
+    def _warned(self, write: Callable[[], None]) -> None:
+        """Writes what a training can do without."""
+        try:
+            write()
+        except SaveError as error:
+            self._teller.log(str(error), level="warning")
 
     # the end -----------------------------------------------------------------------------
 
@@ -323,6 +357,19 @@ class Training:
                 loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
             )
             keeping.keep_model(model, self.test)
+
+    def _keep_speed(self, precision: str) -> None:
+        """For predictions: how fast this network was here. The first epoch of several warms up."""
+        add_speed(
+            measured_run(
+                analyse(self._project.graph, all_layers(), recipe=self._recipe),
+                self._recipe,
+                batch_size=self.batch_size,
+                precision=precision,
+                images_per_second=median(self._speeds[1:] or self._speeds),
+                memory_bytes=peak_bytes(),
+            )
+        )
 
     def _test_scores(
         self, compiled: Compiled, trainer: EpochTrainer, model: KeptModel

@@ -1,0 +1,70 @@
+"""`workbench resume`: goes on with a run exactly where it stopped, and tells how it goes."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._follow import PastEvents
+from workbench.cli._output import add_json_option, tell
+from workbench.cli.train import tell_run
+from workbench.errors import RunFolderError
+from workbench.runs.folder import RunFolder, open_run
+from workbench.runs.outcome import RunOutcome, outcome_of
+from workbench.runs.queue import start_now
+from workbench.runs.start import start_trainer
+
+NAME = "resume"
+HELP = "go on with a run where it was paused, stopped or killed"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN: a folder or a name that `workbench runs` lists."""
+    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Trains on in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
+    folder = open_run(arguments.run_name)
+    outcome = outcome_of(folder)
+    past = PastEvents(folder)
+    if outcome.kind == "waiting":
+        start_now(folder)
+    else:
+        _refuse(folder, outcome)
+        start_trainer(folder, resume=True)
+    try:
+        return tell_run(folder, as_json=arguments.json, past=past)
+    finally:
+        if not arguments.json:
+            tell(f"The run is kept in {folder.path}")
+
+
+def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:
+    """Says why a run cannot go on.
+
+    Raises:
+        RunFolderError: it is completed, a trainer works on it, or nothing is left to go on
+            from.
+    """
+    if outcome.can_resume:
+        return
+    where = str(folder.path)
+    if not outcome.is_over:
+        raise RunFolderError(
+            "A trainer works on this run already.",
+            where=where,
+            fix="Wait for it, or ask it to stop with `workbench stop`.",
+        )
+    if outcome.kind == "completed":
+        raise RunFolderError(
+            "This run is completed: there is nothing left to train.",
+            where=where,
+            fix="Raise the epochs in its project and train that again.",
+        )
+    raise RunFolderError(
+        "This run cannot be resumed: it has no checkpoint.",
+        where=where,
+        received=outcome.sentence(),
+        fix="Train its project again.",
+    )
