@@ -20,7 +20,6 @@ from workbench.core.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import ProjectFileError, RunFolderError
 from workbench.layers import all_layers
-from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
 from workbench.runs.event_log import decode_line
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.history import MetricHistory
@@ -129,7 +128,7 @@ def _telling_history(path: Path) -> MetricHistory:
     history = MetricHistory()
     for line in _ends_of_finished(path) or _telling_lines(path):
         event = decode_line(line)
-        if isinstance(event, RunStarted | EpochFinished | RunFinished):
+        if event is not None:
             history.add(event)
     return history
 
@@ -149,19 +148,27 @@ def _ends_of_finished(path: Path) -> list[bytes]:
         return []
     first = [line for line in head if line.startswith(_TELLING[0])][:1]
     last = [line for line in tail if line.startswith(_TELLING)]
-    is_finished = bool(last) and last[-1].startswith(_TELLING[2])
+    is_finished = bool(tail) and tail[-1].startswith(_TELLING[2])
     return [*first, *last] if is_finished and first else []
 
 
 def _telling_lines(path: Path) -> Iterator[bytes]:
-    """The telling lines of a whole log, without decoding the batches between them."""
+    """The telling lines of a whole log, without decoding the batches between them; and the
+    last line, whatever it tells: a trainer that says anything has gone on after a finish.
+    """
+    last = b""
     try:
         with path.open("rb") as file:
             for line in file:
-                if line.startswith(_TELLING) and line.endswith(b"\n"):
+                if not line.endswith(b"\n"):
+                    break  # still being written
+                last = line
+                if line.startswith(_TELLING):
                     yield line
     except OSError:
         return
+    if last and not last.startswith(_TELLING):
+        yield last
 
 
 def _planned_epochs(request: RunRequest) -> int:
@@ -181,7 +188,7 @@ def dataset_words(choice: Any) -> str:
     key, params = choice["key"], choice.get("params")
     spec = all_datasets().get(key)
     if spec is None:
-        return key
+        return str(key)
     value = params.get(spec.source_param) if isinstance(params, dict) else None
     return f"{spec.title}: {Path(value).name}" if isinstance(value, str) and value else spec.title
 
