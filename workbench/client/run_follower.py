@@ -11,15 +11,19 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
-from workbench.protocol.events import Batch, Heartbeat, RunEvent, TimeSpent
+from workbench.protocol.events import Batch, Heartbeat, RunEvent, RunFinished, TimeSpent
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
 from workbench.runs.outcome import RunOutcome, outcome_of
 
-POLL_INTERVAL_MS = 100
+POLL_INTERVAL_MS = 250
+"""A trainer tells ten times a second; what came since the last look is taken in and shown
+together. Looking more often takes time from the training and shows no more."""
+
 OUTCOME_INTERVAL_MS = 1_000
 EVENTS_PER_READ = 1_000
+EVENTS_AT_ONCE = 64
 BUDGET_MS = 5.0
 """How long the window's thread takes in events before it serves the user again."""
 
@@ -85,12 +89,14 @@ class RunFollower(QObject):
         self._pending: deque[RunEvent] = deque()
         self._log_bytes = -1
         self._is_reading = False
+        self._has_more = False
+        self._may_be_over = False
         self._poll = QTimer(self)
         self._poll.setInterval(POLL_INTERVAL_MS)
         self._poll.timeout.connect(self._on_poll)
         self._look = QTimer(self)
         self._look.setInterval(OUTCOME_INTERVAL_MS)
-        self._look.timeout.connect(self._read)
+        self._look.timeout.connect(self._on_look)
         self._drain = QTimer(self)
         self._drain.setInterval(0)
         self._drain.timeout.connect(self._on_drain)
@@ -140,27 +146,32 @@ class RunFollower(QObject):
             self._log_bytes = size
             self._read()
 
-    def _read(self) -> None:
+    def _on_look(self) -> None:
+        self._read(with_outcome=True)
+
+    def _read(self, *, with_outcome: bool = False) -> None:
+        """Reads what is new; asking how the run stands costs more and is done less often."""
         if self._is_reading or self._pending:
             return
         self._is_reading = True
         run, reader, history = self.run, self._reader, self.history
 
-        def work() -> tuple[list[RunEvent], RunOutcome]:
+        def work() -> tuple[list[RunEvent], RunOutcome | None]:
             # Asked before the reading: when it says "over", the reading is the last one.
-            outcome = outcome_of(run, history)
+            outcome = outcome_of(run, history) if with_outcome else None
             return reader.read_new(EVENTS_PER_READ), outcome
 
         self._background.run(work, self._on_read)
 
-    def _on_read(self, found: tuple[list[RunEvent], RunOutcome]) -> None:
+    def _on_read(self, found: tuple[list[RunEvent], RunOutcome | None]) -> None:
         self._is_reading = False
         events, outcome = found
+        is_last = bool(events) and outcome is not None and outcome.is_over
+        self._has_more = len(events) >= EVENTS_PER_READ
+        self._may_be_over = is_last or any(isinstance(event, RunFinished) for event in events)
         self._pending.extend(events)
         self._on_drain()
-        if events and (outcome.is_over or len(events) >= EVENTS_PER_READ):
-            self._log_bytes = -1  # there may be more: look again at the next poll
-        else:
+        if not (is_last or self._has_more):
             self._set_outcome(outcome)
 
     def _on_drain(self) -> None:
@@ -168,17 +179,19 @@ class RunFollower(QObject):
         deadline = perf_counter() + BUDGET_MS / 1000
         added: list[RunEvent] = []
         while self._pending and perf_counter() < deadline:
-            event = self._pending.popleft()
-            self.history.add(event)
-            if is_note(event):
-                self.notes.append(event)
-            added.append(event)
+            count = min(EVENTS_AT_ONCE, len(self._pending))
+            events = [self._pending.popleft() for _ in range(count)]
+            self.history.add_all(events)
+            self.notes.extend(event for event in events if is_note(event))
+            added += events
         if self._pending:
             self._drain.start()
         else:
             self._drain.stop()
         if added:
             self.events_arrived.emit(added)
+        if not self._pending and (self._has_more or self._may_be_over):
+            self._read(with_outcome=self._may_be_over)
 
     def _set_outcome(self, outcome: RunOutcome | None) -> None:
         if outcome is not None and outcome.is_over:

@@ -9,7 +9,7 @@ LIVE_SHARE = 0.008
 """New values may take this share of one processor. What the user asks for (zoom,
 smoothing, another run) is drawn at once."""
 
-MIN_INTERVAL_S = 0.25
+MIN_INTERVAL_S = 0.4
 MAX_INTERVAL_S = 5.0
 
 
@@ -26,7 +26,7 @@ class RedrawPace:
 
         Args:
             now_s: Now.
-            cost_s: How long it took.
+            cost_s: Time of the processor that it took.
             size: How much of what was drawn: batches, epochs, ...
         """
         self._drawn_at = now_s

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
@@ -47,7 +47,7 @@ class PlotPair(QWidget):
     """The plots of one run, with others beside it.
 
     Call `grow` whenever a history has grown: it costs nothing until the timer draws, at
-    most 4 times a second, less often where drawing is dear or would change nothing, and
+    most 2.5 times a second, less often where drawing is dear or would change nothing, and
     only while the plots can be seen.
 
     Signals:
@@ -235,7 +235,7 @@ class PlotPair(QWidget):
 
     def redraw(self) -> None:
         """Draws now."""
-        started = perf_counter()
+        started = thread_time()
         size = self._size()
         self._is_dirty = self._is_urgent = False
         self._timer.stop()
@@ -244,8 +244,7 @@ class PlotPair(QWidget):
         for plot in self._visible_plots():
             plot.redraw(span)
             plot.axes.viewport().repaint()
-        now = perf_counter()
-        self._pace.drew(now, now - started, size)
+        self._pace.drew(perf_counter(), thread_time() - started, size)
 
     def _visible_plots(self) -> list[LivePlot]:
         return [plot for plot in self.plots if plot is not self.rate or plot.isVisibleTo(self)]

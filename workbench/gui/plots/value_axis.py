@@ -102,6 +102,7 @@ class ValueAxis(_RoundAxis):
 
     def __init__(self) -> None:
         super().__init__("left")
+        self.enableAutoSIPrefix(False)
 
 
 class XAxis(_RoundAxis):
