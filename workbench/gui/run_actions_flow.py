@@ -49,7 +49,7 @@ class RunActions(QObject):
         self._actions: dict[str, Callable[[Runs], None]] = {
             "pause": lambda runs: library.pause(runs[0].path),
             "stop": lambda runs: library.stop(runs[0].path),
-            "resume": lambda runs: library.resume(runs[0].path),
+            "resume": lambda runs: library.resume(runs[0].path, wait=library.is_training),
             "start_now": lambda runs: library.start_now(runs[0].path),
             "earlier": lambda runs: library.move_in_queue(runs[0].path, -1),
             "later": lambda runs: library.move_in_queue(runs[0].path, 1),
@@ -91,7 +91,12 @@ class RunActions(QObject):
 
         def start(found: tuple[Project, RunRequest]) -> None:
             project, request = found
-            self._library.start_run(project, title=request.title, project_path=request.project_path)
+            self._library.start_run(
+                project,
+                title=request.title,
+                project_path=request.project_path,
+                wait=self._library.is_training,
+            )
 
         self._background.run(work, start, self._on_failed)
 

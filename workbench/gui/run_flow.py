@@ -46,6 +46,7 @@ class RunFlow(QObject):
         self._library.current_changed.connect(self._on_current_changed)
         self._library.runs_changed.connect(self.changed)
         self._library.run_started.connect(self._on_started)
+        self._library.run_queued.connect(self._on_queued)
         self._library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
         self._library.failed.connect(self._on_failed)
         self._document.analysis_changed.connect(lambda _analysis: self.changed.emit())
@@ -106,7 +107,7 @@ class RunFlow(QObject):
             project_path=str(path) if path else "",
             wait=self.is_running,
         )
-        self.said.emit("It waits for its turn." if self.is_running else "Starting the trainer…")
+        self.said.emit("Starting the trainer…")
         self.changed.emit()
 
     def stop(self) -> None:
@@ -219,6 +220,10 @@ class RunFlow(QObject):
     def _on_started(self, path: str) -> None:
         self.changed.emit()
         self.started.emit(path)
+
+    def _on_queued(self, _path: str) -> None:
+        self.said.emit("The run waits for its turn; it starts by itself.")
+        self.changed.emit()
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit(str(error))

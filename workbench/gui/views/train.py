@@ -273,7 +273,7 @@ class TrainView(QMainWindow):
         if follower.outcome is not None and follower.outcome.kind == "waiting":
             self._library.start_now(follower.run.path)
         else:
-            self._library.resume(follower.run.path)
+            self._library.resume(follower.run.path, wait=self._library.is_training)
 
     def _on_retry(self, changes: dict[str, object]) -> None:
         if self._follower is not None:

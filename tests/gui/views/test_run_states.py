@@ -1,0 +1,274 @@
+"""What the train view says and offers in each state of a run."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+
+from workbench.core.predict import RunPrediction
+from workbench.core.recipe import TrainingRecipe
+from workbench.gui.panels.plan_popup import plan_facts, plan_pins
+from workbench.gui.panels.run_trouble import RunTrouble
+from workbench.gui.run_predictor import fit_words
+from workbench.gui.views.train import TrainView
+from workbench.protocol.events import (
+    CheckpointKept,
+    Plan,
+    RunFinished,
+    RunStarted,
+    TimeSpent,
+)
+from workbench.protocol.messages import ErrorParts
+from workbench.runs.outcome import RunOutcome, Suggestion
+
+PLAN = Plan(
+    precision="bfloat16",
+    xla=True,
+    steps_per_call=16,
+    pipeline="cached",
+    gain=2.71,
+    words="bfloat16 on this CPU's matrix units: 2.7 x plain float32",
+    pinned=["xla"],
+)
+
+
+@pytest.fixture
+def view(qtbot, context):
+    view = TrainView(context)
+    view.resize(1300, 800)
+    qtbot.addWidget(view)
+    with qtbot.waitExposed(view):
+        view.show()
+    yield view
+    view.close_background()
+
+
+def started(run, **fields):
+    return RunStarted(
+        run=run.folder.name,
+        target="this_computer",
+        precision=PLAN.precision,
+        seed=7,
+        versions={"tensorflow": "2.21.0"},
+        plan=PLAN,
+        epochs=run.epochs,
+        batch_size=100,
+        pid=1,
+        **fields,
+    )
+
+
+def tell(run, event):
+    run._writer.write(event)
+
+
+def test_a_paused_run_says_so_and_offers_to_resume(qtbot, view, context, written, open_library):
+    run = written("paused", epochs=9).begin().train(4)
+    tell(
+        run,
+        RunFinished(
+            outcome="stopped",
+            run="x",
+            seconds=9.0,
+            epochs_done=4,
+            can_resume=True,
+            is_paused=True,
+        ),
+    )
+    run.end()
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Paused at epoch 4")
+    assert not view.header.pause.isVisible()
+    assert not view.header.stop.isVisible()
+    resumed = []
+    context.library.resume = lambda path, *, wait: resumed.append((path, wait))
+    view.header.set_can_resume(True)
+    view.header.resume.click()
+    assert resumed == [(run.path, False)]
+    assert not view.header.resume.isEnabled()
+    assert view.header.resume.text() == "Resuming"
+
+
+def test_a_living_run_can_be_paused(qtbot, view, context, written, open_library):
+    run = written("lives").begin().train(1)
+    open_library()
+    qtbot.waitUntil(view.header.pause.isVisible)
+    view.header.pause.click()
+    assert context.library.is_pausing(run.path)
+    assert view.header.pause.text() == "Pausing"
+    assert not view.header.stop.isEnabled()
+
+
+def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, open_library):
+    run = written("resumed").begin().train(1)
+    tell(run, started(run, resumed_at_step=10, bit_exact=["another processor"]))
+    open_library()
+    qtbot.waitUntil(lambda: "Resumed at step 10" in view.header.how.full_text)
+    assert "not exact to the bit: another processor" in view.header.how.full_text
+    assert PLAN.words in view.header.how.full_text
+    assert any(line.endswith(PLAN.words) for line in view.log.lines())
+
+
+def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written, open_library):
+    run = written("plan").begin()
+    tell(run, started(run))
+    open_library()
+    qtbot.waitUntil(lambda: view.header.how.full_text == PLAN.words)
+    view.header.plan.click()
+    facts = view.header.popup.rows.facts()
+    assert facts["Compiled by XLA"] == "yes, pinned"
+    assert facts["Pictures"] == "decoded, cached on disk"
+    assert facts["Measured gain"] == "2.7 x plain float32"
+    assert facts["Trains on"] == "This computer"
+    view.header.popup.pin.click()
+    recipe = context.document.recipe
+    assert recipe.precision == "bfloat16"
+    assert recipe.xla == "on"
+    assert recipe.steps_per_call == 16
+    assert recipe.pipeline == "cached"
+    context.document.undo_stack.undo()
+    assert context.document.recipe.precision == "auto"
+
+
+def test_every_part_of_a_plan_can_be_pinned():
+    fields = {field.name for field in msgspec.structs.fields(TrainingRecipe)}
+    assert set(plan_pins(PLAN)) <= fields
+    assert TrainingRecipe().with_values(**plan_pins(PLAN)).xla == "on"
+    empty = RunStarted(
+        run="r", target="gone", precision="float32", seed=1, versions={}, pid=1, epochs=1,
+        batch_size=1, plan=Plan(precision="float32"),
+    )  # fmt: skip
+    assert dict(plan_facts(empty))["Steps in one call"] == "–"
+
+
+def test_trouble_with_checkpoints_is_a_calm_bar_that_goes_away(qtbot, view, written, open_library):
+    run = written("full disk").begin().train(1)
+    open_library()
+    full = ErrorParts(what="The disk is full <b>.", fix="Free some space.")
+    tell(run, CheckpointKept(step=10, epoch=1, problem=full))
+    qtbot.waitUntil(view.notice.isVisible)
+    words = "The disk is full <b>. Free some space. The last one is of step 10."
+    assert view.notice.words.text() == words
+    assert view.trouble.isHidden()
+    tell(run, CheckpointKept(step=12, epoch=1))
+    qtbot.waitUntil(view.notice.isHidden)
+
+
+def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written, open_library):
+    run = written("time").begin().train(1)
+    open_library()
+    assert view.time_spent.words() == {}
+    assert not view.time_spent.hint.isHidden()
+    tell(
+        run,
+        TimeSpent(
+            input_s=3.0,
+            compute_s=6.0,
+            host_s=1.0,
+            compile_s=0.0,
+            validation_s=0.0,
+            saving_s=0.0,
+            advice="A third of the time is spent waiting for pictures.",
+        ),
+    )
+    qtbot.waitUntil(lambda: bool(view.time_spent.words()))
+    assert view.time_spent.words() == {"compute": "60 %", "input": "30 %", "host": "10 %"}
+    assert view.time_spent.advice.text().startswith("A third")
+    assert view.time_spent.hint.isHidden()
+
+
+def test_a_suggestion_is_one_click_and_only_one(qtbot, context):
+    trouble = RunTrouble(context.theme)
+    qtbot.addWidget(trouble)
+    suggestion = Suggestion("Retry with batch 64", {"batch_size": 64})
+    trouble.show_outcome(
+        RunOutcome("failed", "Out of memory.", suggestion=suggestion, can_resume=True)
+    )
+    asked = []
+    trouble.retry_wanted.connect(asked.append)
+    assert trouble.retry.text() == "Retry with batch 64"
+    assert not trouble.resume.isHidden()
+    trouble.retry.click()
+    trouble.retry.click()
+    assert asked == [{"batch_size": 64}]
+    trouble.show_outcome(RunOutcome("silent", "Nothing was said."))
+    assert trouble.retry.isHidden()
+    assert trouble.resume.isHidden()
+
+
+def test_a_retry_trains_the_runs_own_project_with_the_change(
+    qtbot, view, context, written, open_library
+):
+    recipe = TrainingRecipe(batch_size=512, epochs=3)
+    run = written("large", recipe=recipe).begin().train(1).finish()
+    open_library()
+    begun = []
+    context.library.start_run = lambda project, **kw: begun.append((project, kw))
+    view.actions_of_runs.retry(run.path, {"batch_size": 64})
+    qtbot.waitUntil(lambda: len(begun) == 1)
+    project, rest = begun[0]
+    assert project.recipe == recipe.with_values(batch_size=64)
+    assert rest == {"title": "large", "project_path": "", "wait": False}
+
+
+def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
+    large = RunPrediction(
+        images_per_second=100.0,
+        epoch_s=12.0,
+        memory_bytes=40_000_000_000,
+        limit_bytes=24_000_000_000,
+        fitting_batch=64,
+        num_runs=0,
+    )
+    context.predictor.prediction = large
+    context.predictor.changed.emit()
+    assert view.prediction.isVisible()
+    assert view.prediction.words.text() == (
+        "Will not fit: it needs 40.0 GB of 24.0 GB. Try a batch of 64."
+    )
+    view.prediction.use.click()
+    assert context.document.recipe.batch_size == 64
+    context.document.undo_stack.undo()
+    assert context.document.recipe.batch_size == TrainingRecipe().batch_size
+
+
+def test_a_network_too_large_for_any_batch_says_so():
+    never = RunPrediction(1.0, None, 40_000_000_000, 24_000_000_000, 0, 3)
+    assert fit_words(never).endswith("make the network smaller.")
+
+
+def test_the_classes_page_is_made_when_it_is_wanted(qtbot, view, written, open_library):
+    run = written("classes").begin().train(1)
+    open_library()
+    assert view.curves.classes is None
+    qtbot.mouseClick(view.curves.switch.segment("classes"), Qt.MouseButton.LeftButton)
+    assert view.curves.classes is not None
+    assert view.curves.classes.isVisible()
+    run.batches([0.5] * 10)
+    run.epoch(2)
+    qtbot.waitUntil(lambda: any("epoch 2" in line for line in view.log.lines()))
+    view.curves.show_page("curves")
+    assert view.plots.isVisible()
+
+
+def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, open_library):
+    run = written("one").begin().train(1).finish()
+    open_library()
+    summary = context.library.summary(run.path)
+    many = [
+        msgspec.structs.replace(summary, path=run.path.with_name(f"r{i}"), title=f"run {i}")
+        for i in range(1_000)
+    ]
+    context.library.runs = [summary, *many]
+    context.library.runs_changed.emit()
+    assert view.runs.list.model().rowCount() == 1_001
+    painted = []
+    delegate = view.runs.list.itemDelegate()
+    paint = delegate.paint
+    delegate.paint = lambda *args: (painted.append(1), paint(*args))
+    view.runs.list.scrollToBottom()
+    qtbot.waitUntil(lambda: bool(painted))
+    assert len(painted) < 100  # only what can be seen is drawn
+    view.runs.filter.setText('title:"run 99"')
+    assert view.runs.list.model().rowCount() == 11
