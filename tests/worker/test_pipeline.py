@@ -90,6 +90,17 @@ def test_batches_are_the_same_wherever_the_pictures_lie_and_whoever_makes_them(p
         assert_equal(first, batches(parts[kind], steps=8, place=place, threads=4))
 
 
+def test_the_same_dataset_can_begin_anew_at_any_step(parts):
+    step = 0
+    whole = batches(parts["memory"], steps=9, layers=[])
+    dataset = training_pipeline(
+        tf, parts["memory"], partial(whole_epochs, COUNT, BATCH, seed=6), [],
+        batch_size=BATCH, seed=6, start_step=lambda: step,
+    )  # fmt: skip
+    for step in (7, 0, 3):
+        assert_equal(whole[step : step + 2], [(x.numpy(), y.numpy()) for x, y in dataset.take(2)])
+
+
 def test_pictures_stay_bytes_where_no_layer_runs(parts):
     ((x, y),) = batches(parts["cached"], steps=1, layers=[])
     order = next(whole_epochs(COUNT, BATCH, seed=6))[0]

@@ -44,7 +44,7 @@ def training_pipeline(
     *,
     batch_size: int,
     seed: int,
-    start_step: int = 0,
+    start_step: int | Callable[[], int] = 0,
     place: Place | None = None,
     recipe: TrainingRecipe | None = None,
     num_classes: int = 0,
@@ -60,18 +60,14 @@ def training_pipeline(
         layers: The Keras layers of the pipeline, in their order.
         batch_size: Pictures a step, over all replicas together.
         seed: Start of the augmentation's random numbers.
-        start_step: Steps that are done already.
+        start_step: Steps that are done already; a function is asked whenever the dataset
+            is iterated anew.
         place: Where the pictures lie; chosen by `place_of` where not given.
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
         dtype: Type in which float pictures are handed over: what the model computes in.
         threads: Threads for this work; None: two, of those that TensorFlow has anyway.
     """
-    blocks = tf.data.Dataset.from_generator(
-        lambda: order(start_step=start_step),
-        output_signature=tf.TensorSpec((None, batch_size), tf.int64),
-    )
-    steps = tf.data.Dataset.counter(start=start_step)
     gather = _gather(tf, part, place or place_of(part, recipe))
     jit = recipe is None or recipe.xla != "off"
     augment = augmentation(tf, layers, seed=seed, dtype=dtype, jit=jit)
@@ -81,7 +77,21 @@ def training_pipeline(
         pictures, labels = gather(indices)
         return mix(augment(pictures, step), labels, step)
 
-    return _mapped(tf, tf.data.Dataset.zip((steps, blocks.unbatch())), make_batch, threads)
+    numbered = _numbered(tf, order, start_step, batch_size)
+    return _mapped(tf, numbered, make_batch, threads)
+
+
+def _numbered(tf: Any, order: Order, start_step: int | Callable[[], int], batch_size: int) -> Any:
+    """A dataset of (number of the step, its pictures' indices (batch_size,)), both int64."""
+
+    def blocks() -> Iterator[tuple[Indices, Indices]]:
+        first = start_step() if callable(start_step) else start_step
+        for block in order(start_step=first):
+            yield np.arange(first, first + len(block)), block
+            first += len(block)
+
+    signature = tf.TensorSpec((None,), tf.int64), tf.TensorSpec((None, batch_size), tf.int64)
+    return tf.data.Dataset.from_generator(blocks, output_signature=signature).unbatch()
 
 
 def evaluation_pipeline(
