@@ -26,6 +26,7 @@ from workbench.protocol.wire import error_from_parts
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.notes import RunNotes
 from workbench.runs.summary import RunSummary
+from workbench.runs.table_export import export_curves
 
 Runs = list[RunSummary]
 
@@ -78,6 +79,8 @@ class RunActions(QObject):
         key, _, detail = asked.partition(":")
         if key == "export":
             self._export(runs[0], detail)
+        elif key == "curves":
+            self._export_curves(runs[0], detail)
         else:
             self._actions[key](runs)
 
@@ -153,6 +156,18 @@ class RunActions(QObject):
             self.said.emit(f"Exporting {Path(path).name}…")
             request = Export(id=0, model=str(run.path), format=key, path=path)
             self._context.service.send(request, self._on_export_answer)
+
+    def _export_curves(self, run: RunSummary, suffix: str) -> None:
+        path = self._ask_path(run, f".{suffix}", f"{suffix.upper()} table")
+        if path:
+            self._background.run(
+                lambda: export_curves(RunFolder(run.path), Path(path)),
+                self._on_curves_written,
+                self._on_failed,
+            )
+
+    def _on_curves_written(self, files: tuple[Path, ...]) -> None:
+        self.said.emit(f"The curves are written to {' and '.join(f.name for f in files)}.")
 
     def _ask_path(self, run: RunSummary, suffix: str, words: str) -> str:
         path, _ = ask_save_path(

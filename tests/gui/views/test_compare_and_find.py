@@ -1,0 +1,191 @@
+"""Two runs side by side; numbers of the recipe found by trying."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from workbench.core.recipe import TrainingRecipe
+from workbench.gui import run_actions_flow
+from workbench.gui.dialogs.compare_runs import CompareRuns
+from workbench.gui.find_flow import FindFlow
+from workbench.gui.run_actions_flow import RunActions
+from workbench.protocol.messages import (
+    BatchSizeFound,
+    BatchSizeTried,
+    ErrorParts,
+    Failed,
+    FindBatchSize,
+    FindLearningRate,
+    LearningRateFound,
+    LearningRateTried,
+    Progress,
+)
+from workbench.templates import find_template
+
+
+class Measurer:
+    """Stands where the second worker is: keeps what it is asked, says what it is told to."""
+
+    def __init__(self, context, monkeypatch):
+        self.requests, self.cancelled, self.answer = [], [], None
+        monkeypatch.setattr(context.measurer, "send", self._send)
+        monkeypatch.setattr(context.measurer, "cancel", self.cancelled.append)
+
+    def _send(self, request, on_answer):
+        self.requests.append(request)
+        self.answer = on_answer
+        return len(self.requests)
+
+
+@pytest.fixture
+def measurer(context, monkeypatch):
+    context.document.new(find_template("fashion_convnet").project)
+    return Measurer(context, monkeypatch)
+
+
+@pytest.fixture
+def finders(context, qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    return FindFlow(context, window)
+
+
+def texts(item):
+    return [item.child(i).text(0) for i in range(item.childCount())]
+
+
+def test_differences_come_first_and_equal_sections_are_folded(
+    qtbot, context, written, open_library
+):
+    a = written("one", recipe=TrainingRecipe(epochs=4)).begin().train(2).finish()
+    b = written("two", recipe=TrainingRecipe(epochs=9, optimizer="sgd")).begin().train(1).finish()
+    open_library()
+    dialog = CompareRuns(context.theme, context.library.runs, a.path, b.path)
+    qtbot.addWidget(dialog)
+    qtbot.waitUntil(lambda: dialog.comparison is not None)
+    tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
+    recipe = next(top for top in tops if top.text(0).startswith("Recipe"))
+    assert recipe.text(0) == "Recipe · 2 differences"
+    assert texts(recipe) == ["Optimizer", "Epochs"]
+    assert recipe.isExpanded()
+    states = [top.text(0).endswith("the same") for top in tops]
+    assert states == sorted(states)
+    assert "recipe" in dialog.words.text()
+    dialog.copy.click()
+    assert "Epochs\t4\t9" in QGuiApplication.clipboard().text()
+    dialog.swap.click()
+    qtbot.waitUntil(dialog.copy.isEnabled)
+    dialog.copy.click()
+    assert "Epochs\t9\t4" in QGuiApplication.clipboard().text()
+    dialog.reject()
+
+
+def test_a_run_with_itself_is_the_same(qtbot, context, written, open_library):
+    a = written("one").begin().train(2).finish()
+    open_library()
+    dialog = CompareRuns(context.theme, context.library.runs, a.path, a.path)
+    qtbot.addWidget(dialog)
+    qtbot.waitUntil(lambda: dialog.comparison is not None)
+    assert dialog.words.text() == "Both runs are the same in everything that is compared."
+    dialog.reject()
+
+
+def test_a_run_that_is_gone_is_said(qtbot, context, written, open_library):
+    a, b = written("one").begin().train(1).finish(), written("two").begin().train(1).finish()
+    open_library()
+    b.folder.request_path.unlink()
+    dialog = CompareRuns(context.theme, context.library.runs, a.path, b.path)
+    qtbot.addWidget(dialog)
+    qtbot.waitUntil(lambda: not dialog.words.is_waiting)
+    assert "not a run" in dialog.words.text()
+    dialog.reject()
+
+
+def test_curves_are_written_as_tables(qtbot, context, written, open_library, monkeypatch):
+    run = written("curves").begin().train(2).finish()
+    open_library()
+    window = QWidget()
+    qtbot.addWidget(window)
+    actions = RunActions(context, window)
+    target = run.path.parent / "curves.csv"
+    monkeypatch.setattr(run_actions_flow, "ask_save_path", lambda *_: (str(target), ""))
+    with qtbot.waitSignal(actions.said) as said:
+        actions.do("curves:csv", [context.library.summary(run.path)])
+    actions.close()
+    assert len(target.read_text().splitlines()) > 2
+    assert said.args[0].startswith("The curves are written to curves.csv and curves")
+
+
+def test_a_found_learning_rate_is_one_undoable_click(context, measurer, finders):
+    before = context.document.recipe.learning_rate
+    finders.find("learning_rate")
+    dialog = finders.dialog
+    assert isinstance(measurer.requests[0], FindLearningRate)
+    assert dialog.is_searching
+    measurer.answer(Progress(id=1, text="Trying rates", fraction=0.5))
+    assert dialog.progress.value() == 500
+    measurer.answer(LearningRateTried(id=1, rates=[1e-4, 1e-3, 1e-2], losses=[2.3, 1.9, None]))
+    measurer.answer(LearningRateFound(id=1, suggested=0.004321, words="Steepest at 0.0043."))
+    assert not dialog.is_searching
+    assert dialog.words.text() == "Steepest at 0.0043."
+    assert dialog.use.text() == "Use 0.0043"
+    dialog.use.click()
+    assert context.document.recipe.learning_rate == 0.0043
+    assert finders.dialog is None
+    context.document.undo_stack.undo()
+    assert context.document.recipe.learning_rate == before
+
+
+def test_without_a_good_rate_there_is_nothing_to_use(measurer, finders):
+    finders.find("learning_rate")
+    measurer.answer(LearningRateFound(id=1, suggested=None, words="No rate made the loss fall."))
+    assert finders.dialog.use.isHidden()
+    assert not finders.dialog.again.isHidden()
+    finders.dialog.reject()
+
+
+def test_a_found_batch_size_goes_into_the_recipe(context, measurer, finders):
+    finders.find("batch_size")
+    assert isinstance(measurer.requests[0], FindBatchSize)
+    measurer.answer(BatchSizeTried(id=1, size=64, images_per_second=900.0, memory_bytes=10**9))
+    measurer.answer(BatchSizeTried(id=1, size=128, problem="does not fit"))
+    measurer.answer(BatchSizeFound(id=1, fastest=64, largest=64, suggested=64, words="64."))
+    finders.dialog.use.click()
+    assert context.document.recipe.batch_size == 64
+
+
+def test_a_search_can_be_called_off_and_begun_again(measurer, finders):
+    finders.find("batch_size")
+    dialog = finders.dialog
+    finders.find("learning_rate")  # one at a time
+    assert len(measurer.requests) == 1
+    dialog.stop.click()
+    assert measurer.cancelled == [1]
+    late = BatchSizeFound(id=1, fastest=8, largest=8, suggested=8, words="late")
+    measurer.answer(late)
+    assert dialog.use.isHidden()
+    dialog.again.click()
+    assert len(measurer.requests) == 2
+    dialog.reject()
+    assert measurer.cancelled == [1, 2]
+    assert finders.dialog is None
+
+
+def test_a_search_that_fails_says_why(measurer, finders):
+    finders.find("batch_size")
+    error = ErrorParts(what="The pictures are not there.", fix="Choose another folder.")
+    measurer.answer(Failed(id=1, error=error))
+    assert "The pictures are not there." in finders.dialog.words.text()
+    assert not finders.dialog.is_searching
+    finders.dialog.reject()
+
+
+def test_a_network_with_errors_is_not_tried(context, measurer, finders):
+    context.document.new()
+    said = []
+    finders.said.connect(said.append)
+    finders.find("learning_rate")
+    assert finders.dialog is None
+    assert len(said) == 1
