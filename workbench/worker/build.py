@@ -20,6 +20,7 @@ from workbench.core.shapes import Propagation, propagate
 from workbench.core.specs import LayerSpec, Shape
 from workbench.core.structure_checks import check_inputs, check_outputs
 from workbench.errors import GraphError, WeightsError
+from workbench.worker.exact_bias import needs_exact_bias, with_exact_bias
 from workbench.worker.fused_norm import fused_batch_normalization
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -110,7 +111,6 @@ def _make_layers(
     """All layers but Input by node id, not connected yet; of Keras's classes, or where
     `is_own` of our faster ones that compute the same.
     """
-    own = {"BatchNormalization": fused_batch_normalization(keras)} if is_own else {}
     names = keras_names(graph)
     float32 = {
         *tail(graph, layers, find_outputs(graph)[0]),
@@ -124,9 +124,19 @@ def _make_layers(
         policy = "float32" if node_id in float32 else POLICIES[precision]
         arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
         node_seed = None if seed is None else layer_seed(seed, names[node_id])
-        cls = own.get(spec.title) or getattr(keras.layers, spec.title)
+        title = spec.title
+        cls = layer_class(keras, title, arguments) if is_own else getattr(keras.layers, title)
         made[node_id] = make_layer(cls, names[node_id], arguments, seed=node_seed)
     return made
+
+
+def layer_class(keras: Any, title: str, arguments: Mapping[str, Any]) -> Any:
+    """The class to train a layer with: Keras's, or ours that computes the same but better."""
+    if title == "BatchNormalization":
+        return fused_batch_normalization(keras)
+    if arguments["dtype"] != "float32" and needs_exact_bias(title, arguments):
+        return with_exact_bias(keras, title)
+    return getattr(keras.layers, title)
 
 
 def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:
