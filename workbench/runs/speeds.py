@@ -105,8 +105,6 @@ def predict_run(
     """
     limit = memory_limit() if limit_bytes is None else limit_bytes
     num_train, num_validation = _parts(recipe, facts)
-    batch_size = min(recipe.batch_size, num_train or recipe.batch_size)
-    steps = recipe.steps_per_epoch or (max(1, num_train // batch_size) if num_train else None)
     pixels = shape[0] * shape[1] * shape[2] if shape is not None and len(shape) == 3 else 0
     picture_bytes = pixels * (num_train + num_validation)
     return predict_costs(
@@ -114,12 +112,20 @@ def predict_run(
         speeds,
         batch_size=recipe.batch_size,
         precision=_precision(recipe),
-        steps_per_epoch=steps,
+        steps_per_epoch=steps_per_epoch(recipe, facts),
         num_validation=num_validation,
         picture_bytes=picture_bytes if picture_bytes < _MEMORY_SHARE * limit else 0,
         limit_bytes=limit,
         num_cores=num_cores(),
     )
+
+
+def steps_per_epoch(recipe: TrainingRecipe, facts: DatasetFacts | None) -> int | None:
+    """Steps of an epoch; None while the number of pictures is not known."""
+    num_train, _ = _parts(recipe, facts)
+    if recipe.steps_per_epoch or not num_train:
+        return recipe.steps_per_epoch
+    return max(1, num_train // min(recipe.batch_size, num_train))
 
 
 def _parts(recipe: TrainingRecipe, facts: DatasetFacts | None) -> tuple[int, int]:

@@ -32,6 +32,7 @@ from workbench.gui.widgets.docks import make_dock
 from workbench.gui.widgets.empty import EmptyPage
 from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
 from workbench.runs.outcome import RunOutcome
+from workbench.runs.speeds import steps_per_epoch
 
 LEFT_DOCK_PX = 240
 RIGHT_DOCK_PX = 300
@@ -82,6 +83,7 @@ class TrainView(QMainWindow):
         self._pages = QStackedWidget()
         self._build()
         self._connect()
+        self._show_steps()
         self._show_current()
 
     def _build(self) -> None:
@@ -139,6 +141,7 @@ class TrainView(QMainWindow):
         self.actions_of_runs.said.connect(self._say)
         self.recipe.find_wanted.connect(self.finders.find)
         self.finders.said.connect(self._say)
+        self._context.predictor.changed.connect(self._show_steps)
         self.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
@@ -282,6 +285,13 @@ class TrainView(QMainWindow):
     def _on_pin(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)
         self._say("The plan is pinned in the recipe; Undo takes it back.")
+
+    def _show_steps(self) -> None:
+        """The schedule is drawn over the steps that the next run will have."""
+        document = self._context.document
+        steps = steps_per_epoch(document.recipe, document.dataset_facts)
+        if steps is not None:
+            self.recipe.set_steps_per_epoch(steps)
 
     def _on_batch(self, batch_size: int) -> None:
         self._context.document.set_recipe(batch_size=batch_size)
