@@ -1,39 +1,116 @@
-"""`workbench runs`: the runs on this computer."""
+"""`workbench runs`: the runs on this computer: list, find, rename, tag, note, trash, export."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import msgspec
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
-from workbench.runs.index import list_runs
+from workbench.runs.index import RunSummary, list_runs, matches
+from workbench.runs.notes import change_notes, read_notes
+from workbench.runs.table_export import export_curves
+from workbench.runs.trash import trash_run
 
 NAME = "runs"
-HELP = "list the runs on this computer"
+HELP = "list the runs on this computer; rename, tag, note, trash or export one"
+
+_RUN_WORDS = "run folder, or name from `workbench runs`"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """No arguments but --json."""
+    """What to list; or one of rename, tag, note, trash, export."""
     add_json_option(parser)
+    parser.add_argument(
+        "--filter",
+        metavar="WORDS",
+        default="",
+        help='only runs that fit, such as --filter="flowers tag:paper acc>0.8 -failed"',
+    )
+    parser.add_argument("--tag", metavar="TAG", action="append", default=[], help="only with it")
+    parser.set_defaults(change=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
+    rename = commands.add_parser("rename", help="give a run another title")
+    rename.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    rename.add_argument("title", metavar="TITLE", help='"" for the one it was started with')
+    rename.set_defaults(change=_rename)
+    tag = commands.add_parser("tag", help="tag a run")
+    tag.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    tag.add_argument("tags", metavar="TAG", nargs="*")
+    tag.add_argument("--remove", metavar="TAG", action="append", default=[])
+    tag.set_defaults(change=_tag)
+    note = commands.add_parser("note", help="write a note about a run, or read it")
+    note.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    note.add_argument("text", metavar="TEXT", nargs="?", help='the note; "" removes it')
+    note.set_defaults(change=_note)
+    trash = commands.add_parser("trash", help="move runs to the trash")
+    trash.add_argument("run_names", metavar="RUN", nargs="+", help=_RUN_WORDS)
+    trash.set_defaults(change=_trash)
+    export = commands.add_parser("export", help="write a run's curves as .csv or .parquet")
+    export.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    export.add_argument("file", metavar="FILE", type=Path, help="ends with .csv or .parquet")
+    export.set_defaults(change=_export)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints one line a run, newest first."""
+    """Changes or exports a run, or prints one line a run, newest first."""
+    if arguments.change is not None:
+        arguments.change(arguments)
+        return 0
+    words = " ".join([arguments.filter, *(f"tag:{tag}" for tag in arguments.tag)])
     runs = list_runs()
-    for summary in runs:
+    found = [summary for summary in runs if matches(summary, words)]
+    for summary in found:
         if arguments.json:
             print_json(msgspec.to_builtins(summary, enc_hook=str))
-            continue
-        accuracy = summary.test_accuracy
-        words = "" if accuracy is None else f"test {100 * accuracy:.1f} %"
-        print(
-            printable(
-                f"{summary.name:32} {summary.outcome:10} "
-                f"epoch {summary.epochs_done} of {summary.epochs}  {words}"
-            )
+        else:
+            print(printable(_line(summary)))
+    if not found and not arguments.json:
+        tell(
+            "No run fits these words."
+            if runs
+            else f"No runs yet. They will be kept in {runs_home()}."
         )
-    if not runs and not arguments.json:
-        tell(f"No runs yet. They will be kept in {runs_home()}.")
     return 0
+
+
+def _line(summary: RunSummary) -> str:
+    accuracy = summary.test_accuracy
+    words = "" if accuracy is None else f"test {100 * accuracy:.1f} %"
+    tags = "".join(f" #{tag}" for tag in summary.tags)
+    return (
+        f"{summary.name:32} {summary.outcome:10} "
+        f"epoch {summary.epochs_done} of {summary.epochs}  {words}{tags}"
+    )
+
+
+def _rename(arguments: argparse.Namespace) -> None:
+    change_notes(open_run(arguments.run_name), title=arguments.title)
+
+
+def _tag(arguments: argparse.Namespace) -> None:
+    run = open_run(arguments.run_name)
+    notes = change_notes(run, add_tags=arguments.tags, remove_tags=arguments.remove)
+    tell("Tags: " + (", ".join(notes.tags) or "none"))
+
+
+def _note(arguments: argparse.Namespace) -> None:
+    run = open_run(arguments.run_name)
+    if arguments.text is None:
+        print(printable(read_notes(run).text))
+    else:
+        change_notes(run, text=arguments.text)
+
+
+def _trash(arguments: argparse.Namespace) -> None:
+    for run in [open_run(name) for name in arguments.run_names]:  # a wrong name: none goes
+        trash_run(run)
+        tell(f"{run.name} is in the trash.")
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    for path in export_curves(open_run(arguments.run_name), arguments.file):
+        tell(f"Written: {path}")

@@ -7,6 +7,7 @@ import argparse
 from workbench.cli._output import tell
 from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import open_run
+from workbench.runs.queue import cancel, is_waiting
 
 NAME = "stop"
 HELP = "ask a run to stop and keep its weights"
@@ -23,6 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Leaves the wish in the run's folder; the trainer obeys within about a second."""
     folder = open_run(arguments.run_name)
+    if is_waiting(folder):
+        cancel(folder)
+        tell(f"{folder.name} does not wait any more.")
+        return 0
     if not folder.is_alive():
         tell(f"{folder.name} is not running.")
         return 0

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
+from workbench.cli._turn import wait_for_turn
 from workbench.cli.check import facts_of
 from workbench.core.checks import analyse
 from workbench.core.project import Choice, Project
@@ -21,6 +22,7 @@ from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.queue import enqueue
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
 
@@ -40,24 +42,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N")
     parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"))
     parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
+    parser.add_argument(
+        "--wait", action="store_true", help="begin when no other run of its folder trains"
+    )
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
-    folder = create_run(
-        project,
-        title=project.title or arguments.project.stem,
-        project_path=str(arguments.project.resolve()),
-        path=arguments.folder,
-    )
-    start_trainer(folder)
+    folder = new_run(arguments, project)
+    if arguments.wait:
+        enqueue(folder)
+        wait_for_turn(folder, is_quiet=arguments.json)
+    else:
+        start_trainer(folder)
     try:
         return tell_run(folder, as_json=arguments.json)
     finally:
         if not arguments.json:
             tell(f"The run is kept in {folder.path}")
+
+
+def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
+    """Makes the folder of the run that the command line asks for; nothing is started."""
+    return create_run(
+        project,
+        title=project.title or arguments.project.stem,
+        project_path=str(arguments.project.resolve()),
+        path=arguments.folder,
+    )
 
 
 def tell_run(folder: RunFolder, *, as_json: bool, past: PastEvents | None = None) -> int:

@@ -21,6 +21,7 @@ from workbench.runs.notes import RunNotes, change_notes, write_notes
 from workbench.runs.outcome import RunOutcome
 from workbench.runs.queue import start_next
 from workbench.runs.start import reap
+from workbench.runs.trash import check_deletable
 
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000
@@ -385,8 +386,7 @@ def _list(home: Path | None) -> tuple[list[RunSummary], WorkbenchError | None]:
 
 
 def _trash(path: Path) -> None:
-    if RunFolder(path).is_alive():
-        raise RunError("A run that still trains cannot be deleted.", fix="Stop it first.")
+    check_deletable(RunFolder(path))
     if not QFile.moveToTrash(str(path)):
         raise RunError(
             "The run could not be moved to the trash.",

@@ -253,7 +253,11 @@ def _remove_marker(run: RunFolder) -> None:
 def _tell_cancelled(run: RunFolder) -> None:
     with EventWriter(run.events_path) as writer:
         writer.write(LogLine(text="It was taken out of the queue before it began."))
-        writer.write(RunFinished(outcome="stopped", run=str(run.path), seconds=0.0, epochs_done=0))
+        writer.write(
+            RunFinished(
+                outcome="stopped", run=str(run.path), seconds=0.0, epochs_done=0, can_resume=True
+            )
+        )
 
 
 def _tell_failed(run: RunFolder, error: WorkbenchError) -> None:

@@ -1,0 +1,205 @@
+"""`workbench runs`, `queue`, `train --wait` and `stop`, without TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.written_runs import WrittenRun
+from workbench.cli import _turn, main
+from workbench.core.project import Project
+from workbench.protocol.events import RunFinished
+from workbench.runs import queue
+from workbench.runs.event_log import EventWriter, read_all
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.notes import read_notes
+
+
+@pytest.fixture
+def trainers(monkeypatch):
+    """Trainers that lock their run, and end when the test lets them."""
+    begun: list[WrittenRun] = []
+
+    def start(run: RunFolder, *, resume: bool = False) -> int:
+        trainer = WrittenRun.__new__(WrittenRun)
+        trainer.folder, trainer.epochs, trainer.step = run, 5, 0
+        trainer._writer = EventWriter(run.events_path)
+        trainer._lock = queue.take_lock(run.lock_path)
+        begun.append(trainer.begin())
+        return 4_000_000
+
+    monkeypatch.setattr(queue, "start_trainer", start)
+    yield begun
+    for trainer in begun:
+        trainer.end()
+
+
+@pytest.fixture
+def project(tmp_path):
+    path = tmp_path / "fashion.workbench"
+    assert main(["new", "fashion_convnet", str(path)]) == 0
+    return path
+
+
+def lines(capsys):
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def names(capsys, *words):
+    capsys.readouterr()
+    assert main(["runs", "--json", *words]) == 0
+    return [line["title"] for line in lines(capsys)]
+
+
+def test_runs_can_be_found(written, capsys):
+    one = written("one").begin().train(3).finish()
+    written("two").begin().train(1).finish("stopped")
+    assert main(["runs", "tag", one.folder.name, "Paper", "two words"]) == 0
+    assert read_notes(one.folder).tags == ["Paper", "two-words"]
+    assert names(capsys) == ["two", "one"]
+    assert names(capsys, "--tag", "paper") == ["one"]
+    assert names(capsys, "--filter", "epochs>2 acc>0.7") == ["one"]
+    assert names(capsys, "--filter=-tag:paper") == ["two"]
+    assert main(["runs", "--filter", "nothing like this"]) == 0
+    assert "No run fits" in capsys.readouterr().err
+
+
+def test_a_line_names_the_tags(written, capsys):
+    one = written("one").begin().train(1).finish()
+    main(["runs", "tag", str(one.path), "a", "b"])
+    main(["runs", "tag", str(one.path), "--remove", "A"])
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    out = capsys.readouterr().out
+    assert "#b" in out
+    assert "#a" not in out
+    assert "test 75.0 %" in out
+
+
+def test_renaming_and_notes(written, capsys):
+    run = written("before").begin().train(1).finish().folder
+    assert main(["runs", "rename", run.name, "after"]) == 0
+    assert main(["runs", "note", run.name, "Twice the\nfilters."]) == 0
+    capsys.readouterr()
+    assert main(["runs", "note", run.name]) == 0
+    assert capsys.readouterr().out == "Twice the\nfilters.\n"
+    assert names(capsys) == ["after"]
+    assert main(["runs", "rename", run.name, ""]) == 0
+    assert names(capsys) == ["before"]
+
+
+def test_trash(written, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    done, busy = written("done").begin().train(1).finish(), written("busy").begin()
+    assert main(["runs", "trash", done.folder.name, "no_such_run"]) == 3
+    assert done.path.exists(), "a wrong name: none goes"
+    assert main(["runs", "trash", done.folder.name]) == 0
+    assert not done.path.exists()
+    assert main(["runs", "trash", busy.folder.name]) != 0
+    assert busy.path.exists()
+
+
+def test_export(written, capsys, tmp_path):
+    run = written("one").begin().train(2).finish().folder
+    assert main(["runs", "export", run.name, str(tmp_path / "x.csv")]) == 0
+    assert len((tmp_path / "x.csv").read_text().splitlines()) == 21
+    assert len((tmp_path / "x-epochs.csv").read_text().splitlines()) == 3
+    assert main(["runs", "export", run.name, str(tmp_path / "x.txt")]) == 2
+
+
+def queue_lines(capsys):
+    capsys.readouterr()
+    assert main(["queue", "--json"]) == 0
+    return [(line["place"], line["title"]) for line in lines(capsys)]
+
+
+def test_the_queue_from_the_command_line(trainers, project, capsys):
+    capsys.readouterr()
+    assert main(["queue"]) == 0
+    assert "nothing waits" in capsys.readouterr().err
+    for number in range(1, 4):
+        capsys.readouterr()
+        assert main(["queue", "add", str(project), "--json", "--epochs", str(number)]) == 0
+        (answer,) = lines(capsys)
+        assert answer["place"] == number - 1
+        assert RunFolder(Path(answer["run"])).request().to_project().recipe.epochs == number
+    assert len(trainers) == 1, "the first one found nothing before it"
+    second, third = queue.waiting()
+    assert main(["queue", "move", third.name, "up"]) == 0
+    assert queue.waiting() == [third, second]
+    assert main(["queue", "move", third.name, "back"]) == 0
+    assert queue.waiting() == [second, third]
+    assert main(["queue", "move", third.name, "front"]) == 0
+    assert main(["queue", "cancel", second.name]) == 0
+    assert [place for place, _ in queue_lines(capsys)] == [0, 1]
+    assert main(["queue", "cancel", second.name]) == 3
+    assert main(["queue", "resume", second.name]) == 0
+    assert queue.waiting() == [third, second]
+    assert main(["stop", second.name]) == 0
+    assert queue.waiting() == [third]
+    assert main(["queue", "start", third.name]) == 0
+    assert len(trainers) == 2
+
+
+def test_listing_starts_the_next_one_when_the_last_trainer_was_killed(trainers, capsys):
+    queue.enqueue(create_run(Project(), title="a"))
+    assert queue_lines(capsys) == [(0, "a")]
+    assert len(trainers) == 1
+
+
+def test_a_completed_run_is_not_queued(written, capsys):
+    run = written("done").begin().train(5).finish()
+    assert main(["queue", "resume", run.folder.name]) == 3
+    assert "cannot be resumed" in capsys.readouterr().err
+
+
+def test_train_waits_for_its_turn_and_then_follows(trainers, project, capsys, monkeypatch):
+    monkeypatch.setattr(_turn, "_LOOK_S", 0.02)
+    busy = WrittenRun("busy").begin()
+    codes = []
+    command = ["train", str(project), "--wait", "--json"]
+    capsys.readouterr()
+    thread = threading.Thread(target=lambda: codes.append(main(command)))
+    thread.start()
+    _until(queue.waiting)
+    assert not trainers
+    busy.finish()
+    _until(lambda: trainers)
+    trainers[0].finish()
+    thread.join(20)
+    assert codes == [0]
+    events = [line["event"] for line in lines(capsys)]
+    assert (events[0], events[-1]) == ("run_started", "run_finished")
+
+
+def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatch, written):
+    monkeypatch.setattr(_turn, "_LOOK_S", 0.02)
+    written("busy").begin()
+    thread = threading.Thread(target=_interrupt_when_waiting)
+    thread.start()
+    assert main(["train", str(project), "--wait"]) == 130
+    thread.join()
+    assert queue.waiting() == []
+    (run,) = [run for run in queue._folders(queue.runs_home()) if not run.is_alive()]
+    told = read_all(run.events_path)[-1]
+    assert isinstance(told, RunFinished)
+    assert told.outcome == "stopped"
+    assert "Waiting: it is the next" in capsys.readouterr().err
+
+
+def _interrupt_when_waiting():
+    _until(queue.waiting)
+    time.sleep(0.1)
+    signal.raise_signal(signal.SIGINT)
+
+
+def _until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -1,0 +1,116 @@
+"""`workbench queue`: the runs that wait for their turn."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli import train
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.core.project import Project
+from workbench.errors import RunFolderError
+from workbench.runs import queue
+from workbench.runs.folder import RunFolder, open_run
+from workbench.runs.index import RunSummary, list_runs
+from workbench.runs.outcome import outcome_of
+
+NAME = "queue"
+HELP = "list the runs that wait for their turn, add some, move them"
+
+_PLACES = {"up": -1, "down": 1, "front": -1_000_000, "back": 1_000_000}
+_RUN_WORDS = "run folder, or name from `workbench runs`"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Nothing, or one of add, resume, move, cancel, start."""
+    add_json_option(parser)
+    parser.set_defaults(change=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
+    add = commands.add_parser("add", help="let a project wait for its turn; options as of `train`")
+    train.add_arguments(add)
+    add.set_defaults(change=_add)
+    for name, change, words in (
+        ("resume", _resume, "let a run wait to go on where it stopped"),
+        ("move", _move, "move a waiting run"),
+        ("cancel", _cancel, "take a waiting run out of the queue"),
+        ("start", _start, "start a waiting run although it is not its turn"),
+    ):
+        command = commands.add_parser(name, help=words)
+        command.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+        if name == "move":
+            command.add_argument("direction", choices=tuple(_PLACES))
+        command.set_defaults(change=change)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Changes the queue, or lists it; starts the next run where nothing trains."""
+    if arguments.change is not None:
+        arguments.change(arguments)
+        return 0
+    queue.start_next()  # the last trainer may have been killed
+    runs = [run for run in list_runs() if run.queue_place or not run.is_over]
+    runs.sort(key=lambda run: run.queue_place)
+    for summary in runs:
+        _print(summary, as_json=arguments.json)
+    if not runs and not arguments.json:
+        tell("Nothing trains and nothing waits.")
+    return 0
+
+
+def _print(summary: RunSummary, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "place": summary.queue_place,
+                "run": str(summary.path),
+                "title": summary.title,
+                "outcome": summary.outcome,
+            }
+        )
+        return
+    place = f"{summary.queue_place}." if summary.queue_place else "now"
+    print(printable(f"{place:>4} {summary.name:40} {summary.title}"))
+
+
+def _add(arguments: argparse.Namespace) -> None:
+    project: Project = train.project_for(arguments)
+    folder = train.new_run(arguments, project)
+    queue.enqueue(folder)
+    _tell_place(folder, as_json=arguments.json)
+
+
+def _resume(arguments: argparse.Namespace) -> None:
+    folder = open_run(arguments.run_name)
+    outcome = outcome_of(folder)
+    if not outcome.can_resume:
+        raise RunFolderError(
+            "This run cannot be resumed.",
+            where=str(folder.path),
+            received=outcome.sentence(),
+            fix="Train its project again.",
+        )
+    queue.enqueue(folder, resume=True)
+    _tell_place(folder, as_json=arguments.json)
+
+
+def _tell_place(folder: RunFolder, *, as_json: bool) -> None:
+    queue.start_next(folder.path.parent)
+    is_waiting = queue.is_waiting(folder)
+    before = queue.num_before(folder) if is_waiting else 0
+    if as_json:
+        place = before + 1 if is_waiting else 0
+        print_json({"place": place, "run": str(folder.path)})
+        return
+    tell(queue.waiting_words(before) if is_waiting else "Nothing was before it: it is started.")
+    tell(f"The run is kept in {folder.path}")
+
+
+def _move(arguments: argparse.Namespace) -> None:
+    queue.move(open_run(arguments.run_name), _PLACES[arguments.direction])
+
+
+def _cancel(arguments: argparse.Namespace) -> None:
+    queue.cancel(open_run(arguments.run_name))
+
+
+def _start(arguments: argparse.Namespace) -> None:
+    queue.start_now(open_run(arguments.run_name))
