@@ -205,18 +205,24 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
     """To the published accuracy in well under a minute on a processor with AMX.
 
     What made it fast: the first convolution halves the picture at once; all channel counts
-    are multiples of 16, which fill the matrix units; batch normalization lets SGD take large
-    steps; one cycle uses every one of the few steps.
+    are multiples of 16, which fill the matrix units; pooling comes before normalization and
+    ReLU, which then have a quarter of the values to go through. Batch normalization, weight
+    decay and one cycle let SGD take large steps, small shifts keep four epochs from becoming
+    rote, and label smoothing steadies it.
     """
     net = Sketch(32, 32, 3)
     net.add("random_flip", mode="horizontal")
+    net.add(
+        "random_translation", height_factor=1 / 16, width_factor=1 / 16, interpolation="nearest"
+    )
     net.add("rescaling", scale=1 / 64, offset=-2)
-    _fast_norm(net, 32, size=4, strides=(2, 2))
+    net.conv(32, 4, strides=(2, 2), kernel_initializer="he_normal")
     _fast_norm(net, 64, is_pooled=True)
     _fast_norm(net, 64)
     _fast_norm(net, 128, is_pooled=True)
     _fast_norm(net, 128)
-    net.add("global_max_pooling2d")
+    net.pool()
+    net.add("flatten")
     net.dense(10, "softmax")
     return _project(
         net,
@@ -228,31 +234,19 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
             optimizer="sgd",
             nesterov=True,
             learning_rate=0.3,
-            weight_decay=0.0005,
+            weight_decay=0.005,
             schedule="one_cycle",
             label_smoothing=0.1,
             batch_size=256,
-            epochs=5,
+            epochs=4,
             validation="test",
         ),
     )
 
 
-def _fast_norm(
-    net: Sketch, filters: int, size: int = 3, *, is_pooled: bool = False, **params: Any
-) -> None:
-    """Convolution, max pooling where wanted, batch normalization, ReLU.
-
-    Pooled first: what follows then has a quarter of the values to go through.
-    """
-    net.conv(
-        filters,
-        size,
-        activation="linear",
-        use_bias=False,
-        kernel_initializer="he_normal",
-        **params,
-    )
+def _fast_norm(net: Sketch, filters: int, *, is_pooled: bool = False) -> None:
+    """Convolution, max pooling where wanted, batch normalization, ReLU."""
+    net.conv(filters, activation="linear", use_bias=False, kernel_initializer="he_normal")
     if is_pooled:
         net.pool()
     net.add("batch_normalization", momentum=0.9)
