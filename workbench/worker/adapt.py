@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from workbench.pictures.prepare import PreparedPart
+from workbench.worker.augment import through
 from workbench.worker.build import BuiltModel
-from workbench.worker.pipeline import through
 
-_BATCH = 256
+_MOST_AT_ONCE = 256
+_BATCH_BYTES = 32 * 2**20
+"""Of the pictures as float32: large pictures come in smaller batches."""
 
 Batches = Callable[[], Iterator[Any]]
 
@@ -59,11 +61,13 @@ def _batches(
     keras: Any, part: PreparedPart, layers: Sequence[Any], check: Callable[[], None]
 ) -> Batches:
     """Makes iterators over float32 batches of what comes out of `layers`."""
+    picture_bytes = 4 * int(np.prod(part.x.shape[1:]))
+    size = max(1, min(_MOST_AT_ONCE, _BATCH_BYTES // picture_bytes))
 
     def batches() -> Iterator[Any]:
-        for start in range(0, len(part), _BATCH):
+        for start in range(0, len(part), size):
             check()
-            pictures = np.asarray(part.x[start : start + _BATCH], np.float32)
+            pictures = np.asarray(part.x[start : start + size], np.float32)
             outputs = through(pictures, layers, training=False)
             yield np.asarray(keras.ops.convert_to_numpy(outputs), np.float32)
 

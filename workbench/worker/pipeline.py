@@ -11,6 +11,7 @@ lie and however many threads work.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -100,13 +101,14 @@ def evaluation_pipeline(
     layers: Sequence[Any],
     *,
     batch_size: int,
-    place: Place | None = None,
-    recipe: TrainingRecipe | None = None,
     threads: int | None = None,
 ) -> Any:
-    """A dataset of all pictures once, in order; the last batch is filled up at weight 0."""
+    """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
+
+    Pictures that are not in memory stay where they are: in order they are read fast enough.
+    """
     batches = tf.data.Dataset.from_tensor_slices(padded_batches(len(part), batch_size))
-    gather = _gather(tf, part, place or place_of(part, recipe))
+    gather = _gather(tf, part, "memory" if is_array(part) else "cached")
 
     def make_batch(indices: Any, weights: Any) -> tuple[Any, Any, Any]:
         pictures, labels = gather(indices)
@@ -174,8 +176,22 @@ def _gather(tf: Any, part: PreparedPart, place: Place) -> Callable[[Any], tuple[
     return gather
 
 
+_HELD: dict[int, tuple[weakref.ref[PreparedPart], weakref.ref[Any]]] = {}
+"""Parts that some pipeline holds in memory, by id: another pipeline takes the same tensor."""
+
+
 def _in_memory(tf: Any, part: PreparedPart) -> Any:
-    """All pictures as one tensor, uint8 (n, h, w, c); a single copy, read piece by piece."""
+    """All pictures as one tensor, uint8 (n, h, w, c), for all pipelines of the part."""
+    of_part, of_tensor = _HELD.get(id(part), (None, None))
+    tensor = of_tensor() if of_tensor and of_part and of_part() is part else None
+    if tensor is None:
+        tensor = _read_whole(tf, part)
+        _HELD[id(part)] = weakref.ref(part), weakref.ref(tensor)
+    return tensor
+
+
+def _read_whole(tf: Any, part: PreparedPart) -> Any:
+    """Reads piece by piece into one array, which becomes the tensor without another copy."""
     size = part.x.nbytes
     room = np.empty(size + _ALIGNMENT, np.uint8)
     begin = -room.ctypes.data % _ALIGNMENT
