@@ -200,7 +200,7 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["third", "second"])
     context.library.select(third.path)
     qtbot.waitUntil(lambda: view.header.headline.text() == "Waiting for its turn")
-    assert view.header.stop.text() == "Take out of the queue"
+    assert view.header.stop.text() == "Take out"
     view.header.stop.click()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["second"])
 

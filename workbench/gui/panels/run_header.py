@@ -32,6 +32,11 @@ _TIPS = {
     "resume": "Goes on where the last checkpoint was kept: same step, same curve.",
     "stop": "Ends the run after this step. The weights are kept.",
 }
+_WAITING_TIPS = {
+    "pause": "",
+    "resume": "Starts it beside what trains already; both are slower then.",
+    "stop": "Takes it out of the queue; the run stays in the list.",
+}
 
 
 class Figure(QWidget):
@@ -88,7 +93,7 @@ class RunHeader(QFrame):
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
-        self.how = ElidedLabel()
+        self.how = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.how.setProperty("role", "dim")
         self.plan = button("How it runs", role="link")
         self.popup = PlanPopup(self)
@@ -177,10 +182,20 @@ class RunHeader(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where room is short the lesser figures give way."""
         super().resizeEvent(event)
-        self.speed.setVisible(event.size().width() >= SPEED_FROM_PX)
-        self.best_epoch.setVisible(event.size().width() >= BEST_EPOCH_FROM_PX)
-        self.best.setVisible(event.size().width() >= BEST_FROM_PX)
+        self._show_parts()
         self._show_buttons()
+
+    def _show_parts(self) -> None:
+        """A run that waits has no figures yet."""
+        outcome = self._follower.outcome if self._follower is not None else None
+        is_begun = outcome is None or outcome.kind != "waiting"
+        for part, from_px in (
+            (self.bar, 0),
+            (self.best, BEST_FROM_PX),
+            (self.best_epoch, BEST_EPOCH_FROM_PX),
+            (self.speed, SPEED_FROM_PX),
+        ):
+            part.setVisible(is_begun and self.width() >= from_px)
 
     def refresh(self) -> None:
         """Shows the figures as they are now."""
@@ -192,6 +207,7 @@ class RunHeader(QFrame):
         self._show_progress(follower)
         self._show_figures(follower)
         self._show_how(follower)
+        self._show_parts()
         self._show_buttons()
         is_running = follower.is_loaded and not follower.is_over
         if is_running and not self._tick.isActive():
@@ -208,7 +224,7 @@ class RunHeader(QFrame):
         is_training = is_loaded and not is_over and not is_waiting
         has_words = self.width() >= BUTTON_WORDS_FROM_PX
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
-        end = ("Take out of the queue", "Taking out") if is_waiting else ("Stop", "Stopping")
+        end = ("Take out", "Taking out") if is_waiting else ("Stop", "Stopping")
         parts = (
             (self.pause, "pause", "Pause", "Pausing", is_training),
             (self.resume, "resume", *go, is_waiting or (is_over and self._can_resume)),
@@ -220,7 +236,7 @@ class RunHeader(QFrame):
             part.setEnabled(not self._asked)
             part.setText(shown if has_words else "")
             part.setAccessibleName(shown)
-            part.setToolTip("" if is_waiting else _TIPS[key])
+            part.setToolTip(_WAITING_TIPS[key] if is_waiting else _TIPS[key])
 
     def _show_how(self, follower: RunFollower) -> None:
         started = follower.history.started
@@ -246,7 +262,7 @@ class RunHeader(QFrame):
         if words != self._phase_words:
             self._phase_words, self._phase_since = words, monotonic()
         waited_s = monotonic() - self._phase_since
-        is_wait = not follower.is_over and not words.startswith("Epoch ")
+        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Waiting "))
         if is_wait and waited_s >= SAY_HOW_LONG_AFTER_S:
             words = f"{words}, {clock(waited_s)}"
         self.headline.setText(words)

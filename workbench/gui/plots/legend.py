@@ -48,6 +48,7 @@ class Legend(QWidget):
         while (item := self._flow.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None and widget is not self._hint:
+                widget.hide()  # it is deleted later, and has no place until then
                 widget.deleteLater()
         self.buttons = {}
         for entry in entries:
@@ -107,6 +108,7 @@ class _FlowLayout(QLayout):
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
+        self.invalidate()  # Qt leaves it to the layout to say that it must be placed anew
 
     def count(self) -> int:
         return len(self._items)

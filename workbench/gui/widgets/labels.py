@@ -54,10 +54,22 @@ def set_role(label: QLabel, role: Role) -> None:
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text, shortened with "…" where room is short; tooltip has it all."""
+    """One line of plain text, shortened with "…" where room is short; tooltip has it all.
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    Args:
+        text: What it says.
+        parent: Owner.
+        mode: Where the "…" stands: a name is known by both its ends, a sentence by its start.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+    ) -> None:
         super().__init__(parent)
+        self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._full = ""
@@ -79,10 +91,8 @@ class ElidedLabel(QLabel):
         self._elide()
 
     def _elide(self) -> None:
-        shown = self.fontMetrics().elidedText(
-            self._full, Qt.TextElideMode.ElideMiddle, max(self.width(), 40)
-        )
-        self.setText(shown)
+        room = max(self.width(), 40)
+        self.setText(self.fontMetrics().elidedText(self._full, self._mode, room))
 
 
 def plain_tip(text: str) -> str:
