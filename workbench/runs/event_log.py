@@ -6,6 +6,7 @@ counted and passed over, never raised: a damaged line must not take the window d
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -15,20 +16,27 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from workbench.errors import SaveError, WireError
+from workbench.errors import WireError
 from workbench.protocol.events import (
     Batch,
+    CheckpointKept,
     DataReady,
+    Heartbeat,
     LogLine,
+    PhaseChanged,
     RunEvent,
-    RunFinished,
+    TimeSpent,
 )
+from workbench.protocol.wire import error_parts
+from workbench.runs.append_file import AppendFile, cannot_write
 
 LINE_LIMIT = 64 * 1024
 _CHUNK = 1 << 20
 _MAX_LOG_TEXT = 8_000
 _MAX_WARNINGS = 20
 _BATCHES_PER_LINE = 1_000
+_MOST_WAITING = 16 * 1024 * 1024
+_PASSING = (Heartbeat, PhaseChanged, TimeSpent, LogLine)
 
 E = TypeVar("E", bound=RunEvent)
 
@@ -39,37 +47,70 @@ _decoder: msgspec.json.Decoder[RunEvent] = msgspec.json.Decoder(RunEvent)
 class EventWriter:
     """Appends events to a log. May be used from several threads.
 
-    Opening a log that a killed trainer left behind continues its numbers.
+    Opening a log that a killed trainer left behind continues its numbers. A disk that
+    cannot be written to stops nothing: events wait in memory, the first line that fits says
+    why, and all are written in order when there is room again.
+
+    Raises:
+        SaveError: the log cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._seq, is_torn = _end_of(path)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self._file = os.open(path, flags, 0o644)
+        self._kept = CheckpointKept(step=0, epoch=0)
+        self._is_told = False
+        try:
+            self._file = AppendFile(path)
+        except OSError as error:
+            raise cannot_write(path, error) from error
         if is_torn:
-            os.write(self._file, b"\n")
+            self._file.append(b"\n")
+
+    @property
+    def is_full(self) -> bool:
+        """So much waits to be written that nothing more should be told for now."""
+        return self._file.waiting_bytes > _MOST_WAITING
 
     def write(self, event: E) -> E:
         """Numbers, stamps and appends an event.
 
-        Long Batch events become several lines, long texts and lists are cut.
+        Long Batch events become several lines, long texts and lists are cut. While
+        `is_full`, what only tells how things stand is dropped.
 
         Returns:
             The event as written (of several lines, the last).
 
         Raises:
-            OSError: the disk is full or the folder is gone.
+            OSError: the log was closed.
             WireError: the event cannot be brought under the limit of a line.
         """
         with self._lock:
+            if self.is_full and isinstance(event, _PASSING):
+                self._file.flush()
+                return event
             written = event
             for part in _parts(event):
                 written = self._append(part)  # type: ignore[assignment]
-            if isinstance(event, RunFinished):
-                os.fsync(self._file)
+            self._tell_problem()
+            if isinstance(event, CheckpointKept) and event.problem is None:
+                self._kept = event
         return written
+
+    def _tell_problem(self) -> None:
+        """Says once that the disk is full, in the room that was kept for it."""
+        if not self._file.has_given_up_reserve:
+            self._is_told = False
+        elif not self._is_told:
+            self._is_told = True
+            full = cannot_write(self._path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+            self._append(msgspec.structs.replace(self._kept, problem=error_parts(full)))
+
+    def flush(self) -> bool:
+        """Tries to write what waits; returns whether all of it is written."""
+        with self._lock:
+            return self._file.flush()
 
     def secure(self) -> None:
         """Waits until the disk has everything written so far.
@@ -77,14 +118,8 @@ class EventWriter:
         Raises:
             SaveError: it has not.
         """
-        try:
-            os.fsync(self._file)
-        except OSError as error:
-            raise SaveError(
-                "The event log cannot be written.",
-                where=str(self._path),
-                received=error.strerror or str(error),
-            ) from error
+        self.flush()
+        self._file.sync()  # not under the lock: a slow disk must not hold up the training
 
     def _append(self, event: RunEvent) -> RunEvent:
         numbered = msgspec.structs.replace(event, seq=self._seq + 1, time=round(time.time(), 3))
@@ -96,16 +131,14 @@ class EventWriter:
                 received=f"{len(line):,} bytes",
                 expected=f"at most {LINE_LIMIT:,} bytes",
             )
-        os.write(self._file, line)
+        self._file.append(line)
         self._seq += 1
         return numbered
 
     def close(self) -> None:
         """Closes the file; later writes raise OSError."""
         with self._lock:
-            if self._file >= 0:
-                os.close(self._file)
-            self._file = -1
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -115,7 +148,20 @@ class EventWriter:
 
 
 def _end_of(path: Path) -> tuple[int, bool]:
-    """The last number in a log, and whether its last line is torn."""
+    """The last number in a log, and whether its last line is torn.
+
+    The end is enough where its last line is whole; else the log is read from its start.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 2 * LINE_LIMIT))
+            *lines, rest = file.read().split(b"\n")
+    except OSError:
+        return 0, False
+    last = [event.seq for line in lines[-2:] if (event := decode_line(line)) is not None]
+    if len(last) == 2 and last[1] == last[0] + 1 and not rest:
+        return last[1], False
     reader = EventReader(path)
     while reader.read_new():
         pass

@@ -42,15 +42,17 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     project = run.request().to_project()
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     reap()
-    lock = take_lock(run.lock_path, wait_s=0.2)
+    try:
+        lock = take_lock(run.lock_path, wait_s=0.2)
+    except OSError as error:
+        raise _not_writable(run, error) from error
     if lock is None:
         raise RunFolderError(
             "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
         )
     try:
         if resume:
-            forget_wish(run)
-            _mark_start(run, lock)
+            _begin_again(run, lock)
         pid = _spawn(run, lock, environment, ["--resume"] if resume else [])
     except OSError as error:
         raise RunError(
@@ -64,13 +66,28 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     return pid
 
 
-def _mark_start(run: RunFolder, lock: int) -> None:
-    """Notes where the log of events ends, and separates what the trainers print."""
-    size = run.events_path.stat().st_size if run.events_path.exists() else 0
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{size}\n".encode(), 0)
-    with run.log_path.open("a", encoding="utf-8") as log:
-        log.write(f"\n{RESUMED_MARK}\n")
+def _begin_again(run: RunFolder, lock: int) -> None:
+    """Forgets what the trainer before was asked, notes where the log of events ends, and
+    separates what the trainers print.
+    """
+    try:
+        forget_wish(run)
+        size = run.events_path.stat().st_size if run.events_path.exists() else 0
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{size}\n".encode(), 0)
+        with run.log_path.open("a", encoding="utf-8") as log:
+            log.write(f"\n{RESUMED_MARK}\n")
+    except OSError as error:
+        raise _not_writable(run, error) from error
+
+
+def _not_writable(run: RunFolder, error: OSError) -> RunError:
+    return RunError(
+        "The run's folder cannot be written: no trainer can work there.",
+        where=str(run.path),
+        received=error.strerror or str(error),
+        fix="Make room on the disk, or make the folder writable, and try again.",
+    )
 
 
 def log_bytes_at_start(run: RunFolder) -> int | None:

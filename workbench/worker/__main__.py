@@ -5,6 +5,7 @@ Started by the window, the command line and tests; never imported by them.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -34,8 +35,9 @@ if __name__ == "__main__":
         exit_code = main(sys.argv[1:])
     except SystemExit as end:  # SIGTERM, after the session folder has been removed
         exit_code = end.code if isinstance(end.code, int) else 1
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):  # the disk may be full that they go to
+        sys.stdout.flush()
+        sys.stderr.flush()
     # TensorFlow's threads are not waited for: an import or a compilation under way would
     # hold up the end for seconds, and everything worth keeping has been written.
     os._exit(exit_code)

@@ -48,10 +48,5 @@ class Pulse:
 
     def _beat(self) -> None:
         while not self._end.is_set():
-            try:
-                self._writer.write(Heartbeat(memory_bytes=resident_bytes()))
-            except OSError:
-                # The disk is full or the folder is gone: the main thread will meet the
-                # same and tell it; no beat is lost that anybody could read.
-                return
+            self._writer.write(Heartbeat(memory_bytes=resident_bytes()))
             self._end.wait(self._interval_s)

@@ -11,6 +11,7 @@ from workbench.runs.event_log import E, EventWriter
 
 _FRACTION_STEP = 0.01
 _INTERVAL_S = 0.1
+_ROOM_S = 0.5
 
 
 def finite(value: float | None) -> float | None:
@@ -42,6 +43,25 @@ class Teller:
     def secure(self) -> None:
         """Waits until the disk has everything told so far; raises SaveError."""
         self._writer.secure()
+
+    def wait_for_room(self, is_stopped: Callable[[], bool]) -> None:
+        """Returns at once, unless too much waits for a disk that cannot be written to.
+
+        Args:
+            is_stopped: Asked now and then; then it is not waited any longer.
+        """
+        while self._writer.is_full and not is_stopped():
+            time.sleep(_ROOM_S)
+            self._writer.flush()
+
+    def settle(self, patience_s: float) -> bool:
+        """At the end: waits until all is written, but not for ever; returns whether it is."""
+        deadline = time.monotonic() + patience_s
+        while not self._writer.flush():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_ROOM_S)
+        return True
 
     def phase(self, phase: str, text: str, fraction: float | None = None) -> None:
         """Tells what the trainer does now; the first and the last of a phase are never lost."""

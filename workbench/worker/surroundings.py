@@ -25,13 +25,22 @@ def surroundings(run: RunFolder) -> Iterator[None]:
     Raises:
         RunFolderError: another trainer works on this run.
     """
-    lock = inherited_lock(run) or take_lock(run.lock_path)
-    if lock is None:
+    try:
+        lock = inherited_lock(run) or take_lock(run.lock_path)
+        if lock is None:
+            raise RunFolderError(
+                "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
+            )
+        crash_file = run.crash_path.open("w")
+    except OSError as error:
         raise RunFolderError(
-            "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
-        )
+            "The run's folder cannot be written.",
+            where=str(run.path),
+            received=error.strerror or str(error),
+            fix="Make room on the disk, or make the folder writable.",
+        ) from error
     offer_to_the_kernel()
-    with run.crash_path.open("w") as crash:
+    with crash_file as crash:
         faulthandler.enable(crash)
         try:
             yield

@@ -5,6 +5,7 @@ Nothing heavy is imported here: the first events are written before TensorFlow i
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -26,6 +27,9 @@ from workbench.worker.progress import Teller
 from workbench.worker.stop import StoppedError, StopSwitch
 from workbench.worker.surroundings import surroundings
 from workbench.worker.tensorboard import tensorboard_listener
+
+_PATIENCE_S = 120.0
+"""How long the last event waits for room on the disk; without it the run can be resumed."""
 
 if TYPE_CHECKING:
     from workbench.worker.training import Training
@@ -86,10 +90,11 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
     except Exception as caught:  # noqa: BLE001 - the last event tells any of them
         error = caught
         if not isinstance(caught, WorkbenchError):
-            traceback.print_exception(caught)
+            with contextlib.suppress(OSError):  # the disk of the printed log may be full
+                traceback.print_exception(caught)
     seconds = training.seconds if training else time.monotonic() - begun
     finished = teller.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
-    if finished.outcome == "completed":
+    if teller.settle(_PATIENCE_S) and finished.outcome == "completed":
         remove_checkpoints(run)
     if error is None:
         return 0

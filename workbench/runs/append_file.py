@@ -1,0 +1,169 @@
+"""A file that is only appended to, by a writer that no full disk stops.
+
+What cannot be written waits in memory, in order, and is tried again; a line that was cut
+short by a full disk is completed, so no line is torn while the writer lives. A reserve on
+the disk is given up when it is full: there is then room to say so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import time
+from collections import deque
+from pathlib import Path
+
+from workbench.errors import SaveError
+
+_RETRY_S = 1.0
+_RESERVE_BYTES = 64 * 1024
+_RESERVE_AGAIN_S = 5.0
+_MUCH_SPACE = 4 * _RESERVE_BYTES
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+
+_CAUSES = {
+    errno.ENOSPC: ("the disk is full", "Make room on the disk."),
+    errno.EDQUOT: ("your share of the disk is used up", "Make room on the disk."),
+    errno.EFBIG: ("the file is larger than allowed there", "Raise the limit for files."),
+    errno.EROFS: ("its disk can only be read", "Make the disk writable again."),
+    errno.EACCES: ("writing there is not allowed", "Make the folder writable again."),
+    errno.ENOENT: ("it was removed", "Bring the folder back, or stop the run."),
+    errno.EIO: ("the disk reported a fault", "Look after the disk."),
+}
+
+
+def cannot_write(path: Path, error: OSError) -> SaveError:
+    """What an appended file's trouble means, in words."""
+    cause, fix = _CAUSES.get(error.errno or 0, (error.strerror or str(error), ""))
+    return SaveError(
+        f'"{path.name}" cannot be written: {cause}. What was told waits in memory.',
+        where=str(path.parent),
+        fix=f"{fix} The training goes on meanwhile.".strip(),
+    )
+
+
+class AppendFile:
+    """Appends lines. Not for several threads at once.
+
+    Args:
+        path: The file; made where it does not exist.
+
+    Attributes:
+        problem: Why lines wait in memory; None while all goes well.
+        has_given_up_reserve: The disk was found full, and has not been seen with room since.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._reserve = path.with_name(f"{path.stem}.reserve")
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o644)
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._written = 0
+        self._retry_at = 0.0
+        self._reserve_at = 0.0
+        self.problem: OSError | None = None
+        self.has_given_up_reserve = False
+        self._make_reserve()
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Size of what could not be written yet."""
+        return self._waiting_bytes
+
+    def append(self, line: bytes) -> None:
+        """Writes a line, or keeps it for later.
+
+        Raises:
+            OSError: the file was closed.
+        """
+        if self._file < 0:
+            raise OSError(errno.EBADF, "the file was closed", str(self._path))
+        self._waiting.append(line)
+        self._waiting_bytes += len(line)
+        if self.problem is None or time.monotonic() >= self._retry_at:
+            self.flush()
+
+    def flush(self) -> bool:
+        """Writes what waits; returns whether all of it is written."""
+        while self._waiting:
+            try:
+                count = os.write(self._file, memoryview(self._waiting[0])[self._written :])
+            except OSError as error:
+                if error.errno in _NO_SPACE and self._give_up_reserve():
+                    continue
+                self.problem = error
+                self._retry_at = time.monotonic() + _RETRY_S
+                return False
+            self._take(count)
+        self.problem = None
+        self._make_reserve()
+        return True
+
+    def _take(self, count: int) -> None:
+        """Forgets what was written: the first line, or a part of it."""
+        self._written += count
+        self._waiting_bytes -= count
+        if self._written == len(self._waiting[0]):
+            self._waiting.popleft()
+            self._written = 0
+
+    def sync(self) -> None:
+        """Waits until the disk has what was written; others may append meanwhile.
+
+        Raises:
+            SaveError: the disk has not, or something could not be written before.
+        """
+        try:
+            if self.problem is not None:
+                raise self.problem
+            os.fsync(self._file)
+            if not os.fstat(self._file).st_nlink:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
+
+    def close(self) -> None:
+        """Writes what still can be written and closes the file."""
+        if self._file < 0:
+            return
+        self.flush()
+        os.close(self._file)
+        self._file = -1
+        self._remove_reserve()
+
+    def _make_reserve(self) -> None:
+        """Keeps some of the disk for later, unless it is kept or there is too little."""
+        now = time.monotonic()
+        if now < self._reserve_at or (self._reserve_at and not self.has_given_up_reserve):
+            return
+        self._reserve_at = now + _RESERVE_AGAIN_S
+        with contextlib.suppress(OSError):
+            disk = os.statvfs(self._path.parent)
+            if disk.f_bavail * disk.f_frsize < _MUCH_SPACE:
+                self.has_given_up_reserve = True
+                return
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+            descriptor = os.open(self._reserve, flags, 0o644)
+            try:
+                os.posix_fallocate(descriptor, 0, _RESERVE_BYTES)
+            finally:
+                os.close(descriptor)
+            self.has_given_up_reserve = False
+
+    def _give_up_reserve(self) -> bool:
+        """Makes room; False where none was kept."""
+        self.has_given_up_reserve = True
+        return self._remove_reserve()
+
+    def _remove_reserve(self) -> bool:
+        try:
+            self._reserve.unlink()
+        except OSError:
+            return False
+        return True
