@@ -131,7 +131,7 @@ def test_a_waiting_run_has_its_place_and_none_of_it_is_kept(finished):
     assert lines["Small net"].outcome == "completed"
 
 
-def test_a_long_log_of_a_finished_run_is_read_at_its_ends(run, events, monkeypatch):
+def test_of_a_finished_run_only_the_end_of_the_log_is_read(run, events, monkeypatch):
     """Same figures either way; a resumed run that was killed again is read whole."""
     *told, end = events(run)
     filler = [LogLine(text=f"{number} " * 900) for number in range(400)]
@@ -140,15 +140,15 @@ def test_a_long_log_of_a_finished_run_is_read_at_its_ends(run, events, monkeypat
         for event in [*told[:4], *filler, *told[4:], msgspec.structs.replace(end, best=best)]:
             writer.write(event)
     assert run.events_path.stat().st_size > 500_000
-    assert len(summary_module._ends_of_finished(run.events_path)) == 3
+    assert len(summary_module._end_of_finished(run.events_path)) == 2
     short = list_runs()[0]
     (runs_home() / INDEX_NAME).unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(summary_module, "_TAIL_BYTES", 1 << 30)
-        assert list_runs()[0] == short
+        patch.setattr(summary_module, "_end_of_finished", lambda path: [])
+        assert list_runs()[0] == msgspec.structs.replace(short, epochs=2)
     with EventWriter(run.events_path) as writer:
         writer.write(msgspec.structs.replace(told[0], resumed_at_step=3))
-    assert summary_module._ends_of_finished(run.events_path) == []
+    assert summary_module._end_of_finished(run.events_path) == []
     assert (list_runs()[0].outcome, list_runs()[0].epochs_done) == ("died", 1)
 
 

@@ -1,6 +1,6 @@
 """One line of the list of runs: a run's figures, from its request, notes and event log.
 
-Of a run that has finished only the beginning and the end of the log are read.
+Of a run that has finished only the end of the log is read.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from workbench.core.recipe import TrainingRecipe
 from workbench.datasets import all_datasets
 from workbench.errors import ProjectFileError, RunFolderError
 from workbench.layers import all_layers
+from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
 from workbench.runs.event_log import decode_line
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.history import MetricHistory
@@ -29,11 +30,11 @@ from workbench.runs.queue import is_waiting, num_before, waiting_words
 
 SUMMARY_VERSION = 2
 
-_HEAD_BYTES = 64 * 1024
-_TAIL_BYTES = 256 * 1024
-_TELLING = tuple(
+_TAIL_BYTES = 32 * 1024
+_STARTED, _EPOCH, _FINISHED = (
     f'{{"event":"{tag}"'.encode() for tag in ("run_started", "epoch_finished", "run_finished")
 )
+_TELLING = (_STARTED, _EPOCH, _FINISHED)
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,37 +125,37 @@ def summarise(run: RunFolder) -> RunSummary | None:
 
 
 def _telling_history(path: Path) -> MetricHistory:
-    """What the figures are made of: all epochs, or of a finished run the last ones."""
+    """What the figures are made of: all epochs, or of a finished run the last one."""
     history = MetricHistory()
-    for line in _ends_of_finished(path) or _telling_lines(path):
-        event = decode_line(line)
-        if event is not None:
-            history.add(event)
+    history.add_all(_end_of_finished(path) or _telling_events(path))
     return history
 
 
-def _ends_of_finished(path: Path) -> list[bytes]:
-    """Telling lines of the first and last part of a long log that ends with RunFinished."""
+def _end_of_finished(path: Path) -> list[RunEvent]:
+    """The last epoch and the finish of a log that ends with one; else, and where the finish
+    does not name the best of its epochs, [].
+    """
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            if size <= _HEAD_BYTES + _TAIL_BYTES:
-                return []
-            file.seek(size - _TAIL_BYTES)
-            tail = file.read().split(b"\n")[1:-1]
-            file.seek(0)
-            head = file.read(_HEAD_BYTES).split(b"\n")[:-1]
+            file.seek(max(0, size - _TAIL_BYTES))
+            tail = file.read()
     except OSError:
         return []
-    first = [line for line in head if line.startswith(_TELLING[0])][:1]
-    last = [line for line in tail if line.startswith(_TELLING)]
-    is_finished = bool(tail) and tail[-1].startswith(_TELLING[2])
-    return [*first, *last] if is_finished and first else []
+    start = tail.rfind(b"\n", 0, -1) + 1
+    finished = decode_line(tail[start:-1]) if tail.startswith(_FINISHED, start) else None
+    if not isinstance(finished, RunFinished) or not tail.endswith(b"\n"):
+        return []
+    if finished.best is None and finished.epochs_done:
+        return []
+    start = tail.rfind(b"\n" + _EPOCH) + 1
+    epoch = decode_line(tail[start : tail.find(b"\n", start)]) if start else None
+    return [epoch, finished] if isinstance(epoch, EpochFinished) else [finished]
 
 
-def _telling_lines(path: Path) -> Iterator[bytes]:
-    """The telling lines of a whole log, without decoding the batches between them; and the
-    last line, whatever it tells: a trainer that says anything has gone on after a finish.
+def _telling_events(path: Path) -> Iterator[RunEvent]:
+    """The telling events of a whole log, without decoding the batches between them; and the
+    last one, whatever it tells: a trainer that says anything has gone on after a finish.
     """
     last = b""
     try:
@@ -163,12 +164,12 @@ def _telling_lines(path: Path) -> Iterator[bytes]:
                 if not line.endswith(b"\n"):
                     break  # still being written
                 last = line
-                if line.startswith(_TELLING):
-                    yield line
+                if line.startswith(_TELLING) and (event := decode_line(line)) is not None:
+                    yield event
     except OSError:
         return
-    if last and not last.startswith(_TELLING):
-        yield last
+    if not last.startswith(_TELLING) and (event := decode_line(last)) is not None:
+        yield event
 
 
 def _planned_epochs(request: RunRequest) -> int:
