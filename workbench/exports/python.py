@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.core.recipe import OPTIMIZERS, TrainingRecipe
 from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
 from workbench.exports._python_code import (
@@ -18,6 +17,7 @@ from workbench.exports._python_code import (
     square,
     variable_names,
 )
+from workbench.exports._python_training import TrainingText
 
 _TAKEN = (*dir(builtins), "inputs", "keras", "layers", "np", "tf")
 """Names that the script uses otherwise."""
@@ -44,22 +44,21 @@ def build_model():
     """The network; load_weights reads what Workbench exports as .weights.h5."""
 '''
 
-_TRAIN = '''
+_TRAIN = '''{helpers}
 
 def train(model, data_path, weights_path):
     """Trains on the arrays of an npz file and saves the weights."""
     with np.load(data_path) as data:
         x_train, y_train = data["x_train"], data["y_train"].ravel()
         x_test, y_test = data["x_test"], data["y_test"].ravel()
-{adapt}{optimizer}
+{data}{adapt}{optimizer}
     model.compile(
         optimizer=optimizer,
-        loss=keras.losses.SparseCategoricalCrossentropy(from_logits={is_logits}),
-        metrics=["accuracy"],
+{loss}
+{metrics}
     )
 {fit}
-    loss, accuracy = model.evaluate(x_test, y_test, batch_size=256)
-    print(f"test loss {{loss:.4f}}, accuracy {{accuracy:.4f}}")
+{evaluation}
     model.save_weights(weights_path)
 
 
@@ -109,16 +108,17 @@ _ADAPT = """    for layer in model.layers:  # mean and variance of the training 
 def script(context: Any, file: str) -> str:
     """The text of the script for what the worker hands to exports."""
     card, calls = context.card, context.keras_calls()
+    text = TrainingText(context.recipe, is_logits=card.is_logits)
     title = comment_text(card.title) or "A network"
     head = _HEAD.format(
         title=title,
         file=comment_text(file.replace(" ", "_")),
-        tensorflow="import tensorflow as tf\n" if context.recipe.steps_per_epoch else "",
+        tensorflow="import tensorflow as tf\n" if text.needs_tensorflow else "",
         shape=literal(tuple(card.input_shape)),
         classes=sequence("CLASS_NAMES", card.class_names),
     )
     has_normalization = any(call.kind == "Normalization" for call in calls)
-    return head + _network(calls) + _training(context, _ADAPT if has_normalization else "")
+    return head + _network(calls) + _training(context, text, _ADAPT if has_normalization else "")
 
 
 def _network(calls: list[Any]) -> str:
@@ -141,34 +141,21 @@ def _layer(layer: Any, names: Mapping[str, str]) -> str:
     return call(f"{names[layer.name]} = layers.{layer.kind}", words, end, indent=4)
 
 
-def _training(context: Any, adapt: str) -> str:
-    recipe: TrainingRecipe = context.recipe
+def _training(context: Any, text: TrainingText, adapt: str) -> str:
     card = context.card
     return _TRAIN.format(
+        helpers=text.helpers(),
+        data=text.data(),
         adapt=adapt,
-        optimizer=_optimizer(recipe),
-        is_logits=card.is_logits,
-        fit=_fit(recipe),
+        optimizer=text.optimizer(),
+        loss=text.loss(),
+        metrics=text.metrics(),
+        fit=text.fit(),
+        evaluation=text.evaluation(),
         color="grayscale" if card.input_shape[2] == 1 else "rgb",
         resize=_resize(card.fit),
         shares="np.asarray(keras.ops.softmax(outputs))" if card.is_logits else "outputs",
-        seed=recipe.seed,
-    )
-
-
-def _fit(recipe: TrainingRecipe) -> str:
-    """Trains on the arrays; on a repeated data set where an epoch is a number of steps."""
-    epochs = f"epochs={recipe.epochs}"
-    if recipe.steps_per_epoch is None:
-        words = ["x_train", "y_train", f"batch_size={recipe.batch_size}", epochs]
-        return call("model.fit", words, indent=4)
-    fit = ["data", epochs, f"steps_per_epoch={recipe.steps_per_epoch}"]
-    return "\n".join(
-        [
-            "    data = tf.data.Dataset.from_tensor_slices((x_train, y_train))",
-            f"    data = data.shuffle(len(x_train)).repeat().batch({recipe.batch_size})",
-            call("model.fit", fit, indent=4),
-        ]
+        seed=context.recipe.seed,
     )
 
 
@@ -178,19 +165,6 @@ def _resize(fit: str) -> str:
     if fit in kept:
         words.append(kept[fit])
     return call("pixels = keras.ops.image.resize", words, indent=8)
-
-
-def _optimizer(recipe: TrainingRecipe) -> str:
-    rate, lines = literal(recipe.learning_rate), []
-    if recipe.schedule == "cosine":
-        steps = recipe.steps_per_epoch or f"-(-len(x_train) // {recipe.batch_size})"
-        words = (rate, f"{recipe.epochs} * {steps}", "alpha=0.01")
-        lines = [call("rate = keras.optimizers.schedules.CosineDecay", words, indent=4)]
-        rate = "rate"
-    values = recipe.optimizer_arguments().items()
-    arguments = [rate, *(f"{key}={literal(value)}" for key, value in values)]
-    start = f"optimizer = keras.optimizers.{OPTIMIZERS[recipe.optimizer]}"
-    return "\n".join([*lines, call(start, arguments, indent=4)])
 
 
 def _write(context: Any, path: str) -> None:

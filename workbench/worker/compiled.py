@@ -17,7 +17,7 @@ from workbench.worker.evaluator import Evaluator
 from workbench.worker.loop import TrainingLoop
 from workbench.worker.plan import Tell, settle_plan, settled_before
 from workbench.worker.sizes import Sizes, sizes_of
-from workbench.worker.trainable import Task, Trainable
+from workbench.worker.trainable import StartStep, Task, Trainable
 
 __all__ = ["Compiled", "Sizes", "compile_training", "connect", "sizes_of"]
 
@@ -32,6 +32,8 @@ class Compiled:
         iterator: Endless training batches.
         validation, test: Evaluators; None where there is no such part. The same object
             when both are the same pictures.
+        batches: What the iterator is made of.
+        start: Where the batches begin when they are iterated anew.
     """
 
     trainable: Trainable
@@ -39,6 +41,8 @@ class Compiled:
     iterator: Any
     validation: Evaluator | None
     test: Evaluator | None
+    batches: Any
+    start: StartStep
 
     @property
     def built(self) -> BuiltModel:
@@ -54,6 +58,11 @@ class Compiled:
     def loop(self) -> TrainingLoop:
         """Runs its steps."""
         return self.trainable.loop
+
+    def restart(self, step: int) -> Any:
+        """A new iterator of the training batches, from a step on; counted from 0."""
+        self.start.step = step
+        return self.loop.distribute(self.batches)
 
     def state_variables(self) -> dict[str, Any]:
         """Every tf.Variable that training changes, by a name that is the same in every process."""
@@ -125,8 +134,11 @@ def compile_training(
     test = evaluator(data.test)
     is_same = data.validation is data.test
     validation = test if is_same else evaluator(data.validation)
-    iterator = loop.distribute(settled.batches)
-    return Compiled(settled.trainable, settled.plan, iterator, validation, test)
+    batches = settled.batches
+    iterator = loop.distribute(batches)
+    return Compiled(
+        settled.trainable, settled.plan, iterator, validation, test, batches, task.start
+    )
 
 
 def _tell_nobody(_phase: str, _text: str, _fraction: float | None) -> None:

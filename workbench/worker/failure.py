@@ -14,11 +14,19 @@ _OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")
 
 
 class DivergedError(RunError):
-    """The loss or the weights stopped being numbers."""
+    """The loss or the weights stopped being numbers.
 
-    def __init__(self, what: str, *, step: int, learning_rate: float) -> None:
+    Args:
+        what: What is no number.
+        step: Where it was seen, counted from 1.
+        learning_rate: Of the recipe.
+        found: Where it came from, as far as that was found out; half a sentence.
+    """
+
+    def __init__(self, what: str, *, step: int, learning_rate: float, found: str = "") -> None:
+        more = f"; {found}" if found else ""
         super().__init__(
-            f"Training diverged: {what} at step {step:,}.",
+            f"Training diverged: {what} at step {step:,}{more}.",
             where=f"step {step:,}",
             received="NaN or infinity",
             expected="a finite loss",

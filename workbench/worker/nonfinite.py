@@ -9,33 +9,27 @@ through the network layer by layer. Normal training pays nothing for it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from workbench.errors import WeightsError
+from workbench.runs.checkpoint import read_checkpoint
+from workbench.runs.folder import RunFolder
 from workbench.worker.build import BuiltModel
-from workbench.worker.loop import TrainingLoop
+from workbench.worker.checkpoint import restore, snapshot
+from workbench.worker.compiled import Compiled
 
 _CALL_STEPS = 16
 _LIMIT_S = 120.0
 """Checkpoints are at most a minute apart; whoever waits longer wants to get on."""
 
-Arrays = Mapping[str, np.ndarray[Any, Any]]
+_MAX_FIRST_BYTES = 128 * 2**20
+"""Larger first states are not kept: without a checkpoint nothing is found then."""
+
 Rates = np.ndarray[Any, np.dtype[np.float32]]
-
-
-class Replayed(Protocol):
-    """What can be trained again from an earlier step, see `compiled.Compiled`."""
-
-    @property
-    def built(self) -> BuiltModel: ...
-    @property
-    def loop(self) -> TrainingLoop: ...
-    def restart(self, step: int) -> Any:
-        """A new iterator of the training batches from a step on."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -51,44 +45,87 @@ class Culprit:
     words: str
 
 
-def find_culprit(
-    tf: Any,
-    keras: Any,
-    compiled: Replayed,
-    *,
-    bad_step: int,
-    restore: Callable[[], int],
-    rates: Callable[[int, int], Rates],
-    is_stopped: Callable[[], bool],
-) -> Culprit | None:
-    """Trains again up to the bad step, and looks at its batch.
+class Replay:
+    """Trains a run again, from its last checkpoint or its start.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
-        compiled: What diverged; its weights are of no use afterwards.
-        bad_step: The step whose loss is not finite, counted from 1.
-        restore: Puts an earlier state into the variables and returns how many steps it has
-            done; fewer than `bad_step`.
+        run: Whose checkpoints to begin with.
+        compiled: What is trained, in the state it begins with.
+        step: Steps done before.
         rates: (first step from 0, count) -> the learning rates as they were trained with.
         is_stopped: Asked between calls.
-
-    Returns:
-        None when it was stopped, took too long, or did not happen again.
     """
-    done = restore()
-    iterator = compiled.restart(done)
-    deadline = time.monotonic() + _LIMIT_S
-    while done < bad_step - 1:
-        if is_stopped() or time.monotonic() > deadline:
+
+    def __init__(
+        self,
+        run: RunFolder,
+        compiled: Compiled,
+        *,
+        step: int,
+        rates: Callable[[int, int], Rates],
+        is_stopped: Callable[[], bool],
+    ) -> None:
+        self._run = run
+        self._compiled = compiled
+        self._first_step = step
+        self._rates = rates
+        self._is_stopped = is_stopped
+        # A run that goes on has a checkpoint already.
+        first = {} if step else snapshot(compiled.state_variables())
+        is_small = sum(array.nbytes for array in first.values()) <= _MAX_FIRST_BYTES
+        self._first = first if is_small else {}
+
+    def find(self, bad_step: int) -> Culprit | None:
+        """Trains up to a step whose loss is not finite and looks at its batch.
+
+        The network is of no use afterwards.
+
+        Args:
+            bad_step: Counted from 1.
+
+        Returns:
+            None when there is nothing to begin with, it was stopped, took too long, or did
+            not happen again.
+        """
+        import keras
+        import tensorflow as tf
+
+        begun = self._restore(bad_step)
+        if begun is None:
             return None
-        steps = min(_CALL_STEPS, bad_step - 1 - done)
-        results = compiled.loop.train(iterator, steps, rates=rates(done, steps))
-        if not np.isfinite(results.losses).all():
-            return None  # another step than before: this machine does not repeat itself
-        done += steps
-    pictures, _ = next(iterator)
-    return culprit_of_batch(tf, keras, compiled.built, _local(pictures))
+        iterator = self._compiled.restart(begun)
+        if not self._train(iterator, begun, bad_step - 1):
+            return None
+        pictures = _local(next(iterator)[0])
+        return culprit_of_batch(tf, keras, self._compiled.built, pictures)
+
+    def _restore(self, bad_step: int) -> int | None:
+        """Puts the latest state before a step back; returns the steps done in it."""
+        try:
+            checkpoint = read_checkpoint(self._run)
+        except WeightsError:
+            checkpoint = None
+        variables = self._compiled.state_variables()
+        if checkpoint is not None and checkpoint.state.step < bad_step:
+            restore(variables, checkpoint.arrays)
+            return checkpoint.state.step
+        if not self._first:
+            return None
+        restore(variables, self._first)
+        return self._first_step
+
+    def _train(self, iterator: Any, done: int, until: int) -> bool:
+        """Trains the steps between; False when it is of no use to go on."""
+        deadline = time.monotonic() + _LIMIT_S
+        while done < until:
+            if self._is_stopped() or time.monotonic() > deadline:
+                return False
+            steps = min(_CALL_STEPS, until - done)
+            results = self._compiled.loop.train(iterator, steps, rates=self._rates(done, steps))
+            if not np.isfinite(results.losses).all():
+                return False  # another step than before: this machine does not repeat itself
+            done += steps
+        return True
 
 
 def _local(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,6 +28,16 @@ from workbench.worker.ways import Way
 Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
 
 
+@dataclass
+class StartStep:
+    """The step that batches begin with when they are iterated anew."""
+
+    step: int = 0
+
+    def __call__(self) -> int:
+        return self.step
+
+
 @dataclass(frozen=True)
 class Task:
     """What is to be trained, on what, where.
@@ -39,6 +49,7 @@ class Task:
         data: The pictures.
         strategy: Of `tf.distribute`.
         sizes: Of batch and epochs.
+        start: Where its batches begin.
     """
 
     tf: Any
@@ -47,6 +58,7 @@ class Task:
     data: PreparedData
     strategy: Any
     sizes: Sizes
+    start: StartStep = field(default_factory=StartStep)
 
     @cached_property
     def place(self) -> Place:
@@ -128,7 +140,11 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
 
 
 def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -> Any:
-    """The endless dataset of the task's training batches from a step on, not yet distributed."""
+    """The endless dataset of the task's training batches from a step on, not yet distributed.
+
+    Iterated again, it begins with whatever `task.start` then says.
+    """
+    task.start.step = start_step
     recipe, train = task.project.recipe, task.data.train
     return training_pipeline(
         task.tf,
@@ -137,7 +153,7 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
         [layer for _, layer in trainable.built.pipeline],
         batch_size=task.sizes.batch_size,
         seed=recipe.seed,
-        start_step=start_step,
+        start_step=task.start,
         place=task.place,
         recipe=recipe,
         num_classes=len(task.data.class_names),
