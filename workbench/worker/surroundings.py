@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,39 @@ def surroundings(run: RunFolder) -> Iterator[None]:
                     run.crash_path.unlink()
             # Only here, with everything written, may the run look ended.
             os.close(lock)
+
+
+class FolderWatch:
+    """Ends a training whose folder was removed: nobody could see it any more, or stop it.
+
+    Args:
+        run: Its folder.
+        patience_s: How long it may be away, on a network disk that comes back.
+    """
+
+    def __init__(self, run: RunFolder, *, patience_s: float = 30.0) -> None:
+        self._run = run
+        self._patience_s = patience_s
+        self._seen = self._looked = time.monotonic()
+
+    def check(self) -> None:
+        """Looks once a second at most.
+
+        Raises:
+            RunFolderError: the folder has been away for too long.
+        """
+        now = time.monotonic()
+        if now - self._looked < 1.0:
+            return
+        self._looked = now
+        if self._run.request_path.exists():
+            self._seen = now
+        elif now - self._seen > self._patience_s:
+            raise RunFolderError(
+                "The run's folder was removed while it was training.",
+                where=str(self._run.path),
+                fix="Train the project again.",
+            )
 
 
 def offer_to_the_kernel() -> None:
