@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.gui.plots.legend import Legend, LegendEntry
@@ -27,7 +29,5 @@ def test_every_name_has_its_place_when_the_runs_change(qtbot, context):
 
     for names in (("a", "b", "c"), ("another", "b", "c"), ("c", "b"), ("a", "b", "c")):
         places = show(*names)
-        assert all(
-            not left.intersects(right) for left, right in zip(places, places[1:], strict=False)
-        )
+        assert all(not left.intersects(right) for left, right in pairwise(places))
         assert all(legend.rect().contains(place) for place in places)

@@ -1,0 +1,110 @@
+"""Train, Train next, Pause and Stop of the whole window, with runs of the list behind them."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from workbench.gui import run_flow
+from workbench.runs.folder import create_run
+from workbench.runs.queue import enqueue
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch):
+    """Nobody answers at the end of a test: what still trains goes on."""
+    answers = [0]
+    monkeypatch.setattr(run_flow, "ask_choice", lambda *_args, **_kw: answers[-1])
+    return answers
+
+
+@pytest.fixture
+def told(context, monkeypatch):
+    """What the library was asked to stop and to pause; the trainers are this process."""
+    calls = []
+    for name in ("stop", "pause"):
+        monkeypatch.setattr(
+            context.library, name, lambda path, name=name: calls.append((name, path))
+        )
+    return calls
+
+
+@pytest.fixture
+def begun(context, monkeypatch):
+    """What the library was asked to start; no trainer is started."""
+    calls = []
+    monkeypatch.setattr(
+        context.library, "start_run", lambda project, **kw: calls.append((project, kw))
+    )
+    return calls
+
+
+def _listed(qtbot, context):
+    with qtbot.waitSignal(context.library.runs_changed):
+        context.library.open()
+    current = context.library.current
+    qtbot.waitUntil(lambda: current is None or current.outcome is not None)
+
+
+def test_while_nothing_trains_there_is_one_button(window, cifar, begun):
+    assert not window.top.next.isVisible()
+    window.runs.start()
+    assert [kw["wait"] for _, kw in begun] == [False]
+
+
+def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
+    window, context = cifar, cifar.context
+    written("lives").begin().train(1)
+    enqueue(create_run(context.document.project, title="second"))
+    _listed(qtbot, context)
+    assert window.top.next.isVisible()
+    assert window.top.next.text() == "Train next (1)"
+    assert window.top.train.text() == "Stop"
+    assert window.actions_by_key["start_run"].text() == "&Train next"
+    assert window.actions_by_key["pause_run"].isEnabled()
+    qtbot.mouseClick(window.top.next, Qt.MouseButton.LeftButton)
+    assert [kw["wait"] for _, kw in begun] == [True]
+    assert begun[0][0].graph == context.document.graph
+
+
+def test_stop_and_pause_mean_the_run_that_trains(qtbot, window, written, told):
+    context = window.context
+    lives = written("lives").begin().train(1)
+    waits = create_run(context.document.project, title="waits")
+    enqueue(waits)
+    old = written("old").begin().train(1).finish()
+    _listed(qtbot, context)
+    for path in (old.path, waits.path):
+        context.library.select(path)
+        qtbot.waitUntil(lambda: context.library.current.outcome is not None)
+        assert window.runs.running == lives.path
+        assert window.runs.is_running
+    window.runs.pause()
+    window.runs.stop()
+    assert told == [("pause", lives.path), ("stop", lives.path)]
+
+
+CLOSING = {0: ([], True), 1: (["pause"], True), 2: (["stop"], True), 3: ([], False)}
+
+
+@pytest.mark.parametrize("answer", CLOSING)
+def test_closing_asks_what_becomes_of_the_run(request, window, written, told, answer):
+    run = written("lives").begin().train(1)
+    _listed(request.getfixturevalue("qtbot"), window.context)
+    asked = request.getfixturevalue("asked")
+    asked.append(answer)
+    wanted, closes = CLOSING[answer]
+    assert window.runs.may_close() is closes
+    assert told == [(name, run.path) for name in wanted]
+    asked.append(0)
+
+
+def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
+    qtbot.waitUntil(lambda: window.context.predictor.prediction is not None)
+    assert window.status.text("Epoch").startswith(("about ", "under "))
+    assert " of " in window.status.text("Memory")
+    window.context.document.set_recipe(batch_size=65_536)
+    prediction = window.context.predictor.prediction
+    is_bad = window.status._values["Memory"][1].property("role") == "bad"
+    assert is_bad == (not prediction.fits)
+    window.context.document.undo_stack.undo()
