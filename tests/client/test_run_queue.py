@@ -73,6 +73,18 @@ def test_a_run_starts_at_once_where_nothing_trains_and_the_next_ones_wait(qtbot,
     assert len(trainers) == 1
 
 
+def test_many_runs_can_be_queued_at_once_but_a_double_press_starts_one(qtbot, library, trainers):
+    library.open()
+    with qtbot.waitSignal(library.run_started):
+        library.start_run(Project(), title="now")
+        library.start_run(Project(), title="now")
+    for title in "abc":
+        library.start_run(Project(), title=title, wait=True)
+    qtbot.waitUntil(lambda: library.num_waiting == 3)
+    assert sorted(titles(library)) == ["a", "b", "c"]
+    assert len(trainers) == 1
+
+
 def test_the_next_one_is_started_when_the_last_trainer_was_killed(qtbot, library, trainers):
     library.open()
     with qtbot.waitSignal(library.run_started):

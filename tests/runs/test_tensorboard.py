@@ -185,3 +185,10 @@ def test_large_values_do_not_stop_it(tmp_path, value, kept):
     assert read(tmp_path) == [("START", 1, None), ("x", 1, kept)]
     with pytest.raises(OSError):
         file.scalars(2, {"x": 1.0}, wall_time=0.0)
+
+
+def test_a_run_folder_that_was_removed_does_not_come_back(tmp_path):
+    log = TensorBoardLog(tmp_path / "removed" / "tensorboard")
+    with pytest.raises(FileNotFoundError):
+        log.add(epoch(1, 10))
+    assert list(tmp_path.iterdir()) == []

@@ -37,9 +37,6 @@ class _Begun:
 class TrainerControl(QObject):
     """What this window does to trainers. Each call returns at once; signals follow.
 
-    Attributes:
-        is_starting: A trainer is being started.
-
     Signals:
         started: Path of a run whose trainer was just started.
         queued: Path of a run that now waits for its turn.
@@ -60,12 +57,17 @@ class TrainerControl(QObject):
         self._background = background
         self._ladders: dict[Path, StopLadder] = {}
         self._pids: dict[Path, int] = {}
-        self.is_starting = False
+        self._num_starting = 0
 
     def close(self) -> None:
         """Nothing more is offered. Trainers go on: they are processes of their own."""
         for ladder in self._ladders.values():
             ladder.close()
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a trainer is being started."""
+        return self._num_starting > 0
 
     # beginning ---------------------------------------------------------------------------
 
@@ -77,7 +79,7 @@ class TrainerControl(QObject):
             run = create_run(project, title=title, project_path=project_path, home=home)
             return _wait_for_turn(run) if wait else _Begun(run.path, start_trainer(run))
 
-        self._begin(work)
+        self._begin(work, may_be_one_of_many=wait)
 
     def resume(self, path: Path, *, wait: bool) -> None:
         """Lets a run that is over go on where it stopped, now or when its turn comes."""
@@ -88,7 +90,7 @@ class TrainerControl(QObject):
                 return _wait_for_turn(run, resume=True)
             return _Begun(path, start_trainer(run, resume=True))
 
-        self._begin(work)
+        self._begin(work, may_be_one_of_many=wait)
 
     def start_now(self, path: Path) -> None:
         """Starts a waiting run although it is not its turn."""
@@ -99,14 +101,15 @@ class TrainerControl(QObject):
 
         self._begin(work)
 
-    def _begin(self, work: Callable[[], _Begun]) -> None:
-        if self.is_starting:
+    def _begin(self, work: Callable[[], _Begun], *, may_be_one_of_many: bool = False) -> None:
+        """A second press of the same button starts nothing; runs that wait may be many."""
+        if self.is_starting and not may_be_one_of_many:
             return
-        self.is_starting = True
+        self._num_starting += 1
         self._background.run(work, self._on_begun, self._on_not_begun)
 
     def _on_begun(self, begun: _Begun) -> None:
-        self.is_starting = False
+        self._num_starting -= 1
         if begun.is_waiting:
             self.queued.emit(begun.path)
             return
@@ -115,7 +118,7 @@ class TrainerControl(QObject):
         self.started.emit(begun.path)
 
     def _on_not_begun(self, error: WorkbenchError) -> None:
-        self.is_starting = False
+        self._num_starting -= 1
         self.failed.emit(error)
 
     # the queue ---------------------------------------------------------------------------

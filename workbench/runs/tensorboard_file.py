@@ -100,7 +100,7 @@ class EventFile:
     it is done again. (It heeds that only from the second such word in a folder on.)
 
     Args:
-        folder: Where; made where it is not there.
+        folder: Where; made where it is not there, in a folder that is.
         first_step: The lowest step that may be written.
 
     Raises:
@@ -108,7 +108,7 @@ class EventFile:
     """
 
     def __init__(self, folder: Path, *, first_step: int = 1) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         number = len(list(folder.glob("events.out.tfevents.*")))
         # TensorBoard reads the files of a folder in the order of their names.
         name = f"events.out.tfevents.{int(time.time()):010d}.{number:04d}.{os.getpid()}"

@@ -89,5 +89,7 @@ class TensorBoardLog:
 
     def _file(self, part: str) -> EventFile:
         if part not in self._files:
+            # Without parents: a run folder that was removed must not come back half.
+            self._folder.mkdir(exist_ok=True)
             self._files[part] = EventFile(self._folder / part, first_step=self._first_step)
         return self._files[part]
