@@ -12,7 +12,13 @@ import pytest
 from PIL import Image
 
 from workbench.errors import PictureError
-from workbench.pictures import MAX_PIXELS, decode_picture
+from workbench.pictures import (
+    MAX_PIXELS,
+    decode_picture,
+    decode_reduced,
+    fit_picture,
+    side_to_decode,
+)
 from workbench.pictures.signatures import sniff
 
 MANIFEST = Path(__file__).resolve().parents[2].parent / "shared/data/odd_images/manifest.csv"
@@ -259,3 +265,31 @@ def test_a_tga_is_known_by_its_name_alone(tmp_path):
 )
 def test_sniff(head, kind):
     assert sniff(head) == kind
+
+
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_large_photos_are_decoded_smaller_but_look_the_same(orientation):
+    random = np.random.default_rng(3)
+    coarse = random.integers(0, 256, (24, 32, 3), dtype=np.uint8)
+    photo_image = Image.fromarray(coarse).resize((2900, 2000), Image.Resampling.BICUBIC)
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = as_bytes(photo_image, "JPEG", exif=exif, quality=92)
+    shape = (200, 160, 3)
+    whole, reduced = decode_picture(data), decode_reduced(data, side_to_decode(shape))
+    assert reduced.full_size == whole.shape[:2]
+    assert min(reduced.pixels.shape[:2]) == 2000 // 2
+    for fit in ("crop", "stretch", "pad"):
+        one, other = (fit_picture(p, shape, fit=fit) for p in (whole, reduced.pixels))
+        assert np.abs(one.astype(int) - other).mean() < 1
+    assert decode_reduced(data, 900).pixels.shape == reduced.pixels.shape
+    assert decode_reduced(data, 1001).pixels.shape == whole.shape
+    assert (decode_reduced(data, 0).pixels == whole).all()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP", "TIFF"])
+def test_other_files_are_decoded_whole(kind):
+    image = Image.fromarray(np.full((900, 700, 3), 77, np.uint8))
+    decoded = decode_reduced(as_bytes(image, kind), 50)
+    assert decoded.pixels.shape == (900, 700, 3)
+    assert decoded.full_size == (900, 700)

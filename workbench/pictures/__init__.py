@@ -11,8 +11,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.pictures.decode import MAX_PIXELS, decode_picture
-    from workbench.pictures.fit import fit_picture
+    from workbench.pictures.decode import MAX_PIXELS, decode_picture, decode_reduced
+    from workbench.pictures.fit import fit_picture, side_to_decode
     from workbench.pictures.fits import FITS
     from workbench.pictures.folders import list_pictures
     from workbench.pictures.png import png_bytes, write_png
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _PLACES = {
     "MAX_PIXELS": "decode",
     "decode_picture": "decode",
+    "decode_reduced": "decode",
     "fit_picture": "fit",
+    "side_to_decode": "fit",
     "FITS": "fits",
     "list_pictures": "folders",
     "png_bytes": "png",
@@ -36,9 +38,11 @@ __all__ = [
     "FITS",
     "MAX_PIXELS",
     "decode_picture",
+    "decode_reduced",
     "fit_picture",
     "list_pictures",
     "png_bytes",
+    "side_to_decode",
     "thumbnail",
     "write_png",
     "write_thumbnails",

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ _TURNS: dict[int, Image.Transpose] = {
 }
 """What makes a picture upright, by its EXIF orientation."""
 
+_SIDEWAYS = frozenset(_TURNS[orientation] for orientation in (5, 6, 7, 8))
+
 # Pillow itself only warns between its limit and twice the limit: here that is an error too.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
@@ -49,8 +52,21 @@ warnings.filterwarnings("error", category=Image.DecompressionBombWarning)
 warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 
 
+@dataclass(frozen=True)
+class Decoded:
+    """An upright picture, perhaps made smaller while it was decoded.
+
+    Attributes:
+        pixels: uint8 (height, width, 3).
+        full_size: (height, width) of the picture in its file, upright.
+    """
+
+    pixels: Pixels
+    full_size: tuple[int, int]
+
+
 def decode_picture(source: str | Path | bytes, *, where: str = "") -> Pixels:
-    """Decodes a picture.
+    """Decodes a picture at its full size.
 
     Args:
         source: A file, or the bytes of one.
@@ -62,13 +78,30 @@ def decode_picture(source: str | Path | bytes, *, where: str = "") -> Pixels:
     Raises:
         PictureError: whatever is wrong with it; names the file and the cause.
     """
+    return decode_reduced(source, 0, where=where).pixels
+
+
+def decode_reduced(source: str | Path | bytes, side: int, *, where: str = "") -> Decoded:
+    """Decodes a picture that is needed small: large JPEG photos at 1/2, 1/4 or 1/8.
+
+    A 12-megapixel photo takes a fifth of the time then.
+
+    Args:
+        source: A file, or the bytes of one.
+        side: Both sides stay at least this long, in pixels; 0 for the full size.
+        where: How messages name it; the path by default.
+
+    Raises:
+        PictureError: whatever is wrong with it; names the file and the cause.
+    """
     if isinstance(source, bytes):
-        return _decode(source, where or "a picture without a name", is_tga=_has_tga_end(source))
+        where = where or "a picture without a name"
+        return _decode(source, side, where, is_tga=_has_tga_end(source))
     path = Path(source)
     where = where or str(path)
     data = _read(path, where)
     is_tga = path.suffix.lower() == ".tga" or _has_tga_end(data)
-    return _decode(data, where, is_tga=is_tga)
+    return _decode(data, side, where, is_tga=is_tga)
 
 
 def _has_tga_end(data: bytes) -> bool:
@@ -99,11 +132,14 @@ def _read(path: Path, where: str) -> bytes:
         raise PictureError(f"The picture file cannot be read: {cause}.", where=where) from None
 
 
-def _decode(data: bytes, where: str, *, is_tga: bool) -> Pixels:
+def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
     kind = _kind(data, where, is_tga=is_tga)
     try:
         with Image.open(io.BytesIO(data), formats=(kind,)) as image:
+            full_size = image.size[::-1]
             _refuse_large(image.size, where)
+            if side and image.mode in {"RGB", "L"}:
+                image.draft(image.mode, (side, side))  # does nothing to other files than JPEG
             image.load()
             # After load(): TIFF and PNG know their orientation only then.
             upright = _TURNS.get(_orientation(image))
@@ -118,7 +154,7 @@ def _decode(data: bytes, where: str, *, is_tga: bool) -> Pixels:
         raise PictureError("There is not enough memory for this picture.", where=where) from None
     except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
         raise _damaged(kind, error, where) from None
-    return pixels
+    return Decoded(pixels, full_size[::-1] if upright in _SIDEWAYS else full_size)
 
 
 def _kind(data: bytes, where: str, *, is_tga: bool) -> str:

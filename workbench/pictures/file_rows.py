@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from workbench.core.specs import Part, Shape
-from workbench.pictures.fit import fit_picture
+from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.rows import ChosenRows, Numbers, Pixels
 from workbench.pictures.thumbnails import part_picture
 
@@ -37,9 +37,12 @@ class FileRows(ChosenRows):
     def _fetch(self, numbers: Numbers) -> Pixels:
         pixels = np.empty((len(numbers), *self.shape[1:]), np.uint8)
 
+        shape = self.shape[1:]
+        side = side_to_decode(shape)
+
         def decode(at: int) -> None:
-            picture = part_picture(self._part, int(numbers[at]))
-            pixels[at] = fit_picture(picture, self.shape[1:], fit=self._fit)
+            picture = part_picture(self._part, int(numbers[at]), side=side)
+            pixels[at] = fit_picture(picture, shape, fit=self._fit)
 
         for _ in _pool().map(decode, range(len(numbers))):
             pass  # asked for, so that the first error is raised here

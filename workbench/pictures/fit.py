@@ -16,6 +16,20 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 _MODES = {1: "L", 3: "RGB"}
 
 
+_GAP = 3
+_LEAST_SIDE = 640
+"""A picture is also shown to people, who see this many pixels of it."""
+
+
+def side_to_decode(shape: Shape) -> int:
+    """How long both sides of a decoded picture must at least be to be fitted to `shape`.
+
+    Training and classifying both decode with it (`decode.decode_reduced`), so that a network
+    is asked about the pixels it was taught.
+    """
+    return max(_LEAST_SIDE, _GAP * max(shape[:2]))
+
+
 def fit_picture(pixels: Pixels, shape: Shape, *, fit: str = "crop") -> Pixels:
     """Resizes a picture and changes its channels.
 

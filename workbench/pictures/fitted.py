@@ -19,7 +19,7 @@ import numpy as np
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures.file_rows import FileRows
-from workbench.pictures.fit import fit_picture
+from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.rows import Rows
 from workbench.pictures.store import (
     BadRows,
@@ -34,7 +34,7 @@ from workbench.pictures.thumbnails import part_picture
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
-_LAYOUT = 1
+_LAYOUT = 2
 """Raised when decoding or fitting changes what it gives, so that older rows are not read."""
 
 _STEP = 16
@@ -136,10 +136,11 @@ def _rows(
     part: Part, shape: Shape, fit: str, ctx: LoadContext, words: str
 ) -> Iterator[Pixels | str]:
     """Decodes side by side, gives in order; a few steps ahead at most, so memory stays flat."""
+    side = side_to_decode(shape)
 
     def one(index: int) -> Pixels | str:
         try:
-            return fit_picture(part_picture(part, index), shape, fit=fit)
+            return fit_picture(part_picture(part, index, side=side), shape, fit=fit)
         except PictureError as error:
             return _reason(error)
 

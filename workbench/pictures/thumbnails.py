@@ -11,10 +11,13 @@ from PIL import Image
 from workbench.core.specs import FilePart, Part
 from workbench.core.split import random_order
 from workbench.errors import PictureError
-from workbench.pictures.decode import decode_picture
+from workbench.pictures.decode import decode_reduced
 from workbench.pictures.png import write_png
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+_SHARPNESS = 3
+"""A thumbnail is made from a picture at least this many times as large."""
 
 _TRIES = 4
 """Unreadable files are passed over: this many times as many are tried before giving up."""
@@ -36,10 +39,13 @@ def thumbnail(pixels: Pixels, size: int) -> Pixels:
     return small[:, :, None] if is_grey else small
 
 
-def part_picture(part: Part, index: int) -> Pixels:
-    """One picture of a part, decoded when it is still in a file; raises PictureError."""
+def part_picture(part: Part, index: int, *, side: int = 0) -> Pixels:
+    """One picture of a part; raises PictureError.
+
+    Decoded when it is still in a file, with sides of at least `side` (`decode_reduced`).
+    """
     if isinstance(part, FilePart):
-        return decode_picture(part.paths[index])
+        return decode_reduced(part.paths[index], side).pixels
     return np.asarray(part.pictures[index])
 
 
@@ -73,7 +79,7 @@ def write_thumbnails(
             if len(found) == per_class:
                 break
             try:
-                pixels = part_picture(part, int(index))
+                pixels = part_picture(part, int(index), side=_SHARPNESS * size)
             except PictureError:
                 continue  # the list of bad files names it; here another one will do
             path = Path(folder) / f"{label:03d}_{len(found):02d}.png"

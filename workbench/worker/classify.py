@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import PictureError
-from workbench.pictures import decode_picture, fit_picture, thumbnail, write_png
+from workbench.pictures import decode_reduced, fit_picture, side_to_decode, thumbnail, write_png
 from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Score, WarmUp
 from workbench.protocol.wire import error_parts
 from workbench.worker.model_runner import Runner
@@ -43,25 +43,28 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
     shape = tuple(runner.card.input_shape)
     started = time.perf_counter()
     try:
-        picture = decode_picture(file)
-        fitted = fit_picture(picture, shape, fit=runner.card.fit)
+        # As in training: a large photo is decoded no larger than needed.
+        decoded = decode_reduced(file, side_to_decode(shape))
+        fitted = fit_picture(decoded.pixels, shape, fit=runner.card.fit)
     except PictureError as error:
         return Classified(id=job.id, file=file, error=error_parts(error))
     probabilities = runner.predict(fitted[None])[0]
     scores = ranked(probabilities, runner.card.class_names, request.top)
     milliseconds = 1000 * (time.perf_counter() - started)
-    picture_png, input_png = _previews(job, picture, fitted) if request.previews else ("", "")
+    picture_png, input_png = (
+        _previews(job, decoded.pixels, fitted) if request.previews else ("", "")
+    )
     return Classified(
         id=job.id,
         file=file,
         label=scores[0].name,
         scores=scores,
         milliseconds=round(milliseconds, 3),
-        width=picture.shape[1],
-        height=picture.shape[0],
+        width=decoded.full_size[1],
+        height=decoded.full_size[0],
         input_shape=list(shape),
-        picture_png=picture_png,
-        input_png=input_png,
+        picture_png=shown[0],
+        input_png=shown[1],
     )
 
 
