@@ -13,6 +13,7 @@ GENERAL_PAGES = (
     ("getting_started", "Getting started"),
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
+    ("runs", "Runs: pause, queue, compare"),
     ("layers_overview", "Which layer when"),
 )
 
