@@ -12,6 +12,7 @@ from workbench.core.graph import Graph
 from workbench.core.output_checks import check_dense_inputs, check_end
 from workbench.core.problems import Problem
 from workbench.core.recipe import TrainingRecipe
+from workbench.core.recipe_checks import check_recipe
 from workbench.core.registry import Registry
 from workbench.core.shapes import propagate
 from workbench.core.specs import LayerSpec, Shape
@@ -104,6 +105,7 @@ def analyse(
         *check_end(graph, layers, found, facts.num_classes, facts.title),
         *check_names(graph, layers),
         *_check_costs(graph, layers, costs, recipe),
+        *check_recipe(recipe, facts.num_classes),
     ]
     if dataset is not None:
         problems += _check_pictures(graph, layers, found.shapes, dataset)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from workbench.core.graph import Graph
 
@@ -19,11 +19,13 @@ class Fix:
         key: Stable name, e.g. "insert_flatten".
         title: Words of its button, e.g. "Insert Flatten".
         apply: Graph -> mended graph.
+        recipe: Values of the recipe to change; empty for a fix of the graph.
     """
 
     key: str
     title: str
     apply: Callable[[Graph], Graph] = field(compare=False, repr=False)
+    recipe: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,11 @@ class ProjectDocument(EditedProject):
 
     def apply_fix(self, fix: Fix) -> None:
         """Mends a problem in the way offered."""
-        self._push_new_nodes(fix.title, fix.apply(self.graph), {})
+        if fix.recipe:
+            recipe = self.recipe.with_values(**fix.recipe)
+            self._push(fix.title, replace(self._state, recipe=recipe))
+        else:
+            self._push_new_nodes(fix.title, fix.apply(self.graph), {})
 
     # edits: places -----------------------------------------------------------------------
 
