@@ -51,9 +51,7 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
     probabilities = runner.predict(fitted[None])[0]
     scores = ranked(probabilities, runner.card.class_names, request.top)
     milliseconds = 1000 * (time.perf_counter() - started)
-    picture_png, input_png = (
-        _previews(job, decoded.pixels, fitted) if request.previews else ("", "")
-    )
+    shown = _previews(job, decoded.pixels, fitted) if request.previews else ("", "")
     return Classified(
         id=job.id,
         file=file,
