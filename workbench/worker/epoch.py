@@ -11,10 +11,12 @@ from workbench.core.progress_rules import ProgressRules
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.schedules import learning_rate_at, learning_rates
 from workbench.protocol.events import EpochFinished
+from workbench.runs.folder import RunFolder
 from workbench.worker.compiled import Compiled, Sizes
 from workbench.worker.evaluator import Evaluator
 from workbench.worker.failure import DivergedError
 from workbench.worker.loop import CallLength, Scores, StepResults
+from workbench.worker.nonfinite import Rates, Replay
 from workbench.worker.position import Position
 from workbench.worker.progress import Teller, finite
 from workbench.worker.stop import StopSwitch
@@ -33,6 +35,7 @@ class EpochTrainer:
         teller: Told every batch and epoch.
         stop: Looked at between calls.
         ledger: Every second is booked in it.
+        run: Its checkpoints tell what went wrong when a loss is not finite.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class EpochTrainer:
         teller: Teller,
         stop: StopSwitch,
         ledger: TimeLedger,
+        run: RunFolder,
     ) -> None:
         self._compiled = compiled
         self._sizes = sizes
@@ -57,6 +61,10 @@ class EpochTrainer:
         self._ledger = ledger
         self._call = CallLength(compiled.plan.steps_per_call, pinned=recipe.steps_per_call)
         self._is_compiled = False
+        self._scales: list[tuple[int, float]] = []
+        self._replay = Replay(
+            run, compiled, step=position.step, rates=self._rates, is_stopped=lambda: stop.is_on
+        )
 
     def train(self, after_call: Callable[[], None]) -> tuple[EpochFinished, Scores | None] | None:
         """Trains what is left of the epoch under way, validates and tells it.
@@ -90,12 +98,11 @@ class EpochTrainer:
 
     def _steps(self, epoch: int, left: int) -> None:
         """Trains and tells the steps of one call, at most `left`."""
-        sizes, position = self._sizes, self._position
+        position = self._position
         steps = min(self._call.steps, left)
-        rates = learning_rates(
-            self._recipe, position.step, steps, sizes.total_steps, sizes.steps_per_epoch
-        )
-        rates *= np.float32(self._rules.rate_scale)
+        if not self._scales or self._scales[-1][1] != self._rules.rate_scale:
+            self._scales.append((position.step, self._rules.rate_scale))
+        rates = self._rates(position.step, steps)
         results = self._compiled.loop.train(self._compiled.iterator, steps, rates=rates)
         self._ledger.add_call(results, is_first=not self._is_compiled)
         position.add(results)
@@ -104,6 +111,15 @@ class EpochTrainer:
         if self._is_compiled:
             self._call.learn(results)
         self._is_compiled = True
+
+    def _rates(self, first: int, count: int) -> Rates:
+        """The learning rates of steps, counted from 0, as they are or were trained with."""
+        sizes, steps = self._sizes, np.arange(first, first + count)
+        scales = np.ones(count, np.float32)
+        for begin, scale in self._scales:
+            scales[steps >= begin] = scale
+        total, of_epoch = sizes.total_steps, sizes.steps_per_epoch
+        return learning_rates(self._recipe, first, count, total, of_epoch) * scales
 
     def _tell_batches(self, results: StepResults, epoch: int) -> None:
         count = len(results.losses)
@@ -119,7 +135,14 @@ class EpochTrainer:
         )
         bad = np.flatnonzero(~np.isfinite(results.losses))
         if len(bad):
-            raise self.diverged("the loss is not a number", first_step + int(bad[0]))
+            step = first_step + int(bad[0])
+            raise self.diverged("the loss is not a number", step, self._found(step))
+
+    def _found(self, bad_step: int) -> str:
+        """Where the values of a step stopped being finite, in words."""
+        self._teller.phase("diagnosing", "Looking for the layer that went wrong")
+        culprit = self._replay.find(bad_step)
+        return culprit.words if culprit is not None else ""
 
     def _rate_of(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""
@@ -127,9 +150,10 @@ class EpochTrainer:
         rate = learning_rate_at(self._recipe, step, sizes.total_steps, sizes.steps_per_epoch)
         return rate * self._rules.rate_scale
 
-    def diverged(self, what: str, step: int) -> DivergedError:
+    def diverged(self, what: str, step: int, found: str = "") -> DivergedError:
         """The error of values that are no numbers."""
-        return DivergedError(what, step=step, learning_rate=self._recipe.learning_rate)
+        rate = self._recipe.learning_rate
+        return DivergedError(what, step=step, learning_rate=rate, found=found)
 
     def scores(
         self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False

@@ -151,7 +151,18 @@ def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> C
                 f"the first layer whose output is not finite is “{layer.name}” "
                 f"({type(layer).__name__})",
             )
-    return Culprit("", "the outputs of all layers are still finite, the loss itself is not")
+    sizes = [_size(tf, output) for output in outputs]
+    largest = int(np.argmax(sizes))
+    name = model.layers[largest].name
+    return Culprit(
+        name,
+        "the outputs of all layers are still finite, the loss itself is not; the largest "
+        f"values, {sizes[largest]:.1e}, come out of “{name}”",
+    )
+
+
+def _size(tf: Any, values: Any) -> float:
+    return float(tf.reduce_max(tf.abs(tf.cast(values, tf.float32))))
 
 
 def culprit_of_weights(built: BuiltModel) -> Culprit | None:

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Callable
 from functools import partial
 from statistics import median
-from typing import Any
-
-import msgspec
 
 from workbench.core.checks import analyse
 from workbench.core.progress_rules import ProgressRules
 from workbench.core.project import Project
-from workbench.core.project_file import graph_to_plain
-from workbench.core.specs import DatasetSpec, Shape
-from workbench.errors import GraphError, SaveError
+from workbench.errors import SaveError
 from workbench.layers import all_layers
-from workbench.pictures.prepare import PreparedData, prepare
-from workbench.protocol.events import BestEpoch, DataReady, RunStarted, TestResult
+from workbench.protocol.events import BestEpoch, TestResult
 from workbench.runs.checkpoint import Checkpoint
 from workbench.runs.confusions import append_confusion, truncate_confusions
 from workbench.runs.folder import RunFolder
-from workbench.runs.machine import differences, this_machine
-from workbench.runs.model_card import ModelCard
 from workbench.runs.origin import write_origin
 from workbench.runs.speeds import add_speed, measured_run
-from workbench.targets import all_targets
-from workbench.worker.build import finish_statistics
-from workbench.worker.checkpoint import check_same_data, mark_of, restore
-from workbench.worker.compiled import Compiled, Sizes, compile_training, connect, sizes_of
-from workbench.worker.engine import Engine
+from workbench.worker.compiled import Compiled, Sizes
 from workbench.worker.epoch import EpochTrainer
+from workbench.worker.failure import DivergedError
 from workbench.worker.heartbeat import peak_bytes
 from workbench.worker.keeping import Keeping, KeptModel, NotFiniteError
-from workbench.worker.load_context import TrainerLoadContext
 from workbench.worker.loop import Scores
-from workbench.worker.position import Facts, Position
+from workbench.worker.nonfinite import culprit_of_weights
+from workbench.worker.position import Position
 from workbench.worker.progress import Teller, finite
-from workbench.worker.sources import find_source
+from workbench.worker.ready import Preparation, Ready, tell_start
 from workbench.worker.stop import StopSwitch
+from workbench.worker.surroundings import FolderWatch
 from workbench.worker.time_spent import TimeLedger
-from workbench.worker.versions import versions
 
 _DEFAULT_FIT = "crop"
 
@@ -90,9 +79,8 @@ class Training:
         self._position = Position(begun=begun)
         if checkpoint is not None:
             self._position = Position.of(checkpoint.state, checkpoint.arrays, begun)
-        self._ledger = TimeLedger()
+        self._folder = FolderWatch(run)
         self._speeds: list[float] = []
-        self._replicas = 1
         self.batch_size = project.recipe.batch_size
         self.test: TestResult | None = None
         self.is_completed = False
@@ -119,186 +107,58 @@ class Training:
             StoppedError: stopped before the first step: there is nothing to keep.
             WorkbenchError: what is wrong, in words. Other exceptions: a fault.
         """
-        engine = Engine()
-        engine.load_ahead()
-        self._teller.phase("importing", "Importing TensorFlow")
-        spec, params = find_source(self._project.dataset.key, self._project.dataset.params)
-        fit = str(params.get("fit", _DEFAULT_FIT))
-        data = self._load(engine, spec, params, fit)
-        mark = mark_of(data)
-        reasons = check_same_data(self._checkpoint.state.data, mark) if self._checkpoint else []
-        compiled, sizes = self._compile(engine, data)
-        _UNTIL_EXIT.append(compiled)
-        facts = Facts(compiled.plan, this_machine(versions()), mark)
-        self._warned(partial(write_origin, self._run, facts.machine, mark))
-        self._tell_start(compiled, sizes, facts, reasons)
-        card = self._card(compiled, data, spec, fit)
-        del data  # TensorFlow has its own copy now
-        self._train(compiled, sizes, card, facts)
-
-    # before training ---------------------------------------------------------------------
-
-    def _load(
-        self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
-    ) -> PreparedData:
-        """Loads, decodes and splits while TensorFlow is being imported in another thread."""
-        shape = self._shape()
-        self._teller.phase("loading", f"Loading {spec.title}")
-        ctx = TrainerLoadContext(self._teller, self._stop, engine)
-        loaded = spec.load(ctx, params)
-        data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
-        for note in data.notes:
+        ledger = TimeLedger()
+        ready = Preparation(
+            self._run,
+            self._project,
+            self._checkpoint,
+            teller=self._teller,
+            stop=self._stop,
+            ledger=ledger,
+        ).make()
+        _UNTIL_EXIT.append(ready.compiled)
+        self.batch_size = ready.sizes.batch_size
+        self._warned(partial(write_origin, self._run, ready.facts.machine, ready.facts.data))
+        for note in self._checkpoint.notes if self._checkpoint else ():
             self._teller.log(note, level="warning")
-        self._stop.check()
-        return data
-
-    def _shape(self) -> Shape:
-        """The shape that the network's Input asks for.
-
-        Raises:
-            GraphError: the network cannot be trained; every reason is named.
-        """
-        graph = self._project.graph
-        analysis = analyse(graph, all_layers(), recipe=self._recipe)
-        if analysis.errors:
-            raise GraphError(
-                " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
-                where="the network",
-                fix="The design view and `workbench check` show each problem with its fixes.",
-            )
-        return next(
-            analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input"
-        )
-
-    def _compile(self, engine: Engine, data: PreparedData) -> tuple[Compiled, Sizes]:
-        if not engine.is_loaded:
-            self._teller.phase("importing", "Importing TensorFlow")
-        keras = engine.keras()
-        import tensorflow as tf
-
-        self._stop.check()
-        self._teller.phase("building", "Building the network")
-        strategy = connect(tf, self._project)
-        self._replicas = strategy.num_replicas_in_sync
-        sizes = sizes_of(self._project, len(data.train), replicas=self._replicas)
-        self._tell_data(data, sizes)
-        checkpoint = self._checkpoint
-        self._ledger = TimeLedger()
-        with self._ledger.spending("compile"):
-            compiled = compile_training(
-                tf,
-                keras,
-                self._project,
-                data,
-                strategy=strategy,
-                sizes=sizes,
-                check=self._stop.check,
-                plan=checkpoint.state.plan if checkpoint else None,
-                start_step=self._position.step,
-                measure=True,
-                tell=self._teller.phase,
-            )
-        self._ledger.place = compiled.plan.pipeline
-        layers = [layer for _, layer in compiled.built.pipeline]
-        self._ledger.is_augmenting = any(hasattr(layer, "generator") for layer in layers)
-        if checkpoint is not None:
-            restore(compiled.state_variables(), checkpoint.arrays)
-            finish_statistics(compiled.built)
-        return compiled, sizes
-
-    def _tell_data(self, data: PreparedData, sizes: Sizes) -> None:
-        self.batch_size = sizes.batch_size
-        if sizes.batch_size != self._recipe.batch_size:
-            self._teller.log(
-                f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: "
-                f"there are {len(data.train):,} training pictures.",
-                level="warning",
-            )
-        self._teller.tell(
-            DataReady(
-                class_names=list(data.class_names),
-                num_train=len(data.train),
-                num_validation=len(data.validation) if data.validation else 0,
-                num_test=len(data.test) if data.test else 0,
-                steps_per_epoch=sizes.steps_per_epoch,
-                bad_files=list(data.bad_files),
-            )
-        )
-
-    def _tell_start(
-        self, compiled: Compiled, sizes: Sizes, facts: Facts, reasons: list[str]
-    ) -> None:
-        spec = all_targets()[self._project.target.key]
-        checkpoint = self._checkpoint
-        if checkpoint is not None:
-            reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
-            for note in checkpoint.notes:
-                self._teller.log(note, level="warning")
-        self._teller.tell(
-            RunStarted(
-                run=str(self._run.path),
-                target=spec.key,
-                replicas=self._replicas,
-                precision=compiled.plan.precision,
-                seed=self._recipe.seed,
-                versions=facts.machine.versions,
-                plan=compiled.plan,
-                epochs=sizes.epochs,
-                batch_size=sizes.batch_size,
-                pid=os.getpid(),
-                resumed_at_step=self._position.step if self._is_resumed else None,
-                bit_exact=(reasons or True) if self._is_resumed else None,
-            )
-        )
-
-    def _card(
-        self, compiled: Compiled, data: PreparedData, spec: DatasetSpec, fit: str
-    ) -> ModelCard:
-        project, request = self._project, self._run.request()
-        return ModelCard(
-            title=request.title,
-            class_names=list(data.class_names),
-            input_shape=list(compiled.built.input_shape),
-            fit=fit,
-            graph=graph_to_plain(project.graph),
-            is_logits=compiled.built.is_logits,
-            precision=compiled.plan.precision,
-            dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
-            dataset_title=spec.title,
-            recipe=msgspec.structs.asdict(self._recipe),
-            versions=versions(),
-        )
+        resumed_at = self._position.step if self._is_resumed else None
+        if self._is_resumed:
+            self._position.begun = time.monotonic()  # getting there was no training
+        tell_start(self._teller, self._run, self._project, ready, resumed_at)
+        self._train(ready, ledger)
 
     # training ----------------------------------------------------------------------------
 
-    def _train(self, compiled: Compiled, sizes: Sizes, card: ModelCard, facts: Facts) -> None:
+    def _train(self, ready: Ready, ledger: TimeLedger) -> None:
+        compiled = ready.compiled
         trainer = EpochTrainer(
             compiled,
-            sizes,
+            ready.sizes,
             self._recipe,
             position=self._position,
             rules=self._rules,
             teller=self._teller,
             stop=self._stop,
-            ledger=self._ledger,
+            ledger=ledger,
+            run=self._run,
         )
         keeping = Keeping(
             self._run,
             compiled,
-            card,
-            facts,
+            ready.card,
+            ready.facts,
             position=self._position,
             rules=self._rules,
             keeps_best=self._recipe.keep == "best",
             teller=self._teller,
-            ledger=self._ledger,
+            ledger=ledger,
             state=self._checkpoint.state if self._checkpoint else None,
         )
         self._checkpoint = None  # its arrays are in TensorFlow now
         try:
-            self._epochs(trainer, keeping, sizes)
+            self._epochs(trainer, keeping, ready.sizes)
         except NotFiniteError as error:
-            raise trainer.diverged("a weight is not a number", self._position.step) from error
+            raise self._spoilt(compiled, trainer) from error
         finally:
             keeping.close()
         if not self._position.step:
@@ -307,9 +167,9 @@ class Training:
             keeping.keep_place()
         if self.is_completed or not self._stop.is_pause:
             self._finish(compiled, trainer, keeping)
-        self._teller.tell(self._ledger.told())
+        self._teller.tell(ledger.told())
         if self._speeds:
-            self._warned(partial(self._keep_speed, facts.plan.precision))
+            self._warned(partial(self._keep_speed, compiled.plan.precision))
 
     def _epochs(self, trainer: EpochTrainer, keeping: Keeping, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
@@ -320,7 +180,7 @@ class Training:
         while self.epochs_done < sizes.epochs and not stop_words:
             if self._stop.is_on:
                 return
-            trained = trainer.train(keeping.after_call)
+            trained = trainer.train(partial(self._between_calls, keeping, sizes))
             if trained is None:
                 return
             epoch, scores = trained
@@ -336,12 +196,25 @@ class Training:
             stop_words = verdict.stop_words
         self.is_completed = True
 
+    def _between_calls(self, keeping: Keeping, sizes: Sizes) -> None:
+        # Where only the validation is left, the epoch's own checkpoint comes soon.
+        if self._position.steps_of_epoch < sizes.steps_per_epoch:
+            keeping.after_call()
+        self._teller.wait_for_room(lambda: self._stop.is_on)
+        self._folder.check()
+
     def _warned(self, write: Callable[[], None]) -> None:
         """Writes what a training can do without."""
         try:
             write()
         except SaveError as error:
             self._teller.log(str(error), level="warning")
+
+    def _spoilt(self, compiled: Compiled, trainer: EpochTrainer) -> DivergedError:
+        """The error of weights that are no numbers though all losses were."""
+        culprit = culprit_of_weights(compiled.built)
+        found = culprit.words if culprit is not None else ""
+        return trainer.diverged("a weight is not a number", self._position.step, found)
 
     # the end -----------------------------------------------------------------------------
 
@@ -350,7 +223,7 @@ class Training:
         try:
             model = keeping.finish()
         except NotFiniteError as error:
-            raise trainer.diverged("a weight is not a number", self._position.step) from error
+            raise self._spoilt(compiled, trainer) from error
         scores = self._test_scores(compiled, trainer, model)
         if scores is not None:
             self.test = TestResult(
