@@ -58,8 +58,10 @@ def curve(
     last = max(total_steps - 1, 0)
     steps = np.linspace(0, last, min(points, last + 1)).round()
     corners = _corners(recipe, total_steps, steps_per_epoch)[: points // 2]
-    steps = np.unique(np.concatenate([steps, corners, corners - 1]))
-    steps = steps[(steps >= 0) & (steps <= last)]
+    steps = np.sort(np.concatenate([steps, corners, corners - 1]))
+    # np.unique would load numpy.ma, at the first sight of the train view.
+    is_new = np.concatenate([[True], steps[1:] != steps[:-1]])
+    steps = steps[is_new & (steps >= 0) & (steps <= last)]
     return steps, _rates(recipe, steps, total_steps, steps_per_epoch)
 
 
