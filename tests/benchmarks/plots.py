@@ -86,7 +86,8 @@ def pair(theme: Theme, num_batches: int) -> float:
 
     def work() -> None:
         history.add(_batch(len(history.steps) + 1, [0.5]))
-        plots.redraw()  # paints at once
+        plots.redraw()
+        QApplication.processEvents()
 
     work()
     taken = _median_ms(work)
