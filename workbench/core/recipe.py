@@ -11,7 +11,14 @@ from workbench.core.params import check_all
 from workbench.core.recipe_params import OPTIMIZERS, RECIPE_PARAMS
 from workbench.errors import ParamError
 
-__all__ = ["OPTIMIZERS", "RECIPE_PARAMS", "TrainingRecipe", "recipe_from", "recipe_to_plain"]
+__all__ = [
+    "OPTIMIZERS",
+    "RECIPE_PARAMS",
+    "TrainingRecipe",
+    "recipe_from",
+    "recipe_to_plain",
+    "value_from_text",
+]
 
 _FIRST_FIELDS = frozenset(
     {
@@ -120,6 +127,40 @@ def recipe_from(values: Mapping[str, Any]) -> tuple[TrainingRecipe, list[ParamEr
     """A recipe from plain values, and what is wrong with them (defaults stand in)."""
     checked, errors = check_all(RECIPE_PARAMS, values)
     return TrainingRecipe(**checked), errors
+
+
+def value_from_text(key: str, text: str) -> Any:
+    """A parameter's value as typed: 0.1, 1e-3, yes, cosine; "none" for leaving it open.
+
+    Raises:
+        ParamError: there is no such parameter, or the value is not allowed.
+    """
+    param = next((param for param in RECIPE_PARAMS if param.key == key), None)
+    if param is None:
+        raise ParamError(
+            f'A recipe has no "{key}".',
+            where=key,
+            received=key,
+            expected="one of " + ", ".join(param.key for param in RECIPE_PARAMS),
+            fix="Correct the name.",
+        )
+    return param.check(_READ.get(param.kind, str)(text.strip()))
+
+
+def _number(text: str) -> float | str | None:
+    if text.lower() in {"none", "automatic"}:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text  # refused by the parameter, in its words
+
+
+def _truth(text: str) -> bool | str:
+    return {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {"int": _number, "float": _number, "bool": _truth}
 
 
 def recipe_to_plain(recipe: TrainingRecipe) -> dict[str, Any]:
