@@ -3,9 +3,17 @@ from __future__ import annotations
 import math
 import tracemalloc
 
+import msgspec
 import numpy as np
 
-from workbench.protocol.events import Batch, EpochFinished, Plan, RunStarted
+from workbench.protocol.events import (
+    Batch,
+    EpochFinished,
+    PhaseChanged,
+    Plan,
+    RunFinished,
+    RunStarted,
+)
 from workbench.runs.history import MetricHistory, best_epoch
 
 
@@ -108,14 +116,33 @@ def test_a_resumed_run_rewinds_and_leaves_the_pause_out_of_its_time():
     history.add_all([started(), batch(1, [9.0] * 4, time=100.0, rate=1.0)])
     history.add(batch(5, [8.0] * 4, time=104.0, rate=1.0))
     drawn = history.losses
-    history.add_all([started(4), batch(5, [7.0] * 2, time=9000.0, rate=0.5)])
+    again = msgspec.structs.replace(started(4), time=8998.0)
+    history.add_all([again, batch(5, [7.0] * 2, time=9000.0, rate=0.5)])
     history.add(batch(7, [6.0] * 2, time=9001.0, rate=0.5))
     assert history.losses.tolist() == [9.0] * 4 + [7.0] * 2 + [6.0] * 2
     assert history.steps.tolist() == list(range(1, 9))
     assert history.told_times.tolist() == [0.0, 2.0, 3.0]
     assert history.learning_rates.tolist() == [1.0] * 4 + [0.5] * 4
     assert history.num_rewinds == 1
+    assert history.elapsed_s == 3.0
     assert drawn.tolist() == [9.0] * 4 + [8.0] * 4
+
+
+def test_an_epoch_told_twice_counts_once():
+    history = MetricHistory()
+    history.add_all([started(), epoch(1, 0.5, 0.5), epoch(2, 0.6, 0.6), started(2)])
+    assert [event.epoch for event in history.epochs] == [1, 2]
+    history.add(epoch(2, 0.6, 0.6))
+    assert [event.epoch for event in history.epochs] == [1, 2]
+
+
+def test_what_comes_behind_a_finish_is_of_a_trainer_that_went_on():
+    history = MetricHistory()
+    ended = RunFinished(outcome="stopped", run="r", seconds=5.0, epochs_done=1)
+    history.add_all([started(), ended])
+    assert history.finished == ended
+    history.add(PhaseChanged(phase="starting", text="Resuming", time=50.0))
+    assert history.finished is None
 
 
 def test_a_million_batches_are_small_in_memory():

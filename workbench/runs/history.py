@@ -89,7 +89,6 @@ class MetricHistory:
         self.heartbeat: Heartbeat | None = None
         self.time_spent: TimeSpent | None = None
         self.checkpoint: CheckpointKept | None = None
-        self._is_resuming = False
         self._pause_s = 0.0
         self.num_rewinds = 0
         self.epochs: list[EpochFinished] = []
@@ -105,7 +104,7 @@ class MetricHistory:
             case Batch():
                 self._add_batches([event])
             case EpochFinished():
-                self.epochs.append(event)
+                self._add_epoch(event)
             case LogLine():
                 self.log.append(event)
             case RunStarted():
@@ -126,8 +125,16 @@ class MetricHistory:
             self.add(event)
         self._add_batches(batches)
 
+    def _add_epoch(self, event: EpochFinished) -> None:
+        # One that was told, but not kept before the trainer was killed, is told again.
+        while self.epochs and self.epochs[-1].epoch >= event.epoch:
+            self.epochs.pop()
+        self.epochs.append(event)
+
     def _count(self, event: RunEvent) -> None:
         self.num_events += 1
+        if isinstance(event, PhaseChanged) and event.phase == "starting" and self.last_time:
+            self._pause_s += max(0.0, event.time - self.last_time)  # until RunStarted knows better
         self.last_time = event.time
         self.last_seq = event.seq
         # What comes behind a finish is of a trainer that went on.
@@ -153,28 +160,21 @@ class MetricHistory:
         """
         times = np.array([event.time for event in events]) - self._first_time
         last_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
-        if self._is_resuming:
-            self._is_resuming = False
-            self._pause_s = max(0.0, float(times[0]) - last_s - self._seconds_of(events[0]))
         return np.maximum.accumulate(np.maximum(times - self._pause_s, last_s))
-
-    def _seconds_of(self, event: Batch) -> float:
-        batch_size = self.started.batch_size if self.started else 0
-        pictures = len(event.losses) * batch_size
-        return pictures / event.images_per_second if event.images_per_second > 0 else 0.0
 
     def _start(self, event: RunStarted) -> None:
         """A trainer has begun. What a resumed one does again was told in vain before."""
         self.started = event
         if event.resumed_at_step is None:
             return
-        self._is_resuming = True
         self.num_rewinds += 1
         kept = np.int32(event.resumed_at_step)
         self._batches.cut(int(np.searchsorted(self.steps, kept, side="right")))
         self._told.cut(int(np.searchsorted(self.told_steps, kept, side="right")))
         self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
         self._last_batch = None
+        kept_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
+        self._pause_s = max(0.0, event.time - self._first_time - kept_s)
 
     @property
     def steps(self) -> Column:
@@ -266,11 +266,11 @@ class MetricHistory:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds from the first to the latest event."""
+        """Seconds from the first to the latest event, without the time between two trainers."""
         if self.finished is not None:
             return self.finished.seconds
         # A clock that was set back must not show a negative time.
-        return max(0.0, self.last_time - self._first_time)
+        return max(0.0, self.last_time - self._first_time - self._pause_s)
 
     def _eta(self, steps_left: int, steps_per_epoch: int) -> float | None:
         if self.finished is not None:

@@ -11,6 +11,8 @@ import numpy as np
 from workbench.errors import RunError
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.runs.checkpoint import DataMark
+from workbench.worker.build import named_variables
+from workbench.worker.compiled import Compiled
 
 _PREFIX = "state/"
 _SAMPLE = 64
@@ -22,6 +24,17 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 def snapshot(variables: Mapping[str, Any]) -> Arrays:
     """A copy of every variable, as a checkpoint names it."""
     return {_PREFIX + name: np.array(variable.numpy()) for name, variable in variables.items()}
+
+
+def weights_of(compiled: Compiled, arrays: Mapping[str, Any]) -> Arrays:
+    """The network's weights out of a snapshot of it, by the names of `build.read_weights`."""
+    names = {id(variable): name for name, variable in compiled.state_variables().items()}
+    weights: Arrays = {}
+    for name, variable in named_variables(compiled.built).items():
+        known = names.get(id(variable.value))
+        # Layers that run in the input pipeline do not change while training.
+        weights[name] = np.array(variable.numpy()) if known is None else arrays[_PREFIX + known]
+    return weights
 
 
 def restore(variables: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from workbench.runs.checkpoint import TrainerState, best_name, read_best
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.worker.build import assign_weights, read_weights
-from workbench.worker.checkpoint import snapshot
+from workbench.worker.checkpoint import snapshot, weights_of
 from workbench.worker.checkpoint_keeper import CheckpointKeeper, Keepsake, Weights, are_finite
 from workbench.worker.compiled import Compiled
 from workbench.worker.position import Facts, Position
@@ -140,9 +140,17 @@ class Keeping:
         card = self._stamped(model.epoch, test)
         self._patiently(partial(self._keeper.keep_model, model.weights, card))
 
-    def _finite_weights(self) -> Weights:
-        with self._compiled.averaging.applied():
-            weights = read_weights(self._compiled.built)
+    def _finite_weights(self, arrays: Weights | None = None) -> Weights:
+        """The weights as they are, those of a snapshot not copied once more.
+
+        Raises:
+            NotFiniteError: one is not a number.
+        """
+        if arrays is None or self._compiled.averaging.is_on:
+            with self._compiled.averaging.applied():
+                weights = read_weights(self._compiled.built)
+        else:
+            weights = weights_of(self._compiled, arrays)
         if not are_finite(weights):
             raise NotFiniteError
         return weights
@@ -166,16 +174,16 @@ class Keeping:
         started = time.monotonic()
         new_best = self._new_best()
         model = new_best
+        arrays = snapshot(self._compiled.state_variables())
         if has_ended_epoch and not self._keeps_best:
-            model = KeptModel(self._finite_weights(), self._position.epochs_done)
+            model = KeptModel(self._finite_weights(arrays), self._position.epochs_done)
         self._number += 1
         state = self._position.to_state(
             self._number, self._facts, rules=self._rules.state(), best_file=self._best_file
         )
-        arrays = {**snapshot(self._compiled.state_variables()), **self._position.to_arrays()}
         return Keepsake(
             state,
-            arrays,
+            {**arrays, **self._position.to_arrays()},
             best=new_best.weights if new_best else None,
             weights=model.weights if model else None,
             card=self._stamped(model.epoch, None) if model else None,
