@@ -21,6 +21,7 @@ from workbench.core.specs import LayerSpec, Shape
 from workbench.core.structure_checks import check_inputs, check_outputs
 from workbench.errors import GraphError, WeightsError
 from workbench.worker.exact_bias import needs_exact_bias, with_exact_bias
+from workbench.worker.fast_dropout import fast_dropout
 from workbench.worker.fused_norm import fused_batch_normalization
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -134,6 +135,8 @@ def layer_class(keras: Any, title: str, arguments: Mapping[str, Any]) -> Any:
     """The class to train a layer with: Keras's, or ours that computes the same but better."""
     if title == "BatchNormalization":
         return fused_batch_normalization(keras)
+    if title == "Dropout":
+        return fast_dropout(keras)
     if arguments["dtype"] != "float32" and needs_exact_bias(title, arguments):
         return with_exact_bias(keras, title)
     return getattr(keras.layers, title)
