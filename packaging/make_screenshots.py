@@ -37,6 +37,8 @@ def main(folder: Path) -> None:
     photographer.welcome()
     photographer.train()
     photographer.views()
+    photographer.runs()
+    photographer.finders()
     window.hide()
     close_context(context)
 
@@ -108,6 +110,72 @@ class Photographer:
         document.new(find_template("small_resnet").project)
         window.design().canvas.view.fit()
         self._both("branches")
+
+    def runs(self) -> None:
+        """Several runs: one beside another, paused, resumed, compared, one that waits."""
+        from workbench.gui.dialogs.compare_runs import CompareRuns  # noqa: PLC0415
+        from workbench.runs.notes import RunNotes  # noqa: PLC0415
+        from workbench.templates import find_template  # noqa: PLC0415
+
+        window, library = self._window, self._window.context.library
+        document = window.context.document
+        document.new(find_template("fashion_convnet").project)
+        view = window.show_view("train")
+        first = library.current.run.path
+        library.set_notes(first, RunNotes(title="Baseline", tags=["baseline"]))
+        document.set_recipe(schedule="one_cycle", label_smoothing=0.1)
+        library.start_run(document.project, title="One cycle")
+        wait(lambda: library.current.run.path != first, 60)
+        wait(lambda: len(library.current.history.epochs) > 1, 600)
+        library.toggle_shown(first)
+        library.start_run(document.project, title="One cycle again", wait=True)
+        wait(lambda: library.num_waiting, 30)
+        pause(1_000)
+        self._both("overlay")
+        second = library.current
+        view.header.plan.click()
+        self._parts("plan", view.header.popup)
+        view.header.popup.close()
+        library.stop(next(run.path for run in library.runs if run.queue_place))
+        library.pause()
+        wait(lambda: second.is_over, 120)
+        self._both("paused")
+        library.resume(second.run.path)
+        wait(lambda: second.history.started.resumed_at_step is not None, 600)
+        wait(lambda: not second.is_over and second.history.progress.fraction > 0.5, 600)
+        self._both("resumed")
+        wait(lambda: second.is_over, 600)
+        view.curves.show_page("classes")
+        pause(2_000)
+        self._both("classes")
+        view.curves.show_page("curves")
+        library.toggle_shown(first)
+        dialog = CompareRuns(window.context.theme, library.runs, first, second.run.path, window)
+        dialog.show()
+        wait(lambda: dialog.comparison is not None, 30)
+        self._parts("compare", dialog)
+        dialog.reject()
+
+    def finders(self) -> None:
+        """The learning rate and the batch size, found; and a run that would not fit."""
+        window = self._window
+        view = window.show_view("train")
+        for name in ("find_rate", "find_batch"):
+            getattr(view.recipe, name).click()
+            dialog = view.finders.dialog
+            wait(lambda dialog=dialog: not dialog.is_searching, 600)
+            self._parts(name, dialog)
+            dialog.reject()
+        window.context.document.set_recipe(batch_size=65_536)
+        self._both("will_not_fit")
+
+    def _parts(self, name: str, part) -> None:  # noqa: ANN001 - any widget
+        """A dialog or a popup alone."""
+        for mode in ("light", "dark"):
+            self._window.context.theme.set_mode(mode)
+            pause(500)
+            part.grab().save(str(self._folder / f"{name}_{mode}.png"))
+        self._window.context.theme.set_mode("light")
 
     def _both(self, name: str) -> None:
         for mode in ("light", "dark"):

@@ -70,8 +70,10 @@ def test_the_shares_of_the_time_add_up_and_name_what_took_any():
 
 def test_advice_is_told_when_it_changes():
     teller = LogTeller()
-    events = [_spent("More threads.", input_s=1.0)] * 3 + [_spent(compute_s=1.0)]
-    assert [words for _, words in teller.lines(events)] == ["input 100 %. More threads."]
+    events = [_spent(f"{share} % wait: more threads.", input_s=1.0) for share in (47, 46.5, 48)]
+    events.append(_spent(compute_s=1.0))
+    told = [words for _, words in teller.lines(events)]
+    assert told == ["input 100 %. 47 % wait: more threads."]
 
 
 def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from workbench.gui.widgets.numbers import count, duration, plural, share
@@ -43,8 +44,9 @@ class LogTeller:
                 is_new = event.text != self._phase
                 self._phase = event.text
             case TimeSpent():
-                is_new = bool(event.advice) and event.advice != self._advice
-                self._advice = event.advice or self._advice
+                advice = re.sub(r"[\d.,]+", "", event.advice)  # its figures change all the time
+                is_new = bool(advice) and advice != self._advice
+                self._advice = advice or self._advice
             case CheckpointKept():
                 is_new = self._is_checkpoint_new(event)
             case _:

@@ -23,8 +23,10 @@ def state_words(summary: RunSummary) -> str:
             words = _place_words(summary.queue_place)
         case "completed":
             words = f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
-        case "stopped" | "paused":
-            words = f"{summary.outcome} at epoch {done} · {when(summary.created)}"
+        case "stopped":
+            words = f"stopped at epoch {done} · {when(summary.created)}"
+        case "paused":
+            words = f"paused after {plural(summary.epochs_done, 'epoch')}"
         case "silent":
             words = "silent · its process is there"
         case _:

@@ -185,10 +185,13 @@ class RunHeader(QFrame):
         self._show_parts()
         self._show_buttons()
 
+    def _is_waiting(self) -> bool:
+        outcome = self._follower.outcome if self._follower is not None else None
+        return outcome is not None and outcome.kind == "waiting"
+
     def _show_parts(self) -> None:
         """A run that waits has no figures yet."""
-        outcome = self._follower.outcome if self._follower is not None else None
-        is_begun = outcome is None or outcome.kind != "waiting"
+        is_begun = not self._is_waiting()
         for part, from_px in (
             (self.bar, 0),
             (self.best, BEST_FROM_PX),
@@ -220,7 +223,7 @@ class RunHeader(QFrame):
         is_loaded = follower is not None and follower.is_loaded
         outcome = follower.outcome if follower is not None else None
         is_over = is_loaded and outcome is not None and outcome.is_over
-        is_waiting = outcome is not None and outcome.kind == "waiting"
+        is_waiting = self._is_waiting()
         is_training = is_loaded and not is_over and not is_waiting
         has_words = self.width() >= BUTTON_WORDS_FROM_PX
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
@@ -242,7 +245,7 @@ class RunHeader(QFrame):
         started = follower.history.started
         self.plan.setVisible(started is not None)
         words = [resumed_words(started), started.plan.words if started is not None else ""]
-        if follower.outcome is not None and follower.outcome.kind == "waiting":
+        if follower.outcome is not None and self._is_waiting():
             words = [follower.outcome.sentence()]
         text = " · ".join(filter(None, words))
         if self.how.full_text != text:
@@ -271,10 +274,11 @@ class RunHeader(QFrame):
         progress = follower.history.progress
         self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
         elapsed_s = progress.elapsed_s
-        if not follower.is_over and follower.history.num_events:
+        is_live = not follower.is_over and not self._is_waiting()
+        if is_live and follower.history.num_events:
             elapsed_s += min(monotonic() - self._last_arrival, 60.0)
         self.elapsed.setText(f"{clock(elapsed_s)} elapsed" if elapsed_s else "")
-        is_known = progress.eta_s is not None and not follower.is_over
+        is_known = progress.eta_s is not None and is_live
         self.left.setText(f"{clock(progress.eta_s or 0.0)} left" if is_known else "")
 
     def _show_figures(self, follower: RunFollower) -> None:

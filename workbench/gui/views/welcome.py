@@ -246,7 +246,8 @@ class WelcomeView(QScrollArea):
 
     def _show_running(self) -> None:
         """A training goes on without the window: who opens it again finds it here."""
-        living = [run for run in self._context.library.runs if not run.is_over]
+        runs = self._context.library.runs
+        living = [run for run in runs if run.outcome in ("running", "silent")]
         self._running_path = str(living[0].path) if living else ""
         self._running.setText(f"{living[0].title} is training".replace("&", "&&") if living else "")
         self._running.setVisible(bool(living))
