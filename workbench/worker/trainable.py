@@ -100,7 +100,7 @@ class Trainable:
 
     def read_state(self) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
         """A copy of all state."""
-        return {name: np.array(value) for name, value in self.state_variables().items()}
+        return {name: np.array(value.numpy()) for name, value in self.state_variables().items()}
 
     def restore_state(self, arrays: Arrays) -> None:
         """Puts a copy back, bit for bit."""
