@@ -8,7 +8,13 @@ log.txt        everything the trainer and its libraries printed
 crash.txt      the stack of a crash below Python
 weights.npz    the weights kept, and model.json, all that classifying needs beside them
 checkpoints/   from where the run can be resumed (checkpoint.py)
-summary.json   a cache for the list of runs (index.py)
+confusions.bin one confusion matrix an epoch (confusions.py)
+notes.json     title, tags and note that people gave it (notes.py)
+waiting        it waits for its turn (queue.py)
+origin.json    the machine and the pictures it was computed from (origin.py)
+tensorboard/   its curves as event files (tensorboard_log.py)
+
+Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.lock`.
 """
 
 from __future__ import annotations
@@ -101,10 +107,6 @@ class RunFolder:
     @property
     def checkpoints_path(self) -> Path:
         return self.path / "checkpoints"
-
-    @property
-    def summary_path(self) -> Path:
-        return self.path / "summary.json"
 
     def request(self) -> RunRequest:
         """What was asked.
