@@ -6,11 +6,14 @@ import time
 import pytest
 
 from workbench.core.file_lock import take_lock
+from workbench.core.recipe import TrainingRecipe
 from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.event_log import EventWriter
 from workbench.runs.history import MetricHistory
-from workbench.runs.outcome import memory_limit, outcome_of
+from workbench.runs.memory import use_less
+from workbench.runs.outcome import can_resume, memory_limit, outcome_of
+from workbench.runs.start import RESUMED_MARK
 
 
 @pytest.fixture
@@ -103,3 +106,82 @@ def test_an_error_at_the_end_of_the_log_is_told(run):
     outcome = outcome_of(run)
     assert "ModuleNotFoundError: no keras" in outcome.sentence()
     assert outcome.log_tail[-1].endswith("no keras")
+
+
+def told(run, **values):
+    with EventWriter(run.events_path) as writer:
+        values = {"outcome": "stopped", "run": "", "seconds": 1, "epochs_done": 11, **values}
+        return writer.write(RunFinished(**values))
+
+
+def test_a_pause_says_where_it_goes_on(run):
+    told(run, is_paused=True, can_resume=True)
+    outcome = outcome_of(run)
+    assert (outcome.kind, outcome.can_resume) == ("paused", True)
+    assert outcome.sentence() == "Paused at epoch 12; it can be resumed."
+    # With weights, but no checkpoint, going on would begin anew.
+    run.card_path.touch()
+    run.weights_path.touch()
+    outcome = outcome_of(run)
+    assert (outcome.kind, outcome.can_resume) == ("stopped", False)
+    run.checkpoints_path.mkdir()
+    (run.checkpoints_path / "1.npz").touch()
+    assert can_resume(run)
+
+
+def test_a_resumed_run_is_running_from_its_first_moment(run):
+    history = MetricHistory()
+    history.add(told(run, can_resume=True))
+    lock = take_lock(run.lock_path)
+    os.pwrite(lock, f"{run.events_path.stat().st_size}\n".encode(), 0)
+    long_ago = time.time() - 600
+    os.utime(run.events_path, (long_ago, long_ago))
+    for known in (None, history):
+        assert outcome_of(run, known).sentence() == "The trainer is starting."
+    beat(run, 1)
+    assert outcome_of(run).kind == "running"
+    os.close(lock)
+    assert outcome_of(run).kind == "died"
+    assert outcome_of(run).can_resume
+
+
+def test_too_little_memory_is_told_with_what_would_help(run):
+    error = ErrorParts(what="The memory is not enough.", kind="OutOfMemoryError")
+    told(run, outcome="failed", error=error)
+    suggestion = outcome_of(run).suggestion
+    assert suggestion.changes["batch_size"] == 32
+    assert suggestion.words.startswith("Retry with batch 32")
+    told(run, outcome="failed", error=ErrorParts(what="Something else."))
+    assert outcome_of(run).suggestion is None
+
+
+def test_a_library_that_gets_no_memory_is_out_of_memory(run):
+    dead(run).log_path.write_text("terminate called after throwing 'std::bad_alloc'\n")
+    outcome = outcome_of(run)
+    assert "memory was not enough" in outcome.sentence()
+    assert outcome.suggestion.changes
+    # What an earlier trainer of the run has printed does not count.
+    run.log_path.write_text(f"std::bad_alloc\n{RESUMED_MARK}\n")
+    assert outcome_of(run).suggestion is None
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "half"), [(2, 1), (3, 2), (64, 32), (100, 64), (1_000, 512)]
+)
+def test_a_smaller_batch_is_a_power_of_two(batch_size, half):
+    recipe = TrainingRecipe(batch_size=batch_size)
+    assert use_less(recipe).changes["batch_size"] == half
+    assert use_less(TrainingRecipe(batch_size=1)) is None
+
+
+def test_a_folder_that_cannot_be_written_is_told_soon(living, monkeypatch):
+    beat(living, 1)
+    ago = time.time() - 5
+    os.utime(living.events_path, (ago, ago))
+    assert outcome_of(living).kind == "running"
+    values = list(os.statvfs(living.path))
+    full = os.statvfs_result([*values[:3], 0, 0, *values[5:]])
+    monkeypatch.setattr(os, "statvfs", lambda path: full)
+    outcome = outcome_of(living)
+    assert outcome.kind == "silent"
+    assert "the disk is full" in outcome.sentence()
