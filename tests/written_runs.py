@@ -44,11 +44,22 @@ class WrittenRun:
         self._writer = EventWriter(self.folder.events_path)
         self._lock = take_lock(self.folder.lock_path)
 
+    @classmethod
+    def of(cls, folder, *, step, resumed_at_step, epochs=5):
+        """A trainer that goes on with a run."""
+        written = cls.__new__(cls)
+        written.folder, written.epochs, written.step = folder, epochs, step
+        written.losses, written.accuracies = [], []
+        written._writer = EventWriter(folder.events_path)
+        written._lock = take_lock(folder.lock_path)
+        written._start(resumed_at_step)
+        return written
+
     @property
     def path(self):
         return self.folder.path
 
-    def begin(self):
+    def _start(self, resumed_at_step=None):
         self._writer.write(
             RunStarted(
                 run=self.folder.name,
@@ -60,8 +71,12 @@ class WrittenRun:
                 epochs=self.epochs,
                 batch_size=100,
                 pid=os.getpid(),
+                resumed_at_step=resumed_at_step,
             )
         )
+
+    def begin(self):
+        self._start()
         self._writer.write(
             DataReady(
                 class_names=["cat", "dog"],

@@ -1,0 +1,59 @@
+"""`workbench resume` and `stop --pause`, without TensorFlow."""
+
+from __future__ import annotations
+
+import json
+
+from tests.written_runs import WrittenRun
+from workbench.cli import main
+from workbench.cli import resume as resume_command
+from workbench.runs.control import wish_of
+
+
+def _json_lines(capsys):
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_completed_and_a_living_run_are_refused_in_words(written, capsys):
+    completed = written("done").begin().train(1).finish("completed")
+    assert main(["resume", str(completed.path), "--json"]) == 3
+    assert "nothing left" in _json_lines(capsys)[0]["error"]["what"]
+    living = written("living").begin().train(1)
+    assert main(["resume", str(living.path), "--json"]) == 3
+    assert "already" in _json_lines(capsys)[0]["error"]["what"]
+    assert main(["resume", "no-such-run"]) == 3
+
+
+def test_a_run_with_weights_but_no_checkpoint_is_not_begun_anew(written, capsys):
+    stopped = written("old").begin().train(2).finish("stopped")
+    stopped.folder.card_path.touch()
+    stopped.folder.weights_path.touch()
+    assert main(["resume", str(stopped.path), "--json"]) == 3
+    assert "no checkpoint" in _json_lines(capsys)[0]["error"]["what"]
+
+
+def test_only_what_comes_after_the_resume_is_told(written, capsys, monkeypatch):
+    run = written("again").begin().train(3).end()
+    assert not run.folder.is_alive()
+    begun = []
+
+    def start(folder, *, resume):
+        assert resume
+        begun.append(WrittenRun.of(folder, step=20, resumed_at_step=20))
+        begun[0].batches([0.5] * 3)
+        begun[0].finish("completed")
+
+    monkeypatch.setattr(resume_command, "start_trainer", start)
+    assert main(["resume", str(run.path), "--json"]) == 0
+    events = _json_lines(capsys)
+    assert [event["event"] for event in events] == ["run_started", "batch", "run_finished"]
+    assert events[0]["resumed_at_step"] == 20
+    assert events[1]["first_step"] == 21
+
+
+def test_pause_is_asked_for(written):
+    run = written("pausing").begin()
+    assert main(["stop", str(run.path), "--pause"]) == 0
+    assert wish_of(run.folder) == "pause"
+    assert main(["stop", str(run.path)]) == 0
+    assert wish_of(run.folder) == "stop"
