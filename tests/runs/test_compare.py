@@ -171,7 +171,12 @@ def test_runs_that_have_not_begun_can_be_compared(written):
     fresh = create_run(PROJECT, title="fresh")
     living = WrittenRun("living").begin()
     try:
-        assert not compare_runs(fresh, living.folder).is_equal
+        comparison = compare_runs(fresh, living.folder)
+        assert not comparison.is_equal
+        notes = {section.key: section.note for section in comparison.sections}
+        assert notes["machine"] == "not told by these runs"
+        assert notes["versions"] == "one run has not told it"
+        assert notes["graph"] == ""
     finally:
         living.end()
 
@@ -192,7 +197,9 @@ def test_the_command_prints_a_table_and_json(capsys):
     assert main(["compare", str(a.path), str(b.path), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert set(answer) == {"runs", "is_equal", "sections"}
-    assert answer["sections"]["graph"] == {"title": "Network", "is_equal": True, "rows": []}
+    assert answer["sections"]["graph"] == {
+        "title": "Network", "is_equal": True, "note": "", "rows": [],
+    }  # fmt: skip
     row = answer["sections"]["results"]["rows"][1]
     assert row == {
         "title": "Test accuracy", "left": "50.00 %", "right": "60.00 %",

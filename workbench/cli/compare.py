@@ -43,7 +43,7 @@ def _print(comparison: RunComparison) -> None:
         table.add_column(_text(heading, "bold"), overflow="fold")
     for section in comparison.sections:
         if section.is_equal and section.key != "results":
-            table.add_row(_text(section.title, "bold"), _text("the same", "dim"))
+            table.add_row(_text(section.title, "bold"), _text(section.note or "the same", "dim"))
             continue
         table.add_row(_text(section.title, "bold"))
         for row in section.rows:

@@ -38,15 +38,17 @@ class Section:
         key: graph, recipe, data, seed, plan, machine, versions or results.
         title: The same for people.
         rows: What differs; of the results all figures.
+        note: Why nothing can be said, where a run has not told it; else "".
     """
 
     key: str
     title: str
     rows: tuple[Row, ...] = ()
+    note: str = ""
 
     @property
     def is_equal(self) -> bool:
-        """True when nothing differs."""
+        """True when nothing differs, as far as it is known; see `note`."""
         return all(row.is_equal for row in self.rows)
 
 
@@ -80,6 +82,7 @@ class RunComparison:
                 section.key: {
                     "title": section.title,
                     "is_equal": section.is_equal,
+                    "note": section.note,
                     "rows": [
                         {
                             "title": row.title,
@@ -121,12 +124,24 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
         Section(
             "seed", "Seed", _differing([("Seed", a.project.recipe.seed, b.project.recipe.seed)])
         ),
-        Section("plan", "Execution", tuple(_plan_rows(a, b))),
-        Section("machine", "Machine", tuple(_machine_rows(a.origin, b.origin))),
-        Section("versions", "Versions", tuple(_version_rows(a.started, b.started))),
+        Section("plan", "Execution", tuple(_plan_rows(a, b)), _note("started", a, b)),
+        Section(
+            "machine", "Machine", tuple(_machine_rows(a.origin, b.origin)), _note("origin", a, b)
+        ),
+        Section(
+            "versions",
+            "Versions",
+            tuple(_version_rows(a.started, b.started)),
+            _note("started", a, b),
+        ),
         Section("results", "Results", tuple(_result_rows(a.summary, b.summary))),
     )
     return RunComparison(a.summary, b.summary, sections)
+
+
+def _note(what: str, left: _Side, right: _Side) -> str:
+    silent = [side for side in (left, right) if getattr(side, what) is None]
+    return ("", "one run has not told it", "not told by these runs")[len(silent)]
 
 
 def _side(run: RunFolder) -> _Side:
