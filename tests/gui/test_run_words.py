@@ -7,6 +7,7 @@ import pytest
 from workbench.gui.log_words import LogTeller, event_words
 from workbench.protocol.events import (
     CheckpointKept,
+    Heartbeat,
     PhaseChanged,
     Plan,
     RunFinished,
@@ -94,7 +95,8 @@ def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
 def test_a_phase_is_told_once_while_nothing_else_happens():
     teller = LogTeller()
     phase = PhaseChanged(phase="validating", text="Validating")
-    told = teller.lines([phase, _spent(), phase, _started(), phase])
+    beat = Heartbeat(memory_bytes=1)
+    told = teller.lines([phase, _spent(), phase, beat, phase, _started(), phase])
     assert [words for _, words in told].count("Validating") == 2
 
 

@@ -51,8 +51,10 @@ class LogTeller:
                 is_new = self._is_checkpoint_new(event)
             case _:
                 is_new = True
-                self._phase = ""
-        return event_words(event, epochs) if is_new else ""
+        words = event_words(event, epochs) if is_new else ""
+        if words and not isinstance(event, PhaseChanged):
+            self._phase = ""  # something else was told between: it may come again
+        return words
 
     def _is_checkpoint_new(self, event: CheckpointKept) -> bool:
         problem = event.problem.what if event.problem is not None else ""

@@ -32,34 +32,41 @@ class RunModel(QAbstractListModel):
         self._eyes: dict[Path, str] = {}
 
     def set_runs(self, runs: list[RunSummary]) -> None:
-        """Shows another list; rows that stay keep their selection and their place."""
-        if not self.runs or not runs:
+        """Shows another list; rows that stay keep their selection and their place.
+
+        Runs are known by their folder's name: comparing a thousand paths takes far longer.
+        """
+        wanted = [run.name for run in runs]
+        if self.runs and runs:
+            self._remove_all_but(set(wanted))
+        shown = {run.name for run in self.runs}
+        is_same_order = [run.name for run in self.runs] == [n for n in wanted if n in shown]
+        if not self.runs or not is_same_order:
             self.beginResetModel()
             self.runs = list(runs)
             self.endResetModel()
             return
-        self._remove_all_but({run.path for run in runs})
-        kept = iter([run.path for run in self.runs])
-        wanted = [run.path for run in runs]
-        if not all(path in kept for path in wanted if path in {r.path for r in self.runs}):
-            self.beginResetModel()  # another order, which a clock that was set can cause
-            self.runs = list(runs)
-            self.endResetModel()
-            return
         for row, run in enumerate(runs):
-            if row >= len(self.runs) or self.runs[row].path != run.path:
+            if run.name not in shown:
                 self.beginInsertRows(QModelIndex(), row, row)
                 self.runs.insert(row, run)
                 self.endInsertRows()
-        self.runs = list(runs)
-        self.dataChanged.emit(self.index(0), self.index(len(runs) - 1))
+        self._update(runs)
 
-    def _remove_all_but(self, wanted: set[Path]) -> None:
+    def _remove_all_but(self, wanted: set[str]) -> None:
         for row in reversed(range(len(self.runs))):
-            if self.runs[row].path not in wanted:
+            if self.runs[row].name not in wanted:
                 self.beginRemoveRows(QModelIndex(), row, row)
                 del self.runs[row]
                 self.endRemoveRows()
+
+    def _update(self, runs: list[RunSummary]) -> None:
+        """The same runs in the same rows: tells which of them have other figures."""
+        pairs = zip(self.runs, runs, strict=True)
+        changed = [row for row, (old, new) in enumerate(pairs) if old != new]
+        self.runs = list(runs)
+        for row in changed:
+            self.dataChanged.emit(self.index(row), self.index(row))
 
     def set_eyes(self, colors: Mapping[Path, str]) -> None:
         """Colours of the runs that are drawn on the plots beside the selected one."""
