@@ -24,7 +24,7 @@ from workbench.protocol.messages import (
 NAME = "find"
 HELP = "find a learning rate or a batch size for a project by trying some"
 
-_KINDS = {"learning-rate": FindLearningRate, "batch-size": FindBatchSize}
+_KINDS: dict[str, type[FindLearningRate | FindBatchSize]] = {"learning-rate": FindLearningRate, "batch-size": FindBatchSize}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,8 @@ def _request(arguments: argparse.Namespace) -> AnyRequest:
     if arguments.data is not None:
         source = parse_source(arguments.data, all_datasets())
         project = replace(project, dataset=source)
-    return _KINDS[arguments.what](id=1, project=project_text(project))
+    request: AnyRequest = _KINDS[arguments.what](id=1, project=project_text(project))
+    return request
 
 
 def _show(answer: AnyAnswer) -> None:
