@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 
 import numpy as np
@@ -99,3 +100,32 @@ def test_a_pause_in_the_middle_of_an_epoch(trainer, small_project):
     whole.finish()
     assert_equal_runs(whole.run, paused.run)
     assert last.seconds > finished.seconds
+
+
+def test_a_disk_that_takes_no_checkpoint_is_told_and_forgiven(trainer, small_project):
+    """Files limited in size: the event log fits, the checkpoint does not."""
+    wide = [("flatten", {}), ("dense", {"units": 2_000})]
+    training = trainer(small_project(*wide, epochs=100_000))
+    training.wait_for(CheckpointKept)
+    old = read_checkpoint(training.run).state.number
+    soft, hard = resource.prlimit(training.pid, resource.RLIMIT_FSIZE)
+    limit = (training.run.checkpoints_path / "1.npz").stat().st_size // 2
+    resource.prlimit(training.pid, resource.RLIMIT_FSIZE, (limit, hard))
+
+    def is_problem(event):
+        return isinstance(event, CheckpointKept) and event.problem is not None
+
+    while not any(map(is_problem, training.events)):
+        training.wait_for(CheckpointKept, count=len(training.all(CheckpointKept)) + 1)
+    told = next(filter(is_problem, training.events))
+    assert "larger than allowed" in told.problem.what
+    assert read_checkpoint(training.run).state.number >= old
+    training.wait_for(EpochFinished, count=len(training.all(EpochFinished)) + 3)
+
+    resource.prlimit(training.pid, resource.RLIMIT_FSIZE, (soft, hard))
+    while is_problem(training.all(CheckpointKept)[-1]):
+        training.wait_for(CheckpointKept, count=len(training.all(CheckpointKept)) + 1)
+    ask_to_pause(training.run)
+    finished = training.finish()
+    assert finished.can_resume
+    assert read_checkpoint(training.run).state.step == history_of(training.run).steps[-1]

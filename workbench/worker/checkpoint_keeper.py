@@ -23,8 +23,8 @@ from workbench.runs.weights_file import write_arrays
 
 _INTERVAL_S = 60.0
 _PAUSE_S = 1.0
-_PAUSE_PER_COST = 100.0
-"""Seconds between two checkpoints for each second of computing that one takes: 1 %."""
+_PAUSE_PER_COST = 200.0
+"""Seconds between two checkpoints for each second of computing that one takes: half a percent."""
 
 _RETRY_S = 2.0
 
