@@ -24,7 +24,10 @@ from workbench.protocol.messages import (
 NAME = "find"
 HELP = "find a learning rate or a batch size for a project by trying some"
 
-_KINDS: dict[str, type[FindLearningRate | FindBatchSize]] = {"learning-rate": FindLearningRate, "batch-size": FindBatchSize}
+_KINDS: dict[str, type[FindLearningRate | FindBatchSize]] = {
+    "learning-rate": FindLearningRate,
+    "batch-size": FindBatchSize,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
