@@ -20,6 +20,7 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from workbench.runs.outcome import outcome_of
 
 _REPORT_MS = 100
 _LIFE_S = 4.0
-_PATIENCE_S = 180.0
+_PATIENCE_S = 600.0
 _SCREEN = "-screen 0 1440x900x24 -nolisten tcp"
 
 
@@ -103,6 +104,8 @@ def run_window(report: Path, project: Path | None) -> int:
 class Window:
     """A window in a process of its own, and what it last told."""
 
+    _living: ClassVar[set[Window]] = set()
+
     def __init__(self, folder: Path, number: int, project: Path | None = None) -> None:
         self._report = folder / f"report-{number}.jsonl"
         words = ["--report", str(self._report)]
@@ -113,6 +116,13 @@ class Window:
             stdout=self._log, stderr=self._log, start_new_session=True,
         )  # fmt: skip
         self.began = time.monotonic()
+        self._living.add(self)
+
+    @classmethod
+    def kill_all(cls) -> None:
+        """Leaves none behind when the proof ends early."""
+        for window in list(cls._living):
+            window.kill()
 
     def last(self) -> dict[str, object] | None:
         """Its latest whole report; None before the first."""
@@ -134,6 +144,7 @@ class Window:
 
     def kill(self) -> None:
         """Kills it without a chance to tidy up."""
+        self._living.discard(self)
         self._process.kill()
         self._process.wait()
         self._log.close()
@@ -163,6 +174,15 @@ def prove(folder: Path, *, kills: int, epochs: int, seed: int) -> Tally:
     data = write_stripes(folder / "stripes.npz")
     project.write_text(project_text(tiny_project(data, epochs=epochs)))
     window = Window(folder, 0, project)
+    try:
+        return _kill_windows(folder, window, tally, kills=kills, rng=rng)
+    finally:
+        Window.kill_all()
+
+
+def _kill_windows(
+    folder: Path, window: Window, tally: Tally, *, kills: int, rng: random.Random
+) -> Tally:
     run = RunFolder(Path(str(window.wait()["run"])))
     for number in range(1, kills + 1):
         time.sleep(rng.random() * _LIFE_S)
