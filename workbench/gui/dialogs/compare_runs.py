@@ -136,7 +136,8 @@ class CompareRuns(QDialog):
     def _add_section(self, section: Section) -> None:
         different = [row for row in section.rows if not row.is_equal]
         equal = [row for row in section.rows if row.is_equal]
-        state = "the same" if section.is_equal else plural(len(different), "difference")
+        same = section.note or "the same"
+        state = same if section.is_equal else plural(len(different), "difference")
         top = self._item(f"{section.title} · {state}")
         top.setFont(0, self._theme.font(weight=400 if section.is_equal else 600))
         self.tree.addTopLevelItem(top)
