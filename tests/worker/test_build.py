@@ -180,3 +180,21 @@ def test_names_that_keras_cannot_take(keras):
 def test_graphs_with_errors_are_refused_in_words(keras, graph):
     with pytest.raises(GraphError, match="cannot be built"):
         build_model(keras, graph, LAYERS)
+
+
+def test_our_faster_layers_are_trained_and_never_exported(keras):
+    kinds = ("depthwise_conv2d", "batch_normalization", "flatten")
+    graph = chain(SMALL, *((kind, {}) for kind in kinds), ("dense", {"units": 4}), END)
+    whole = build_model(keras, graph, LAYERS, whole=True)
+    assert all(type(layer).__module__.startswith("keras.") for layer in whole.layers.values())
+    names = {
+        precision: [type(layer).__name__ for layer in built.layers.values()]
+        for precision in ("float32", "bfloat16")
+        for built in [build_model(keras, graph, LAYERS, precision=precision)]
+    }
+    plain = ["DepthwiseConv2D", "FusedBatchNormalization", "Flatten", "Dense", "Dense"]
+    assert names["float32"] == plain
+    biased = ["ExactBias", "FusedBatchNormalization", "Flatten", "ExactBias", "Dense"]
+    assert names["bfloat16"] == biased  # the last layer computes in float32
+    for built in (whole, build_model(keras, graph, LAYERS, precision="bfloat16")):
+        assert set(read_weights(built)) == set(read_weights(whole))
