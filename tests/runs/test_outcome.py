@@ -155,6 +155,15 @@ def test_too_little_memory_is_told_with_what_would_help(run):
     assert outcome_of(run).suggestion is None
 
 
+def test_the_suggestion_starts_from_the_batch_that_was_trained(run, events):
+    started = next(events(run))  # ten pictures a batch, fewer than the recipe's 64
+    with EventWriter(run.events_path) as writer:
+        writer.write(started)
+    error = ErrorParts(what="The memory is not enough.", kind="OutOfMemoryError")
+    told(run, outcome="failed", error=error)
+    assert outcome_of(run).suggestion.changes["batch_size"] == 8
+
+
 def test_a_library_that_gets_no_memory_is_out_of_memory(run):
     dead(run).log_path.write_text("terminate called after throwing 'std::bad_alloc'\n")
     outcome = outcome_of(run)

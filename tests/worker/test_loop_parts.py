@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from workbench.runs.folder import create_run
 from workbench.runs.machine import this_machine
 from workbench.runs.model_card import ModelCard
 from workbench.runs.weights_file import read_arrays
+from workbench.worker import checkpoint_keeper
 from workbench.worker.checkpoint_keeper import CheckpointKeeper, Keepsake
 from workbench.worker.compiled import sizes_of
 from workbench.worker.failure import error_parts
@@ -145,6 +147,25 @@ def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
     failing.keep_soon(_keepsake(51))
     failing.close()
     assert isinstance(told[-1][1], SaveError)
+
+
+def test_a_checkpoint_is_due_after_a_minute_an_epoch_or_a_failure(monkeypatch):
+    run, now = create_run(Project()), time.monotonic()
+    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *_: None)
+    keeper.close()
+
+    def due_after(seconds):
+        monkeypatch.setattr(checkpoint_keeper.time, "monotonic", lambda: now + seconds)
+        return keeper.is_due(is_epoch_end=False), keeper.is_due(is_epoch_end=True)
+
+    keeper._kept_at = now
+    assert due_after(0.5) == (False, False)
+    assert due_after(1.5) == (False, True)
+    assert due_after(61.0) == (True, True)
+    keeper._pause_s = 30.0  # what a large model costs
+    assert due_after(20.0) == (False, False)
+    keeper._has_problem = True
+    assert due_after(3.0) == (True, True)
 
 
 def test_progress_is_throttled_but_first_and_last_are_told(tmp_path):
