@@ -207,7 +207,7 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
     What made it fast: the first convolution halves the picture at once; all channel counts
     are multiples of 16, which fill the matrix units; pooling comes before normalization and
     ReLU, which then have a quarter of the values to go through. Batch normalization, weight
-    decay and one cycle let SGD take large steps, small shifts keep four epochs from becoming
+    decay and one cycle let SGD take large steps, small shifts keep few epochs from becoming
     rote, and label smoothing steadies it.
     """
     net = Sketch(32, 32, 3)
@@ -233,12 +233,12 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
         recipe=TrainingRecipe(
             optimizer="sgd",
             nesterov=True,
-            learning_rate=0.3,
+            learning_rate=0.5,
             weight_decay=0.005,
             schedule="one_cycle",
             label_smoothing=0.1,
             batch_size=256,
-            epochs=4,
+            epochs=5,
             validation="test",
         ),
     )
