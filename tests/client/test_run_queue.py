@@ -138,7 +138,7 @@ def test_a_queue_that_cannot_go_on_is_told_once(qtbot, library, monkeypatch):
     def refuse(home):
         raise RunError("No more processes.")
 
-    monkeypatch.setattr("workbench.client.run_library.start_next", refuse)
+    monkeypatch.setattr("workbench.client.run_jobs.start_next", refuse)
     queue.enqueue(create_run(Project(), title="a"))
     told = []
     library.failed.connect(told.append)
@@ -263,7 +263,7 @@ def test_a_deleted_run_is_shown_no_longer(qtbot, library, written, monkeypatch, 
     library.select(run.path)
     qtbot.waitUntil(lambda: library.current.is_over)
     monkeypatch.setattr(
-        "workbench.client.run_library.QFile.moveToTrash",
+        "workbench.client.run_jobs.QFile.moveToTrash",
         staticmethod(lambda path: run.path.rename(tmp_path / "trash") is not None),
     )
     library.delete(run.path)

@@ -7,21 +7,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QFile, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
+from workbench.client.run_jobs import list_and_start_next, trash
 from workbench.client.trainer_control import TrainerControl
 from workbench.core.project import Project
-from workbench.errors import RunError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
-from workbench.runs.index import RunSummary, list_runs
+from workbench.runs.index import RunSummary
 from workbench.runs.notes import RunNotes, change_notes, write_notes
 from workbench.runs.outcome import RunOutcome
-from workbench.runs.queue import start_next
 from workbench.runs.start import reap
-from workbench.runs.trash import check_deletable
 
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000
@@ -114,7 +113,9 @@ class RunLibrary(QObject):
             return
         self._is_listing, self._is_stale = True, False
         home = self._home
-        self._background.run(lambda: _list(home), self._on_listed, self._on_list_failed)
+        self._background.run(
+            lambda: list_and_start_next(home), self._on_listed, self._on_list_failed
+        )
 
     def _on_listed(self, found: tuple[list[RunSummary], WorkbenchError | None]) -> None:
         self._is_listing = False
@@ -361,7 +362,7 @@ class RunLibrary(QObject):
     def delete(self, path: Path) -> None:
         """Moves a run that has ended to the trash."""
         self._background.run(
-            lambda: _trash(path), lambda _none: self._on_deleted(path), self.failed.emit
+            lambda: trash(path), lambda _none: self._on_deleted(path), self.failed.emit
         )
 
     def _on_deleted(self, path: Path) -> None:
@@ -370,26 +371,3 @@ class RunLibrary(QObject):
         if self.current is not None and self.current.run.path == path:
             self.select(None)
         self.refresh()
-
-
-def _list(home: Path | None) -> tuple[list[RunSummary], WorkbenchError | None]:
-    """The list, after the next waiting run was started if it is its turn; and why not."""
-    runs = list_runs(home)
-    is_free = not any(run.outcome in ("running", "silent") for run in runs)
-    if not (is_free and any(run.queue_place for run in runs)):
-        return runs, None
-    try:
-        start_next(home)
-    except WorkbenchError as error:
-        return runs, error
-    return list_runs(home), None
-
-
-def _trash(path: Path) -> None:
-    check_deletable(RunFolder(path))
-    if not QFile.moveToTrash(str(path)):
-        raise RunError(
-            "The run could not be moved to the trash.",
-            where=str(path),
-            fix="Delete its folder with the file manager.",
-        )
