@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -171,7 +172,8 @@ def remove(run: RunFolder) -> Round:
     seen = Round("removed folder")
     pid = start_trainer(run)
     _wait(lambda: any(_kept(run)), "a checkpoint")
-    subprocess.run(["rm", "-rf", str(run.path)], check=True)
+    while run.path.exists():  # it may just be writing there
+        shutil.rmtree(run.path, ignore_errors=True)
     begun = time.monotonic()
     outcome = outcome_of(run)
     seen.told_s, seen.words = time.monotonic() - begun, outcome.sentence()
