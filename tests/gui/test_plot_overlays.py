@@ -319,6 +319,15 @@ def test_a_resumed_run_is_drawn_anew_even_when_it_is_longer_than_before(pair):
     assert drawn(pair.loss.main.epoch_validation)[1].tolist() == [1.0 / 6 + 0.1, 9.1]
 
 
+def test_an_epoch_that_is_told_again_counts_as_it_was_told_last(pair):
+    history = trained()
+    pair.set_history(history)
+    pair.redraw()
+    history.epochs[-1] = epoch(2, 20, 7.0)
+    pair.redraw()
+    assert drawn(pair.loss.main.epoch_validation)[1].tolist() == [1.0 / 6 + 0.1, 7.1]
+
+
 # the learning rate -----------------------------------------------------------------------
 
 

@@ -102,9 +102,12 @@ class _EpochColumns:
     def __init__(self) -> None:
         self._table: Numbers = np.empty((6, 64))
         self._count = 0
+        self._last: EpochFinished | None = None
 
     def extend(self, epochs: Sequence[EpochFinished]) -> None:
         """Takes in the epochs that came since the last call."""
+        if self._count and (len(epochs) < self._count or epochs[self._count - 1] is not self._last):
+            self._count = 0  # an epoch was told again
         if len(epochs) > self._table.shape[1]:
             grown = np.empty((6, 2 * len(epochs)))
             grown[:, : self._count] = self._table[:, : self._count]
@@ -115,6 +118,7 @@ class _EpochColumns:
             numbers = [np.nan if value is None else value for value in row]
             self._table[:, index] = [*numbers, event.epoch]
         self._count = len(epochs)
+        self._last = epochs[-1] if epochs else None
 
     def column(self, index: int) -> Numbers:
         """The filled part of a column."""
