@@ -22,10 +22,11 @@ TICK_MS = 500
 SAY_HOW_LONG_AFTER_S = 2.0
 PROGRESS_STEPS = 1000
 MIN_WIDTH_PX = 360
-SPEED_FROM_PX = 780
-BEST_EPOCH_FROM_PX = 690
-BEST_FROM_PX = 560
 BUTTON_WORDS_FROM_PX = 560
+SPACING_PX = 20
+MARGIN_PX = 16
+ROUND_PX = 40
+"""Room for the headline is taken in steps of this: figures do not come and go with a word."""
 
 _TIPS = {
     "pause": "Keeps all of its state and ends the trainer; it can be resumed at any time.",
@@ -42,7 +43,7 @@ _WAITING_TIPS = {
 class Figure(QWidget):
     """A small heading over a number that changes."""
 
-    def __init__(self, theme: Theme, heading: str, width_px: int) -> None:
+    def __init__(self, theme: Theme, heading: str) -> None:
         super().__init__()
         self.value = plain_label("–", role="value")
         self.value.setFont(theme.font(17, weight=600, tabular=True))
@@ -52,7 +53,6 @@ class Figure(QWidget):
         column.addWidget(plain_label(heading, role="heading"))
         column.addWidget(self.value)
         column.addStretch(1)
-        self.setMinimumWidth(width_px)
 
 
 class RunHeader(QFrame):
@@ -87,9 +87,9 @@ class RunHeader(QFrame):
         self.bar.setTextVisible(False)
         self.elapsed = plain_label(role="dim")
         self.left = plain_label(role="dim")
-        self.speed = Figure(theme, "Images/s", 64)
-        self.best = Figure(theme, "Best validation", 100)
-        self.best_epoch = Figure(theme, "Best epoch", 72)
+        self.speed = Figure(theme, "Images/s")
+        self.best = Figure(theme, "Best validation")
+        self.best_epoch = Figure(theme, "Best epoch")
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
@@ -122,7 +122,7 @@ class RunHeader(QFrame):
         progress.addLayout(times)
         progress.addStretch(1)
         row = QHBoxLayout()
-        row.setSpacing(20)
+        row.setSpacing(SPACING_PX)
         row.addLayout(names, 2)
         row.addLayout(progress, 3)
         for figure in (self.speed, self.best, self.best_epoch):
@@ -139,7 +139,7 @@ class RunHeader(QFrame):
         below.addWidget(self.how, 1)
         below.addWidget(self.plan)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 8)
+        column.setContentsMargins(MARGIN_PX, 12, MARGIN_PX, 8)
         column.setSpacing(4)
         column.addLayout(row)
         column.addWidget(self._line)
@@ -182,23 +182,29 @@ class RunHeader(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where room is short the lesser figures give way."""
         super().resizeEvent(event)
-        self._show_parts()
         self._show_buttons()
+        self._show_parts()
 
     def _is_waiting(self) -> bool:
         outcome = self._follower.outcome if self._follower is not None else None
         return outcome is not None and outcome.kind == "waiting"
 
     def _show_parts(self) -> None:
-        """A run that waits has no figures yet."""
+        """A run that waits has no figures yet; where room is short the lesser give way."""
         is_begun = not self._is_waiting()
-        for part, from_px in (
-            (self.bar, 0),
-            (self.best, BEST_FROM_PX),
-            (self.best_epoch, BEST_EPOCH_FROM_PX),
-            (self.speed, SPEED_FROM_PX),
-        ):
-            part.setVisible(is_begun and self.width() >= from_px)
+        self.bar.setVisible(is_begun)
+        room = self._room_for_figures()
+        for figure in (self.best, self.best_epoch, self.speed):
+            room -= figure.sizeHint().width() + SPACING_PX
+            figure.setVisible(is_begun and room >= 0)
+
+    def _room_for_figures(self) -> int:
+        """Pixels that headline, progress and buttons leave."""
+        headline = -(-self.headline.sizeHint().width() // ROUND_PX) * ROUND_PX
+        times = self.elapsed.sizeHint().width() + self.left.sizeHint().width() + SPACING_PX
+        parts = (self.pause, self.resume, self.stop)
+        buttons = sum(p.sizeHint().width() + SPACING_PX for p in parts if not p.isHidden())
+        return self.width() - 2 * MARGIN_PX - headline - times - SPACING_PX - buttons
 
     def refresh(self) -> None:
         """Shows the figures as they are now."""
@@ -210,8 +216,8 @@ class RunHeader(QFrame):
         self._show_progress(follower)
         self._show_figures(follower)
         self._show_how(follower)
-        self._show_parts()
         self._show_buttons()
+        self._show_parts()
         is_running = follower.is_loaded and not follower.is_over
         if is_running and not self._tick.isActive():
             self._tick.start()
