@@ -114,6 +114,7 @@ def _kill_after(run: RunFolder, pid: int, seconds: float) -> bool:
 
 def _kill_in_checkpoint(run: RunFolder, pid: int, rng: random.Random) -> bool:
     """Kills while a new generation is being written: its temporary file is there."""
+    time.sleep(rng.random() * _SPREAD_S)  # not always the first one
     looks = 0
     while not _is_being_written(run):
         looks += 1
