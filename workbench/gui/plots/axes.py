@@ -73,6 +73,9 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             self.plot_item.addItem(mark, ignoreBounds=True)
         self._best.hide()
         self._line.hide()
+        for side in ("left", "bottom"):
+            # Behind the curves: pyqtgraph's grid would cut them.
+            self.plot_item.getAxis(side).setZValue(-1000)
 
     def _style(self) -> None:
         colors = self._theme.colors

@@ -262,7 +262,10 @@ class LivePlot(QFrame):
 
     def _overlay_look(self, color: str, order: int) -> RunLook:
         z = 10.0 - 0.1 * order
-        return RunLook(color, color, OVERLAY_RAW_ALPHA, OVERLAY_WIDTH, z, is_dashed=True)
+        raw_width = OVERLAY_WIDTH if self._is_plain else 1.0
+        return RunLook(
+            color, color, OVERLAY_RAW_ALPHA, OVERLAY_WIDTH, z, is_dashed=True, raw_width=raw_width
+        )
 
     def _on_theme_changed(self) -> None:
         colors = self._theme.colors

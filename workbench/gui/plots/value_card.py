@@ -121,7 +121,9 @@ class ValueCard(QFrame):
         room = self._plot.width()
         fits_right = at.x() + GAP_PX + self.width() <= room
         x = at.x() + GAP_PX if fits_right else at.x() - GAP_PX - self.width()
-        self.move(max(0, x), max(0, min(at.y(), self._plot.height() - self.height())))
+        if x < 0:  # neither side has room: the edge that is farther away
+            x = max(0, room - self.width()) if at.x() < room / 2 else 0
+        self.move(x, max(0, min(at.y(), self._plot.height() - self.height())))
         self.show()
         self.raise_()
 
