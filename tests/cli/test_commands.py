@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 
 import pytest
@@ -92,6 +93,23 @@ def test_train_refuses_a_wrong_number_with_its_bounds(project, capsys):
     assert main(["train", str(project), "--epochs", "0", "--json"]) == 2
     answer = _json_lines(capsys)[-1]
     assert answer["error"]["received"] == "0"
+
+
+def test_train_takes_any_value_of_the_recipe(project):
+    parser = argparse.ArgumentParser()
+    train_command.add_arguments(parser)
+    words = ["--set", "schedule=one_cycle", "--set", "clip_norm=1", "--epochs", "3"]
+    recipe = train_command.project_for(parser.parse_args([str(project), *words])).recipe
+    assert (recipe.schedule, recipe.clip_norm, recipe.epochs) == ("one_cycle", 1.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("colour=red", "optimizer"), ("schedule=sine", "cosine"), ("clip_norm", "a number above 0")],
+)
+def test_train_refuses_a_wrong_value_of_the_recipe(project, capsys, text, words):
+    assert main(["train", str(project), "--set", text, "--json"]) == 2
+    assert words in capsys.readouterr().out
 
 
 def test_train_refuses_a_network_with_problems(project, capsys):

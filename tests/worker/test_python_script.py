@@ -137,7 +137,11 @@ def test_the_scripts_rates_are_those_of_workbench(npz, schedule, warmup_epochs):
         schedule=schedule, warmup_epochs=warmup_epochs, learning_rate=0.02, epochs=5,
         batch_size=50, decay_every_epochs=2.0, decay_factor=0.5, final_share=0.1,
     )  # fmt: skip
-    model, _ = trained(recipe, npz)
+    names = loaded(recipe)
+    model = names["build_model"]()
+    model.fit = lambda *_args, **_words: None
+    model.evaluate = lambda *_args, **_words: (0.0, 0.0)
+    names["train"](model, npz, npz.with_suffix(".weights.h5"))
     rate = model.optimizer._learning_rate
     for step in range(20):
         told = float(rate(step)) if callable(rate) else float(rate)
@@ -145,17 +149,19 @@ def test_the_scripts_rates_are_those_of_workbench(npz, schedule, warmup_epochs):
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "is_logits"),
     [
-        {"label_smoothing": 0.1, "clip_norm": 1.0, "weight_decay": 0.01, "decay_biases": False},
-        {"mixing": "mixup", "random_erasing": 0.2, "top_k": 2, "class_weights": "none"},
-        {"mixing": "cutmix", "steps_per_epoch": 6, "validation": "test", "keep": "best"},
-        {"loss": "focal", "class_weights": "balanced", "keep": "best", "validation": "split"},
-        {"loss": "mean_squared", "schedule": "plateau", "plateau_patience": 1, "epochs": 6},
-        {"early_stopping_patience": 1, "keep_by": "val_loss", "ema_decay": 0.9, "top_k": 2},
+        (
+            {"label_smoothing": 0.1, "clip_norm": 1.0, "weight_decay": 0.01, "decay_biases": False},
+            False,
+        ),
+        ({"mixing": "mixup", "random_erasing": 0.2, "top_k": 2}, True),
+        ({"mixing": "cutmix", "steps_per_epoch": 6, "validation": "test", "keep": "best"}, False),
+        ({"loss": "focal", "class_weights": "balanced", "keep": "best"}, True),
+        ({"loss": "mean_squared", "schedule": "plateau", "plateau_patience": 1}, True),
+        ({"early_stopping_patience": 1, "keep_by": "val_loss", "ema_decay": 0.9}, False),
     ],
 )
-@pytest.mark.parametrize("is_logits", [False, True])
 def test_the_script_trains(npz, values, is_logits):
     recipe = TrainingRecipe(**{"epochs": 4, "batch_size": 20, "learning_rate": 0.01, **values})
     model, told = trained(recipe, npz, is_logits=is_logits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from workbench.cli.check import facts_of
 from workbench.core.checks import analyse
 from workbench.core.project import Choice, Project
 from workbench.core.project_file import read_project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.recipe import TrainingRecipe, value_from_text
 from workbench.core.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.errors import ParamError, ProjectFileError, UsageError
@@ -41,6 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=int, metavar="N", dest="batch_size")
     parser.add_argument("--seed", type=int, metavar="N")
     parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"))
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="values",
+        metavar="KEY=VALUE",
+        help="any value of the recipe, e.g. schedule=cosine; again for more",
+    )
     parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
     parser.add_argument(
         "--wait", action="store_true", help="begin when no other run of its folder trains"
@@ -104,7 +113,7 @@ def project_for(arguments: argparse.Namespace) -> Project:
         for key in ("epochs", "batch_size", "seed", "precision")
         if getattr(arguments, key) is not None
     }
-    project = replace(project, recipe=_changed(project.recipe, changes))
+    project = replace(project, recipe=_changed(project.recipe, changes, arguments.values))
     if arguments.data is not None:
         project = replace(project, dataset=parse_source(arguments.data, all_datasets()))
     if arguments.target is not None:
@@ -113,8 +122,14 @@ def project_for(arguments: argparse.Namespace) -> Project:
     return project
 
 
-def _changed(recipe: TrainingRecipe, changes: dict[str, Any]) -> TrainingRecipe:
+def _changed(
+    recipe: TrainingRecipe, changes: dict[str, Any], texts: Sequence[str]
+) -> TrainingRecipe:
+    """The recipe with values of options, and of "key=value" texts, which come last."""
     try:
+        for text in texts:
+            key, _, value = text.partition("=")
+            changes[key.strip()] = value_from_text(key.strip(), value)
         return recipe.with_values(**changes)
     except ParamError as error:  # typed on the command line: wrong usage, not a wrong file
         raise UsageError(**error.to_dict()) from error

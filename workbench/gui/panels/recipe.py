@@ -113,9 +113,9 @@ class RecipePanel(QScrollArea):
         row.addWidget(self.find_batch, 1)
         self.form.add_below_first(finders)
         schedule = self.form.sections["Schedule"]
+        schedule.head.setChecked(True)
         schedule.body.insertWidget(0, self.curve)
         schedule.body.addWidget(self.curve_words)
-        schedule.head.setChecked(True)
 
     def add_above(self, widget: QWidget) -> None:
         """Puts a widget above the form."""

@@ -12,14 +12,14 @@ class Fold(QWidget):
     """A heading with an arrow, and the body below it while it is open.
 
     Signals:
-        toggled: It was opened or closed.
+        opening: It opens; what is put into the body now is seen at once.
 
     Attributes:
         head: The heading; its text stays, `open_title` replaces it while open.
         body: Column for the widgets inside.
     """
 
-    toggled = Signal(bool)
+    opening = Signal()
 
     def __init__(self, title: str, *, open_title: str = "", is_open: bool = False) -> None:
         super().__init__()
@@ -63,8 +63,9 @@ class Fold(QWidget):
         return self._note.text()
 
     def _on_toggled(self, is_open: bool) -> None:  # noqa: FBT001 - Qt's signal
+        if is_open:
+            self.opening.emit()
         self._show(is_open)
-        self.toggled.emit(is_open)
 
     def _show(self, is_open: bool) -> None:  # noqa: FBT001
         self._inner.setVisible(is_open)

@@ -5,7 +5,7 @@ Parameters of a group stand under its heading, folded; advanced ones of none und
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -45,7 +45,9 @@ class ParamForm(QWidget):
         self._errors: dict[str, QLabel] = {}
         self._values: dict[str, Any] = {}
         self._labels: dict[str, QLabel] = {}
+        self._messages: dict[str, str] = {}
         self._unused: frozenset[str] = frozenset()
+        self._unbuilt: dict[str, Callable[[], None]] = {}
         self.sections: dict[str, Fold] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -55,13 +57,12 @@ class ParamForm(QWidget):
         advanced = [param for param in loose if param.is_advanced]
         self._column.addWidget(self._rows(plain))
         if advanced:
-            fold = Fold("More settings", open_title="Fewer settings")
-            fold.body.addWidget(self._rows(advanced))
-            self._column.addWidget(fold)
+            self._add_fold(Fold("More settings", open_title="Fewer settings"), advanced)
         for group in dict.fromkeys(param.group for param in params if param.group):
-            self._add_section(group, [param for param in params if param.group == group])
+            fold = self.sections[group] = Fold(group)
+            self._add_fold(fold, [param for param in params if param.group == group])
         if params:
-            self.setFocusProxy(self._editors[(plain or list(params))[0].key].widget)
+            self.setFocusProxy(self.editor_widget((plain or list(params))[0].key))
         self.set_values(values or {})
 
     def set_values(self, values: Mapping[str, Any]) -> None:
@@ -75,18 +76,22 @@ class ParamForm(QWidget):
                 shown, message = param.default, str(error)
             if key not in self._values or self._values[key] != shown or self._has_error(key):
                 self._values[key] = shown
-                self._editors[key].set_value(shown)
+                if key in self._editors:
+                    self._editors[key].set_value(shown)
             self._show_error(key, message)
         self._note_sections()
 
     def set_unused(self, keys: Collection[str]) -> None:
         """Leaves out the rows of parameters that change nothing at present."""
         self._unused = frozenset(keys)
-        for key in self._params:
-            is_shown = key not in self._unused
-            self._labels[key].setVisible(is_shown)
-            self._editors[key].widget.setVisible(is_shown)
-            self._errors[key].setVisible(is_shown and bool(self._errors[key].text()))
+        for key in self._editors:
+            self._show_row(key)
+
+    def _show_row(self, key: str) -> None:
+        is_shown = key not in self._unused
+        self._labels[key].setVisible(is_shown)
+        self._editors[key].widget.setVisible(is_shown)
+        self._errors[key].setVisible(is_shown and bool(self._messages.get(key)))
 
     def add_below_first(self, widget: QWidget) -> None:
         """Puts a widget below the rows that are always in sight."""
@@ -99,16 +104,34 @@ class ParamForm(QWidget):
 
     def editor_widget(self, key: str) -> QWidget:
         """The widget that edits a parameter."""
+        self._build(key)
         return self._editors[key].widget
 
     def error_text(self, key: str) -> str:
         """The message shown below a parameter, "" for none."""
-        return self._errors[key].text() if self._has_error(key) else ""
+        return self._messages.get(key, "")
 
-    def _add_section(self, group: str, params: Sequence[Param]) -> None:
-        fold = self.sections[group] = Fold(group)
-        fold.body.addWidget(self._rows(params))
+    def _add_fold(self, fold: Fold, params: Sequence[Param]) -> None:
+        """A folded part; its rows are made when they are first wanted, which is mostly never."""
+
+        def build() -> None:
+            for param in params:
+                del self._unbuilt[param.key]
+            fold.body.addWidget(self._rows(params))
+            for param in params:
+                self._editors[param.key].set_value(self._values.get(param.key, param.default))
+                self._show_error(param.key, self._messages.get(param.key, ""))
+                self._show_row(param.key)
+
+        self._unbuilt.update((param.key, build) for param in params)
+        fold.opening.connect(lambda: self._build(params[0].key))
         self._column.addWidget(fold)
+
+    def _build(self, key: str) -> None:
+        """Makes the rows of a parameter's fold if they are not there."""
+        build = self._unbuilt.get(key)
+        if build is not None:
+            build()
 
     def _note_sections(self) -> None:
         """Beside each heading, how many values under it are not their default."""
@@ -169,9 +192,12 @@ class ParamForm(QWidget):
             self.value_changed.emit(key, checked)
 
     def _has_error(self, key: str) -> bool:
-        return bool(self._errors[key].text())
+        return bool(self._messages.get(key))
 
     def _show_error(self, key: str, message: str) -> None:
+        self._messages[key] = message
+        if key in self._unbuilt:
+            return
         label = self._errors[key]
         is_shown = bool(message) and key not in self._unused
         if label.text() == message and label.isHidden() != is_shown:
