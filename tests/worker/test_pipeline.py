@@ -12,11 +12,12 @@ import tensorflow as tf
 from tests.contexts import PlainContext
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.specs import FilePart
-from workbench.errors import WorkbenchError
 from workbench.pictures import write_png
 from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker import place as place_module
+from workbench.worker import reading_fault
+from workbench.worker.failure import error_parts
 from workbench.worker.order import endless_passes, whole_epochs
 from workbench.worker.pipeline import evaluation_pipeline, training_pipeline
 from workbench.worker.place import fits_memory, memory_for_pictures, place_of
@@ -148,12 +149,25 @@ def test_the_place_follows_memory_and_the_recipe(parts, monkeypatch):
     assert_equal(large, batches(parts["memory"], steps=3))
 
 
-def test_a_picture_that_disappears_is_told_in_words(parts, tmp_path):
+def test_a_picture_that_disappears_is_told_in_words(monkeypatch, tmp_path):
+    monkeypatch.setattr(reading_fault, "_LAST", [])
     path = tmp_path / "gone.png"
     write_png(path, np.zeros((4, 4, 3), np.uint8))
     files = FilePart((str(path),), np.zeros(1, np.int64))
     ctx = PlainContext(tmp_path / "cache")
     rows = fitted_rows(files, (4, 4, 3), "crop", ctx, "pictures", is_streamed=True).rows
     path.unlink()
-    with pytest.raises(WorkbenchError, match="no such picture"):
-        rows[np.array([0])]
+    part = PreparedPart(rows, np.zeros(1, np.int64))
+    dataset = evaluation_pipeline(tf, part, [], batch_size=1)
+    with pytest.raises(tf.errors.OpError) as caught:
+        next(iter(dataset))
+    told = error_parts(caught.value)
+    assert "no such picture" in told.what
+    assert told.where == str(path)
+
+
+def test_onednns_lack_of_memory_is_told_as_that():
+    words = "Operation received an exception:Status: 1, message: could not create a memory object"
+    told = error_parts(tf.errors.AbortedError(None, None, words), batch_size=8)
+    assert "memory" in told.what
+    assert "batch of 4" in told.fix

@@ -8,9 +8,12 @@ import traceback
 from workbench.errors import OutOfMemoryError, RunError, WorkbenchError
 from workbench.protocol import wire
 from workbench.protocol.messages import ErrorParts
+from workbench.worker.reading_fault import reading_fault
 
 _MAX_TEXT = 600
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")
+_OUT_OF_MEMORY_WORDS = ("Operation received an exception:Status: 1,", "std::bad_alloc")
+"""oneDNN's code for it, within TensorFlow's AbortedError; and C++'s."""
 
 
 class DivergedError(RunError):
@@ -44,8 +47,11 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     """
     if isinstance(error, WorkbenchError):
         return wire.error_parts(error)
+    fault = reading_fault()
+    if fault is not None and type(error).__module__.startswith("tensorflow."):
+        return error_parts(fault, batch_size=batch_size)
     name = type(error).__name__
-    if name in _OUT_OF_MEMORY:
+    if name in _OUT_OF_MEMORY or any(words in str(error) for words in _OUT_OF_MEMORY_WORDS):
         return _out_of_memory(error, batch_size)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return ErrorParts(

@@ -24,6 +24,7 @@ from workbench.worker.mixing import erase
 from workbench.worker.mixing import mix as mix_pictures
 from workbench.worker.order import Indices, padded_batches
 from workbench.worker.place import Place, fits_memory, is_array, place_of
+from workbench.worker.reading_fault import noting_faults
 
 _PREFETCH = 3
 _THREADS = 2
@@ -166,7 +167,7 @@ def _gather(tf: Any, part: PreparedPart, place: Place) -> Callable[[Any], tuple[
         return lambda indices: (tf.gather(pictures, indices), tf.gather(labels, indices))
 
     def read(indices: Indices) -> Any:
-        return np.ascontiguousarray(part.x[indices])
+        return noting_faults(lambda: np.ascontiguousarray(part.x[indices]))
 
     def gather(indices: Any) -> tuple[Any, Any]:
         batch = tf.numpy_function(read, [indices], tf.uint8)
