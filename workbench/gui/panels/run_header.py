@@ -43,8 +43,9 @@ _WAITING_TIPS = {
 class Figure(QWidget):
     """A small heading over a number that changes."""
 
-    def __init__(self, theme: Theme, heading: str) -> None:
+    def __init__(self, theme: Theme, heading: str, width_px: int = 0) -> None:
         super().__init__()
+        self.setMinimumWidth(width_px)
         self.value = plain_label("–", role="value")
         self.value.setFont(theme.font(17, weight=600, tabular=True))
         column = QVBoxLayout(self)
