@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -234,27 +235,27 @@ def test_a_read_only_home_is_told(tmp_path, monkeypatch):
         queue.enqueue(run)
 
 
-def test_four_processes_race_and_each_run_is_started_once_one_at_a_time(tmp_path):
+def test_three_processes_race_and_each_run_is_started_once_one_at_a_time(tmp_path):
     home = tmp_path / "home"
-    runs = [create_run(Project(title=str(i)), home=home) for i in range(8)]
+    runs = [create_run(Project(title=str(i)), home=home) for i in range(6)]
     for run in runs:
         queue.enqueue(run)
     order = [run.name for run in queue.waiting(home)]
     command = [sys.executable, str(RACE), str(home), str(tmp_path / "go")]
-    racers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    racers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     try:
-        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 4
+        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * 3
         (tmp_path / "go").touch()
-        assert [racer.wait(100) for racer in racers] == [0] * 4
+        assert [racer.wait(250) for racer in racers] == [0] * 3
     finally:
         for racer in racers:
             racer.kill()
             racer.wait()
             racer.stdout.close()
     started = (home / "alive.txt").read_text().split()
-    assert started == ["1"] * 8, "never two trainers at once"
+    assert started == ["1"] * 6, "never two trainers at once"
     while any(run.is_alive() for run in runs):
-        pass
+        time.sleep(0.01)
     names = (home / "started.txt").read_text().split()
     assert Counter(names) == Counter(order)
     assert names == order
