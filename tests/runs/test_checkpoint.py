@@ -17,6 +17,7 @@ from workbench.runs.checkpoint import (
     read_checkpoint,
     remove_checkpoints,
     remove_old_best,
+    tidy_up,
     write_best,
     write_checkpoint,
 )
@@ -127,3 +128,15 @@ def test_differences_of_machines_are_told_in_words(monkeypatch):
     assert words[0] == "TensorFlow 2.21.0 instead of 2.20.0"
     assert words[1].startswith("99 cores instead of ")
     assert "OMP_NUM_THREADS is 64" in words[-1]
+
+
+def test_what_a_killed_trainer_was_writing_is_removed_and_nothing_else(run):
+    write_checkpoint(run, state(1), arrays(1))
+    leftover = run.checkpoints_path / ".workbench-save-0123456789abcdef"
+    leftover.write_bytes(b"half")
+    other = run.path / ".workbench-save-0123456789abcdef"
+    other.write_bytes(b"somebody may be saving this")
+    tidy_up(run)
+    assert not leftover.exists()
+    assert other.exists()
+    assert read_checkpoint(run).state == state(1)

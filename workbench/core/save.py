@@ -97,16 +97,20 @@ def save_stream(path: str | Path, write: Callable[[Sink], None]) -> None:
         raise _not_confirmed(path, error) from error
 
 
-def sweep_leftovers(folder: str | Path) -> int:
+def sweep_leftovers(folder: str | Path, *, min_age_s: float = _LEFTOVER_AGE_S) -> int:
     """Removes temporary files that killed processes left behind; returns their number.
 
     Only regular files of this module's own name pattern go, older than an hour and with
     no living process holding their lock. A folder that cannot be listed has none.
+
+    Args:
+        folder: Looked through, but not the folders within.
+        min_age_s: Younger ones stay; 0 where nobody else can be saving just now.
     """
     removed = 0
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if _TEMPORARY.fullmatch(entry.name) and _is_leftover(entry):
+            if _TEMPORARY.fullmatch(entry.name) and _is_leftover(entry, min_age_s):
                 _remove(Path(entry.path))
                 removed += 1
     return removed
@@ -177,11 +181,11 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _is_leftover(entry: os.DirEntry[str]) -> bool:
+def _is_leftover(entry: os.DirEntry[str], min_age_s: float) -> bool:
     try:
         if not entry.is_file(follow_symlinks=False):
             return False
-        if time.time() - entry.stat(follow_symlinks=False).st_mtime < _LEFTOVER_AGE_S:
+        if time.time() - entry.stat(follow_symlinks=False).st_mtime < min_age_s:
             return False
         return not is_locked(entry.path)
     except OSError:

@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.save import sweep_leftovers
 from workbench.errors import SaveError, WeightsError
 from workbench.protocol.events import EpochFinished, Plan
 from workbench.runs.folder import RunFolder
@@ -152,6 +153,12 @@ def remove_old_best(run: RunFolder) -> None:
             where=str(run.checkpoints_path),
             received=error.strerror or str(error),
         ) from error
+
+
+def tidy_up(run: RunFolder) -> None:
+    """Removes what a killed trainer was just writing; only for the trainer of the run."""
+    sweep_leftovers(run.checkpoints_path, min_age_s=0.0)
+    sweep_leftovers(run.path)
 
 
 def remove_checkpoints(run: RunFolder) -> None:

@@ -47,6 +47,7 @@ class Ready:
         facts: How, where and on what.
         card: The model card but for what training adds to it.
         replicas: Devices that share each batch.
+        ledger: Where the time goes, since building began.
         reasons: Why the figures of a resumed run can differ from the uninterrupted one's.
     """
 
@@ -55,6 +56,7 @@ class Ready:
     facts: Facts
     card: ModelCard
     replicas: int
+    ledger: TimeLedger
     reasons: tuple[str, ...]
 
 
@@ -67,7 +69,6 @@ class Preparation:
         checkpoint: From where to go on; None for a start.
         teller: Told how far it is.
         stop: Looked at now and then.
-        ledger: The time it takes is booked in it.
     """
 
     def __init__(
@@ -78,7 +79,6 @@ class Preparation:
         *,
         teller: Teller,
         stop: StopSwitch,
-        ledger: TimeLedger,
     ) -> None:
         self._run = run
         self._project = project
@@ -86,7 +86,7 @@ class Preparation:
         self._checkpoint = checkpoint
         self._teller = teller
         self._stop = stop
-        self._ledger = ledger
+        self._ledger = TimeLedger()
 
     def make(self) -> Ready:
         """Loads the pictures, builds the network and puts the checkpoint's values into it.
@@ -108,7 +108,7 @@ class Preparation:
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
         card = self._card(compiled, data, spec, fit)
-        return Ready(compiled, sizes, facts, card, replicas, tuple(reasons))
+        return Ready(compiled, sizes, facts, card, replicas, self._ledger, tuple(reasons))
 
     def _load(
         self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
@@ -155,6 +155,7 @@ class Preparation:
         sizes = sizes_of(self._project, len(data.train), replicas=replicas)
         self._tell_data(data, sizes)
         checkpoint = self._checkpoint
+        self._ledger = TimeLedger()  # imports and loading are told by their phases
         with self._ledger.spending("compile"):
             compiled = compile_training(
                 tf,

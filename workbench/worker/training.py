@@ -30,7 +30,6 @@ from workbench.worker.progress import Teller, finite
 from workbench.worker.ready import Preparation, Ready, tell_start
 from workbench.worker.stop import StopSwitch
 from workbench.worker.surroundings import FolderWatch
-from workbench.worker.time_spent import TimeLedger
 
 _DEFAULT_FIT = "crop"
 
@@ -107,14 +106,12 @@ class Training:
             StoppedError: stopped before the first step: there is nothing to keep.
             WorkbenchError: what is wrong, in words. Other exceptions: a fault.
         """
-        ledger = TimeLedger()
         ready = Preparation(
             self._run,
             self._project,
             self._checkpoint,
             teller=self._teller,
             stop=self._stop,
-            ledger=ledger,
         ).make()
         _UNTIL_EXIT.append(ready.compiled)
         self.batch_size = ready.sizes.batch_size
@@ -125,12 +122,12 @@ class Training:
         if self._is_resumed:
             self._position.begun = time.monotonic()  # getting there was no training
         tell_start(self._teller, self._run, self._project, ready, resumed_at)
-        self._train(ready, ledger)
+        self._train(ready)
 
     # training ----------------------------------------------------------------------------
 
-    def _train(self, ready: Ready, ledger: TimeLedger) -> None:
-        compiled = ready.compiled
+    def _train(self, ready: Ready) -> None:
+        compiled, ledger = ready.compiled, ready.ledger
         trainer = EpochTrainer(
             compiled,
             ready.sizes,
