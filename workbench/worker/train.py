@@ -60,11 +60,8 @@ def run_training(folder: str | Path, *, resume: bool = False) -> int:
 
 def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
     begun = time.monotonic()
-    teller, stop = Teller(writer), StopSwitch(run)
+    teller, stop = _teller(run, writer), StopSwitch(run)
     stop.listen_to_signals()
-    listener = tensorboard_listener(run, partial(teller.log, level="warning"))
-    if listener is not None:
-        teller.listen(listener)
     training: Training | None = None
     error: BaseException | None = None
     try:
@@ -73,7 +70,6 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
         os.environ.update(project_environment(project))
         tidy_up(run)
         with Pulse(writer):
-            checkpoint = read_checkpoint(run) if resume else None
             from workbench.worker.training import Training  # after the first events
 
             training = Training(
@@ -81,7 +77,8 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
                 project,
                 teller,
                 stop,
-                checkpoint=checkpoint,
+                # Not kept here: a large state would be held once more all the time.
+                checkpoint=read_checkpoint(run) if resume else None,
                 is_resumed=resume,
                 begun=begun,
             )
@@ -100,6 +97,15 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
     if error is None:
         return 0
     return error.exit_code if isinstance(error, WorkbenchError) else 4
+
+
+def _teller(run: RunFolder, writer: EventWriter) -> Teller:
+    """Tells the log, and who listens besides."""
+    teller = Teller(writer)
+    listener = tensorboard_listener(run, partial(teller.log, level="warning"))
+    if listener is not None:
+        teller.listen(listener)
+    return teller
 
 
 def _finish(

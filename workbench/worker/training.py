@@ -158,12 +158,8 @@ class Training:
             raise self._spoilt(compiled, trainer) from error
         finally:
             keeping.close()
-        if not self._position.step:
-            return
-        if not self.is_completed:
-            keeping.keep_place()
-        if self.is_completed or not self._stop.is_pause:
-            self._finish(compiled, trainer, keeping)
+        if self._position.step:
+            self._end(compiled, trainer, keeping)
         self._teller.tell(ledger.told())
         if self._speeds:
             self._warned(partial(self._keep_speed, compiled.plan.precision))
@@ -214,6 +210,13 @@ class Training:
         return trainer.diverged("a weight is not a number", self._position.step, found)
 
     # the end -----------------------------------------------------------------------------
+
+    def _end(self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping) -> None:
+        """Keeps from where to go on, unless completed, and the weights, unless paused."""
+        if not self.is_completed:
+            keeping.keep_place()
+        if self.is_completed or not self._stop.is_pause:
+            self._finish(compiled, trainer, keeping)
 
     def _finish(self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping) -> None:
         """Keeps the weights for good and tests them."""
