@@ -16,6 +16,7 @@ from workbench.runs.environment import (
     trainer_environment,
     users_environment,
 )
+from workbench.targets.this_computer import SPEC as THIS_COMPUTER
 
 
 def test_a_trainer_gives_the_next_one_the_users_environment():
@@ -49,3 +50,18 @@ def test_an_unknown_target_is_refused():
         trainer_environment(project, {}, {})
     assert caught.value.received == "toaster"
     assert target_environment(Project().target)["KERAS_BACKEND"] == "tensorflow"
+
+
+@pytest.mark.parametrize(
+    ("users", "expected"),
+    [
+        (None, "glibc.malloc.hugetlb=1"),
+        ("glibc.malloc.check=1", "glibc.malloc.check=1:glibc.malloc.hugetlb=1"),
+        ("glibc.malloc.hugetlb=0", "glibc.malloc.hugetlb=0"),
+    ],
+)
+def test_memory_comes_in_large_pages_unless_the_user_says_otherwise(monkeypatch, users, expected):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if users is not None:
+        monkeypatch.setenv("GLIBC_TUNABLES", users)
+    assert THIS_COMPUTER.environment({})["GLIBC_TUNABLES"] == expected

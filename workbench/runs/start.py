@@ -8,11 +8,9 @@ import sys
 from workbench.core.file_lock import take_lock
 from workbench.errors import RunError, RunFolderError
 from workbench.runs.control import forget_wish
-from workbench.runs.environment import target_environment, trainer_environment
+from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import LOCK_FD_VARIABLE
-
-__all__ = ["RESUMED_MARK", "log_bytes_at_start", "reap", "start_trainer", "target_environment"]
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""

