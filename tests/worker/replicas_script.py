@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from workbench.core.graph import Edge, Graph, Node
+from workbench.core.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.build import build_model
@@ -44,7 +45,9 @@ def curve(strategy):
         random.integers(0, 256, (150, 8, 8, 1), dtype=np.uint8), random.integers(0, 3, 150)
     )
     layers = [layer for _, layer in built.pipeline]
-    loop = TrainingLoop(tf, keras, strategy, built, optimizer, batch_size=32)
+    # Clipping looks at the gradient of the whole batch, wherever its parts were computed.
+    recipe = TrainingRecipe(clip_norm=0.5, label_smoothing=0.1)
+    loop = TrainingLoop(tf, keras, strategy, built, optimizer, batch_size=32, recipe=recipe)
     order = partial(whole_epochs, 150, 32, seed=1)
     dataset = training_pipeline(tf, part, order, layers, batch_size=32, seed=1)
     results = loop.train(loop.distribute(dataset), 12)
