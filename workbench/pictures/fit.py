@@ -44,8 +44,10 @@ def fit_picture(pixels: Pixels, shape: Shape, *, fit: str = "crop") -> Pixels:
     Raises:
         PictureError: pixels, shape or fit are none of the above.
     """
-    image = _image(pixels)
     height, width, mode = _wanted(shape, fit)
+    if pixels.dtype == np.uint8 and pixels.shape == tuple(shape):
+        return np.array(pixels)
+    image = _image(pixels)
     if image.mode != mode:
         image = image.convert(mode)
     if image.size != (width, height):
