@@ -127,7 +127,8 @@ class WrittenRun:
 
     def train(self, epochs):
         """Whole epochs with losses that tell their step: 1/1, 1/2, 1/3, ..."""
-        for number in range(1, epochs + 1):
+        done = self.step // STEPS_PER_EPOCH
+        for number in range(done + 1, done + epochs + 1):
             steps = range(self.step + 1, self.step + STEPS_PER_EPOCH + 1)
             self.batches([1.0 / step for step in steps], [1 - 1.0 / step for step in steps])
             self.epoch(number, val_accuracy=0.5 + 0.01 * number, val_loss=1.0 / number)

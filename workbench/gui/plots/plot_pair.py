@@ -211,8 +211,12 @@ class PlotPair(QWidget):
     def grow(self) -> None:
         """There are new values: draws them soon, within the share of time they may take."""
         self._is_dirty = True
-        if self.isVisible() and not self._timer.isActive():
-            self._timer.start(max(REDRAW_INTERVAL_MS, self._wait_ms()))
+        if not self.isVisible():
+            return
+        wait_ms = max(REDRAW_INTERVAL_MS, self._wait_ms())
+        # An epoch must not wait for the time that its batches could have waited.
+        if not self._timer.isActive() or wait_ms < self._timer.remainingTime():
+            self._timer.start(wait_ms)
 
     def _wait_ms(self) -> int:
         low, high = self.loss.axes.x_range()

@@ -216,6 +216,8 @@ class TrainView(QMainWindow):
         self.header.set_can_resume(outcome.can_resume)
         self.trouble.show_outcome(outcome)
         self._show_time()
+        if outcome.is_over:
+            self.plots.refresh()  # the last values are not to wait for their turn
 
     def _show_time(self) -> None:
         """Where the time goes, and whether checkpoints can be kept."""
