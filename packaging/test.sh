@@ -11,7 +11,7 @@ if [ ! -d /usr/share/datasets/fashion-mnist ]; then
 fi
 
 cd "$project"
-export QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE=
+export QT_QPA_PLATFORM=offscreen
 if [ $# -gt 0 ]; then exec "$venv/bin/python" -m pytest "$@"; fi
 
 say "Lint"; "$venv/bin/ruff" check .; "$venv/bin/ruff" format --check .
