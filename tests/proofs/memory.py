@@ -85,7 +85,7 @@ def make_folder(folder: Path, count: int, side: int) -> Path:
     return folder
 
 
-def project_for(folder: Path, side: int, *, place: str, batch_size: int = 8) -> Project:
+def project_for(folder: Path, side: int, *, place: str, batch_size: int) -> Project:
     """A small network with augmentation, one epoch."""
     kinds = [
         ("input", {"shape": (side, side, 3)}),
@@ -158,7 +158,9 @@ def _status(pid: int) -> dict[str, int]:
     return {row[0].rstrip(":"): int(row[1]) * 1024 for row in rows}
 
 
-def compare(folder: Path, *, limit: int, times: float, side: int, places: list[str]) -> bool:
+def compare(
+    folder: Path, *, limit: int, times: float, side: int, batch_size: int, places: list[str]
+) -> bool:
     """Trains small and large in each place and prints it; True when the promise was kept."""
     large_count = int(times * limit / (side * side * 3)) + 1
     small_count = large_count // 10
@@ -167,7 +169,7 @@ def compare(folder: Path, *, limit: int, times: float, side: int, places: list[s
     is_kept = True
     for place in places:
         peaks = [
-            train_limited(project_for(data, side, place=place), limit, side)
+            train_limited(project_for(data, side, place=place, batch_size=batch_size), limit, side)
             for data in (small, large)
         ]
         share = peaks[1].own / max(peaks[0].own, 1)
@@ -192,6 +194,7 @@ def main() -> int:
     parser.add_argument("--limit-mb", type=int, default=1000, help="RLIMIT_DATA of a trainer")
     parser.add_argument("--times", type=float, default=10.0, help="decoded pictures / limit")
     parser.add_argument("--side", type=int, default=512, help="pixels, also of the network's input")
+    parser.add_argument("--batch-size", type=int, default=4)
     parser.add_argument("--places", nargs="+", default=["cached", "streamed"])
     parser.add_argument("--folder", type=Path, default=None, help="where the pictures are made")
     options = parser.parse_args()
@@ -199,7 +202,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         os.environ["WORKBENCH_HOME"] = str(Path(folder) / "home")
         is_kept = compare(
-            Path(folder), limit=limit, times=options.times, side=options.side, places=options.places
+            Path(folder),
+            limit=limit,
+            times=options.times,
+            side=options.side,
+            batch_size=options.batch_size,
+            places=options.places,
         )
     print(f"limit {options.limit_mb:,} MiB: {'kept' if is_kept else 'BROKEN'}")
     return 0 if is_kept else 1

@@ -163,6 +163,18 @@ def _pair(tf: Any, seed: int, step: Any) -> Any:
     return tf.stack([tf.cast(step % 2**31, tf.int32), tf.constant(seed % 2**31, tf.int32)])
 
 
+def outside_training(layers: Sequence[Any]) -> tuple[Any, ...]:
+    """The layers without those that are known to change nothing but in training.
+
+    Keras's would still turn every picture into float32: four times the memory.
+    """
+    return tuple(
+        layer
+        for layer in layers
+        if not (_is_known(layer) and type(layer).__name__.startswith("Random"))
+    )
+
+
 def through(pictures: Any, layers: Sequence[Any], *, training: bool) -> Any:
     """Sends pictures through layers in turn; `training` switches the random ones on."""
     for layer in layers:

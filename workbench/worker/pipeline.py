@@ -19,7 +19,7 @@ import numpy as np
 
 from workbench.core.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
-from workbench.worker.augment import augmentation, through
+from workbench.worker.augment import augmentation, outside_training, through
 from workbench.worker.mixing import erase
 from workbench.worker.mixing import mix as mix_pictures
 from workbench.worker.order import Indices, padded_batches
@@ -110,10 +110,11 @@ def evaluation_pipeline(
     """
     batches = tf.data.Dataset.from_tensor_slices(padded_batches(len(part), batch_size))
     gather = _gather(tf, part, "memory" if is_array(part) else "cached")
+    at_work = outside_training(layers)
 
     def make_batch(indices: Any, weights: Any) -> tuple[Any, Any, Any]:
         pictures, labels = gather(indices)
-        return through(pictures, layers, training=False), labels, weights
+        return through(pictures, at_work, training=False), labels, weights
 
     return _mapped(tf, batches, make_batch, threads)
 
