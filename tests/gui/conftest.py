@@ -1,9 +1,17 @@
 """The real window with all its parts; no worker is started unless a test asks for one."""
 
 import pytest
+from PySide6.QtCore import QEvent
 
 from workbench.app import close_context, make_context, make_window
 from workbench.templates import find_template
+
+
+@pytest.fixture(autouse=True)
+def _delete_now(qapp):
+    """Deletes what a test has closed: windows left behind are styled again by each theme."""
+    yield
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 @pytest.fixture
