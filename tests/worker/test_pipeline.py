@@ -119,6 +119,14 @@ def test_an_evaluation_shows_each_picture_once(parts):
         assert (y[weights > 0] == part.y).all()
 
 
+def test_an_evaluation_keeps_bytes_where_layers_work_in_training_only(parts):
+    layers = [keras.layers.RandomFlip(), keras.layers.RandomContrast(0.5)]
+    dataset = evaluation_pipeline(tf, parts["cached"], layers, batch_size=BATCH)
+    x = np.concatenate([pictures for pictures, _, _ in dataset])
+    assert x.dtype == np.uint8
+    assert (x[:COUNT] == parts["memory"].x).all()
+
+
 def test_the_order_can_begin_at_any_step():
     for make in (whole_epochs, endless_passes):
         for count, batch in [(23, 4), (8, 8), (9, 2), (5, 5), (100, 33)]:
