@@ -18,7 +18,7 @@ from workbench.runs.event_log import EventReader
 from workbench.runs.folder import create_run
 from workbench.runs.start import reap, start_trainer
 
-_PATIENCE_S = 120.0
+_PATIENCE_S = 240.0
 
 
 def stripes(count, seed):
