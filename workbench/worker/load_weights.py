@@ -25,10 +25,9 @@ from workbench.worker.foreign_weights import read_foreign_weights
 from workbench.worker.model_card_file import read_any_card
 from workbench.worker.model_runner import build_whole
 from workbench.worker.session import Job
+from workbench.worker.sources import fit_of
 from workbench.worker.versions import versions
 from workbench.worker.weights_layout import weights_layout
-
-_DEFAULT_FIT = "crop"
 
 
 def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
@@ -117,7 +116,7 @@ def _card(project: Project, built: BuiltModel, names: list[str], path: Path) -> 
         title=_title(project, path),
         class_names=names,
         input_shape=list(built.input_shape),
-        fit=str(project.dataset.params.get("fit", _DEFAULT_FIT)),
+        fit=fit_of(project.dataset.params),
         graph=graph_to_plain(project.graph),
         is_logits=built.is_logits,
         dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},

@@ -29,12 +29,10 @@ from workbench.worker.engine import Engine
 from workbench.worker.load_context import TrainerLoadContext
 from workbench.worker.position import Facts
 from workbench.worker.progress import Teller
-from workbench.worker.sources import find_source
+from workbench.worker.sources import find_source, fit_of
 from workbench.worker.stop import StopSwitch
 from workbench.worker.time_spent import TimeLedger
 from workbench.worker.versions import versions
-
-_DEFAULT_FIT = "crop"
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class Preparation:
         engine.load_ahead()
         self._teller.phase("importing", "Importing TensorFlow")
         spec, params = find_source(self._project.dataset.key, self._project.dataset.params)
-        fit = str(params.get("fit", _DEFAULT_FIT))
+        fit = fit_of(params)
         data = self._load(engine, spec, params, fit)
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
@@ -114,7 +112,7 @@ class Preparation:
         self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
     ) -> PreparedData:
         """Loads, decodes and splits while TensorFlow is being imported in another thread."""
-        shape = self._shape()
+        shape = checked_input_shape(self._project)
         self._teller.phase("loading", f"Loading {spec.title}")
         ctx = TrainerLoadContext(self._teller, self._stop, engine)
         loaded = spec.load(ctx, params)
@@ -123,24 +121,6 @@ class Preparation:
             self._teller.log(note, level="warning")
         self._stop.check()
         return data
-
-    def _shape(self) -> Shape:
-        """The shape that the network's Input asks for.
-
-        Raises:
-            GraphError: the network cannot be trained; every reason is named.
-        """
-        graph = self._project.graph
-        analysis = analyse(graph, all_layers(), recipe=self._recipe)
-        if analysis.errors:
-            raise GraphError(
-                " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
-                where="the network",
-                fix="The design view and `workbench check` show each problem with its fixes.",
-            )
-        return next(
-            analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input"
-        )
 
     def _compile(self, engine: Engine, data: PreparedData) -> tuple[Compiled, Sizes, int]:
         if not engine.is_loaded:
@@ -213,6 +193,23 @@ class Preparation:
             recipe=msgspec.structs.asdict(self._recipe),
             versions=versions(),
         )
+
+
+def checked_input_shape(project: Project) -> Shape:
+    """The shape (height, width, channels) that a project's Input asks for.
+
+    Raises:
+        GraphError: the network cannot be trained; every reason is named.
+    """
+    graph = project.graph
+    analysis = analyse(graph, all_layers(), recipe=project.recipe)
+    if analysis.errors:
+        raise GraphError(
+            " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
+            where="the network",
+            fix="The design view and `workbench check` show each problem with its fixes.",
+        )
+    return next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
 
 
 def tell_start(

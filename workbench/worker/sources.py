@@ -36,6 +36,13 @@ def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[
     return spec, checked
 
 
+def fit_of(params: Mapping[str, Any]) -> str:
+    """How a data set's parameters want pictures fitted to the network; cropped where they do
+    not say.
+    """
+    return str(params.get("fit", "crop"))
+
+
 def load_source(job: Job, key: str, params: Mapping[str, Any]) -> LoadedData:
     """Loads a source as it is, not yet decoded; see `find_source` for errors."""
     spec, checked = find_source(key, params)

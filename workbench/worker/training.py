@@ -31,8 +31,6 @@ from workbench.worker.ready import Preparation, Ready, tell_start
 from workbench.worker.stop import StopSwitch
 from workbench.worker.surroundings import FolderWatch
 
-_DEFAULT_FIT = "crop"
-
 _UNTIL_EXIT: list[Compiled] = []
 """Taking a data pipeline down waits for its threads, 20 s and more after a long training.
 The process of a training ends without that (see __main__), so its parts live as long."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.core.checks import analyse
 from workbench.core.project import Project
 from workbench.core.project_file import parse_project
-from workbench.errors import GraphError
-from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.worker.compiled import Compiled, compile_training, connect, sizes_of
+from workbench.worker.ready import checked_input_shape
 from workbench.worker.session import Job
-from workbench.worker.sources import find_source
-
-_DEFAULT_FIT = "crop"
+from workbench.worker.sources import find_source, fit_of
 
 
 @dataclass(frozen=True)
@@ -63,21 +59,12 @@ def set_up(job: Job, project_text: str, **recipe: Any) -> Trial:
     """
     project = parse_project(project_text, "the project")
     project = replace(project, recipe=project.recipe.with_values(**recipe))
-    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
-    if analysis.errors:
-        raise GraphError(
-            " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
-            where="the network",
-            fix="The design view shows each problem with its fixes.",
-        )
-    shape = next(
-        analysis.shapes[key] for key, node in project.graph.nodes.items() if node.kind == "input"
-    )
+    shape = checked_input_shape(project)
     keras = job.keras()
     spec, params = find_source(project.dataset.key, project.dataset.params)
     job.progress(f"Loading {spec.title}")
     loaded = spec.load(job, params)
-    fit = str(params.get("fit", _DEFAULT_FIT))
+    fit = fit_of(params)
     data = prepare(loaded, shape=shape, fit=fit, recipe=project.recipe, ctx=job)
     # Nothing is validated or tested in a trial.
     return Trial(job, keras, project, replace(data, validation=None, test=None))
