@@ -11,6 +11,7 @@ import pytest
 from workbench.errors import RunFolderError
 from workbench.protocol.events import (
     Batch,
+    CheckpointKept,
     DataReady,
     EpochFinished,
     Heartbeat,
@@ -123,7 +124,7 @@ def test_a_stop_before_the_first_step_has_nothing_to_keep(trainer, small_project
 
 def test_a_killed_trainer_is_told_in_words_and_nothing_said_is_lost(trainer, small_project):
     training = trainer(small_project(epochs=100_000))
-    training.wait_for(EpochFinished, count=3)
+    training.wait_for(CheckpointKept)
     training.kill()
     training.wait_for_end()
     run = training.run

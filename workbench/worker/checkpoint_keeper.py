@@ -83,6 +83,7 @@ class CheckpointKeeper:
         self._is_closed = False
         self._kept_at = time.monotonic()
         self._pause_s = _PAUSE_S
+        self._has_tried = False
         self._has_problem = False
         self._best_file = ""
         self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
@@ -94,11 +95,14 @@ class CheckpointKeeper:
         return self._best_file
 
     def is_due(self, *, is_epoch_end: bool) -> bool:
-        """Whether a keepsake should be made now: after a minute, at an epoch's end if the
-        last one is not too fresh, and soon after one that could not be written.
+        """Whether a keepsake should be made now: after a minute, at an epoch's end if there
+        is none yet or the last one is not too fresh, and soon after one that could not be
+        written.
         """
         if self._is_busy or self._waiting is not None:
             return False
+        if is_epoch_end and not self._has_tried:
+            return True
         age_s = time.monotonic() - self._kept_at
         if self._has_problem:
             return age_s >= _RETRY_S
@@ -144,6 +148,7 @@ class CheckpointKeeper:
             if keepsake is None:
                 return
             problem = self._try(keepsake)
+            self._has_tried = True
             self._has_problem = problem is not None
             self._kept_at = time.monotonic()
             state = keepsake.state
