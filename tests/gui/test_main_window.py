@@ -1,7 +1,5 @@
 """The window: views, titles, buttons, menus, themes."""
 
-import sys
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
@@ -26,7 +24,6 @@ def test_opens_with_the_welcome_page(window):
     assert window.views.current_key == "welcome"
     assert "Workbench" in window.windowTitle()
     assert set(window.views.built_views()) == {"welcome"}
-    assert "tensorflow" not in sys.modules
 
 
 def test_one_click_on_a_card_opens_its_network(window, qtbot):
