@@ -16,7 +16,8 @@ GOAL = 20.0
 _RESULTS = ROOT / "tests" / "proofs" / "RESULTS.md"
 _REACHED = re.compile(r"reached after (\d+) epochs")
 _EPOCH = re.compile(r"^epoch (\d+): test accuracy [\d.]+, ([\d,]+) s", re.MULTILINE)
-_EPOCHS_TIMED = 2
+_EPOCHS_TIMED = 4
+"""The second epoch was seen to take up to twice as long as all after it; the last one counts."""
 
 
 def print_time_to_accuracy(pictures: Path, published_epochs: int | None, rounds: int) -> bool:
@@ -63,7 +64,7 @@ def _epochs_in_results() -> int | None:
 
 
 def _plain_epoch_s(pictures: Path) -> float:
-    """Seconds of one epoch with its test, without what the first one compiles."""
+    """Seconds of one epoch with its test, once the script has warmed up."""
     command = [sys.executable, "-m", "tests.benchmarks.published_cifar", str(pictures)]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     result = subprocess.run(

@@ -7,34 +7,17 @@ seen as one JSON line. `python -m tests.end2end.first_picture PICTURE [SCREENSHO
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from pathlib import Path
 
 from PySide6.QtCore import QPoint, QPointF, QProcess, Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QWidget
 
-from tests.end2end.robot import Robot, center
-from workbench.app import close_context, make_context, make_window
-from workbench.gui.main_window import MainWindow
-from workbench.runs.home import data_home
+from tests.end2end.robot import center
+from tests.end2end.user import User, at_the_window
 
 
-class FirstUser:
+class FirstUser(User):
     """What a person does, step by step."""
-
-    def __init__(self, window: MainWindow, shots: Path | None) -> None:
-        self.window = window
-        self.document = window.context.document
-        self.robot = Robot()
-        self._shots = shots
-
-    def shot(self, name: str) -> None:
-        """Keeps a picture of the window, when asked to."""
-        if self._shots is not None:
-            self.robot.pause(300)
-            self.window.grab().save(str(self._shots / f"{name}.png"))
 
     # design ----------------------------------------------------------------------------
 
@@ -130,25 +113,6 @@ class FirstUser:
         return card.label.text()
 
 
-def main(picture: str, shots: Path | None) -> int:
-    """Does it all and prints what was seen."""
-    app = QApplication([])
-    context = make_context(data_home(), app)
-    context.theme.apply(app)
-    window = make_window(context, data_home())
-    window.setGeometry(0, 0, 1440, 840)
-    window.show()
-    context.library.open()
-    user = FirstUser(window, shots)
-    user.robot.pause(500)
-    user.robot.focus(window)
-    seen = _first_hour(user, picture)
-    print(json.dumps(seen), flush=True)
-    window.hide()
-    close_context(context)
-    return 0
-
-
 def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
     user.open_empty_canvas()
     middle = user.canvas.view.viewport().width() // 2
@@ -194,7 +158,6 @@ def _set_size(user: FirstUser, text: str) -> None:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
-    code = main(sys.argv[1], folder)
-    sys.stdout.flush()
-    os._exit(code)  # the answer is out; nothing that Qt takes down late can change it
+    at_the_window(
+        lambda window, shots: _first_hour(FirstUser(window, shots), sys.argv[1]), sys.argv[2:]
+    )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QEventLoop, QPoint, QProcess, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
@@ -20,10 +21,11 @@ class GaveUpError(AssertionError):
 class Robot:
     """Every method returns when the input has been given and the events it caused ran."""
 
-    def click(self, point: QPoint, *, times: int = 1) -> None:
-        """Presses and releases the left button."""
-        clicks = ["click", "--repeat", str(times), "--delay", "60", "1"]
-        self._xdotool(*self._to(point), *_PAUSE, *clicks)
+    def click(self, point: QPoint, *, times: int = 1, button: int = 1, holding: str = "") -> None:
+        """Presses and releases a button (1 left, 3 right), while a key such as "ctrl" is held."""
+        clicks = ["click", "--repeat", str(times), "--delay", "60", str(button)]
+        held = (["keydown", holding], ["keyup", holding]) if holding else ([], [])
+        self._xdotool(*self._to(point), *_PAUSE, *held[0], *clicks, *held[1])
 
     def drag(self, start: QPoint, end: QPoint) -> None:
         """Presses at `start`, moves in small steps to `end`, releases there."""
@@ -51,6 +53,40 @@ class Robot:
             if time.monotonic() > end:
                 raise GaveUpError(f"Waited {timeout_s:.0f} s for: {what}")
             self.pause(30)
+
+    def while_open(
+        self,
+        find: Callable[[], QWidget | None],
+        act: Callable[[Any], None],
+        *,
+        opening: Callable[[], None],
+    ) -> None:
+        """Opens a menu or a dialog that runs its own event loop, and acts while it is open.
+
+        Args:
+            find: The widget, or None while it is not there.
+            act: Given the widget; ends with what closes it.
+            opening: The input that opens it; returns when it is closed again.
+        """
+        failed: list[Exception] = []
+
+        def look() -> None:
+            widget = find()
+            if widget is None:
+                QTimer.singleShot(50, look)
+                return
+            try:
+                self.pause(150)
+                act(widget)
+            except (GaveUpError, StopIteration) as error:
+                failed.append(error)
+                widget.close()
+
+        QTimer.singleShot(50, look)
+        opening()
+        self.wait(lambda: find() is None, "the menu or dialog closed")
+        if failed:
+            raise failed[0]
 
     def pause(self, milliseconds: int) -> None:
         """Lets the application run for a while."""
