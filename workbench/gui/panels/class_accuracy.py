@@ -28,7 +28,7 @@ NOTHING_YET = (
     "After each epoch with validation pictures: the accuracy of each class, and what was taken "
     "for what. Up to 256 classes are kept."
 )
-POINT_AT = "Point at a square, or go there with the arrow keys, to read it."
+POINT_AT = "Point at a square, or use the arrow keys."
 MAP_MIN_PX = 150
 
 
