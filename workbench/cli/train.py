@@ -32,7 +32,16 @@ HELP = "train a project; Ctrl+C stops and keeps the weights"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT and what of its recipe to change for this run."""
+    """What to train, and how to go about it."""
+    add_project_arguments(parser)
+    parser.add_argument(
+        "--wait", action="store_true", help="begin when no other run of its folder trains"
+    )
+    add_json_option(parser)
+
+
+def add_project_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT, what of its recipe to change for this run, and the run's folder."""
     parser.add_argument("project", metavar="PROJECT", type=Path)
     parser.add_argument(
         "--data", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ..."
@@ -51,10 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="any value of the recipe, e.g. schedule=cosine; again for more",
     )
     parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
-    parser.add_argument(
-        "--wait", action="store_true", help="begin when no other run of its folder trains"
-    )
-    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
