@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
@@ -66,16 +67,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
     folder = new_run(arguments, project)
-    if arguments.wait:
-        enqueue(folder)
-        wait_for_turn(folder, is_quiet=arguments.json)
-    else:
-        start_trainer(folder)
-    try:
-        return tell_run(folder, as_json=arguments.json)
-    finally:
-        if not arguments.json:
-            tell(f"The run is kept in {folder.path}")
+    with CtrlC(folder) as ctrl_c:
+        if arguments.wait:
+            enqueue(folder)
+            wait_for_turn(folder, ctrl_c, is_quiet=arguments.json)
+        else:
+            start_trainer(folder)
+        try:
+            return tell_run(folder, ctrl_c, as_json=arguments.json)
+        finally:
+            if not arguments.json:
+                tell(f"The run is kept in {folder.path}")
 
 
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
@@ -88,22 +90,25 @@ def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     )
 
 
-def tell_run(folder: RunFolder, *, as_json: bool, past: PastEvents | None = None) -> int:
+def tell_run(
+    folder: RunFolder, ctrl_c: CtrlC, *, as_json: bool, past: PastEvents | None = None
+) -> int:
     """Follows a started run to its end and tells it; returns the exit code.
 
     Args:
         folder: The run.
+        ctrl_c: Hears Ctrl+C, already since before the run was started.
         as_json: A line an event, for programs.
         past: Of a run that was resumed: what it told before.
     """
     finished = None
     if as_json:
-        for event in follow(folder, past):
+        for event in follow(folder, ctrl_c, past):
             print_json(event)
             finished = event
     else:
         with RunTeller() as teller:
-            for event in follow(folder, past):
+            for event in follow(folder, ctrl_c, past):
                 teller.show(event)
                 finished = event
     failed = isinstance(finished, RunFinished) and finished.outcome == "failed"
