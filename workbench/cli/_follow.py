@@ -31,9 +31,7 @@ class PastEvents:
             self.history.add_all(events)
 
 
-def follow(
-    folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None
-) -> Iterator[RunEvent]:
+def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> Iterator[RunEvent]:
     """Yields each event as it is written; the last one is always RunFinished.
 
     A trainer that died without a word is told as a failed RunFinished made here. Ctrl+C
