@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 
 import pytest
 
@@ -165,11 +166,12 @@ def test_control_c_stops_the_run_and_is_told_by_the_exit_code(
     project, capsys, monkeypatch, outcome
 ):
     written = WrittenRun("interrupted").begin().train(1)
-    presses = iter([KeyboardInterrupt])
+    presses = iter([signal.SIGINT])
 
     def pause(_seconds):
         for press in presses:
-            raise press
+            signal.raise_signal(press)
+            return
         assert is_stop_asked(written.folder)
         written.finish(outcome)
 

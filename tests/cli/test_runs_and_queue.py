@@ -13,6 +13,7 @@ import pytest
 from tests.written_runs import WrittenRun
 from workbench.cli import _turn, main
 from workbench.core.project import Project
+from workbench.errors import RunError
 from workbench.protocol.events import RunFinished
 from workbench.runs import queue
 from workbench.runs.event_log import EventWriter, read_all
@@ -144,6 +145,39 @@ def test_the_queue_from_the_command_line(trainers, project, capsys):
     assert queue.waiting() == [third]
     assert main(["queue", "start", third.name]) == 0
     assert len(trainers) == 2
+
+
+def test_what_cannot_be_started_is_told_and_listed_all_the_same(project, capsys, monkeypatch):
+    def start(run, *, resume=False):
+        try:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        except OSError as error:
+            raise RunError("The trainer could not be started.") from error
+
+    monkeypatch.setattr(queue, "start_trainer", start)
+    for title in "ab":
+        queue.enqueue(create_run(Project(), title=title))
+    capsys.readouterr()
+    assert main(["queue", "--json"]) == 0
+    told = capsys.readouterr()
+    assert [json.loads(line)["title"] for line in told.out.splitlines()] == ["a", "b"]
+    assert "could not be started" in told.err
+
+
+@pytest.mark.parametrize("command", ["add", "resume"])
+def test_json_may_be_asked_before_or_after_the_word(trainers, project, capsys, written, command):
+    written("busy").begin()
+    for is_first in (True, False):
+        name = str(project) if command == "add" else written("old").begin().end().folder.name
+        words = ["--json", command, name] if is_first else [command, name, "--json"]
+        capsys.readouterr()
+        assert main(["queue", *words]) == 0
+        assert {"place", "run"} == set(*lines(capsys))
+
+
+def test_adding_does_not_take_what_only_train_does(project, capsys):
+    assert main(["queue", "add", str(project), "--wait"]) == 2
+    assert "--wait" in capsys.readouterr().err
 
 
 def test_listing_starts_the_next_one_when_the_last_trainer_was_killed(trainers, capsys):

@@ -128,6 +128,12 @@ def test_data_source_classes_and_fingerprint():
     }
 
 
+def test_names_of_ten_thousand_classes_are_told_before_and_compared():
+    names = [f"a kind of bird that has a rather long name {number}" for number in range(10_000)]
+    a, b = trained(names=names), trained(names=[*names[:-1], "a fish"])
+    assert differing(a, b) == {("data", "Class 10000"): (names[-1], "a fish")}
+
+
 def test_a_path_of_the_same_source():
     a, b = (
         trained(replace(PROJECT, dataset=Choice("folder", {"path": path}))) for path in ("/a", "/b")

@@ -5,7 +5,13 @@ import pytest
 from workbench.errors import WireError
 from workbench.protocol.events import Batch, DataReady, LogLine, PhaseChanged, RunFinished
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.event_log import LINE_LIMIT, EventReader, EventWriter, read_all
+from workbench.runs.event_log import (
+    LINE_LIMIT,
+    LONGEST_LINE,
+    EventReader,
+    EventWriter,
+    read_all,
+)
 
 
 def batch(count, first=1):
@@ -68,6 +74,43 @@ def test_long_texts_and_lists_are_cut_to_fit(tmp_path):
     assert len(read_all(path)) == 2
 
 
+def test_ten_thousand_names_of_classes_come_back_whole(tmp_path):
+    """As many and as long as data sets have them, in letters of four bytes."""
+    path = tmp_path / "events.jsonl"
+    names = [f"{number:05}".ljust(100, "\N{OLD PERSIAN SIGN A}") for number in range(10_000)]
+    ready = DataReady(
+        class_names=names,
+        num_train=1,
+        num_validation=0,
+        num_test=0,
+        steps_per_epoch=1,
+        bad_files=[(f"folder/picture {n}.jpg", "cannot be decoded") for n in range(10_000)],
+    )
+    reader = EventReader(path)
+    with EventWriter(path) as writer:
+        writer.write(ready)
+        (told,) = reader.read_new()
+        assert told.class_names == names
+        assert len(told.bad_files) > 100
+    with EventWriter(path) as writer:
+        assert writer.write(LogLine(text="a trainer that goes on")).seq == 2
+    assert [event.seq for event in reader.read_new()] == [2]
+    assert reader.num_bad_lines == 0
+    assert LINE_LIMIT < len(path.read_bytes().splitlines()[0]) < LONGEST_LINE
+
+
+def test_a_long_line_torn_by_a_kill_is_passed_over(tmp_path):
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b'{"event":"data_ready","seq":1,"class_names":["' + b'x","' * LINE_LIMIT)
+    reader = EventReader(path)
+    assert reader.read_new() == []
+    assert reader.has_torn_end
+    with EventWriter(path) as writer:
+        writer.write(LogLine(text="next"))
+    assert [event.text for event in reader.read_new()] == ["next"]
+    assert reader.num_bad_lines == 1
+
+
 def test_an_event_that_cannot_be_cut_is_refused_and_not_written(tmp_path):
     path = tmp_path / "events.jsonl"
     with EventWriter(path) as writer:
@@ -121,6 +164,7 @@ def test_a_log_torn_by_a_kill_is_continued(tmp_path):
             b'"images_per_second":1,"first_step":1,"losses":[1],"accuracies":[1]}'
         ),
         b"x" * (3 * LINE_LIMIT),
+        b"x" * (LONGEST_LINE + 1),
     ],
 )
 def test_garbage_is_counted_and_passed_over(tmp_path, garbage):
@@ -142,7 +186,7 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path):
     path.write_bytes(b"x" * (5 << 20))
     reader = EventReader(path)
     assert reader.read_new() == []
-    assert len(reader._rest) <= LINE_LIMIT
+    assert len(reader._rest) <= LONGEST_LINE
     with path.open("ab") as file:
         file.write(b'\n{"event":"log_line","seq":1,"text":"after"}\n')
     assert [event.text for event in reader.read_new()] == ["after"]

@@ -150,6 +150,28 @@ def test_a_computer_that_starts_no_processes_leaves_the_queue_as_it_is(monkeypat
     assert titles() == ["a", "b"]
 
 
+def test_a_run_whose_folder_is_at_fault_keeps_none_from_its_turn(started):
+    faulty, good = queued("faulty", "good")
+    request = faulty.request_path.read_bytes()
+    faulty.request_path.unlink()
+    assert queue.start_next() == good
+    assert queue.is_waiting(faulty), "what the system refused may pass"
+    assert read_all(faulty.events_path) == []
+    faulty.request_path.write_bytes(request)
+    queue.start_now(faulty)
+    assert [title for title, _ in started] == ["good", "faulty"]
+
+
+def test_the_queue_goes_on_behind_a_run_that_cannot_even_be_told_as_failed(started):
+    faulty = create_run(Project(title="faulty"))
+    faulty.events_path.mkdir()
+    faulty.request_path.write_text("{")
+    queue.enqueue(faulty)
+    (good,) = queued("good")
+    assert queue.waiting() == [faulty, good]
+    assert queue.start_next() == good
+
+
 def test_a_trainers_end_never_raises(monkeypatch, capsys):
     (run,) = queued("a")
     monkeypatch.setattr(queue, "start_next", lambda home: (_ for _ in ()).throw(RunError("No.")))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from workbench.core.predict import MeasuredRun
+from workbench.errors import SaveError
 from workbench.runs.speeds import add_speed, read_speeds
 
 
@@ -27,3 +30,11 @@ def test_a_damaged_file_is_begun_again(tmp_path: Path) -> None:
     assert read_speeds(path) == []
     add_speed(_run(3.0), path)
     assert [run.images_per_second for run in read_speeds(path)] == [3.0]
+
+
+def test_a_folder_that_cannot_be_made_is_told_as_every_failed_save(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    with pytest.raises(SaveError, match=r'"speeds.json" was not saved: a part of the path'):
+        add_speed(_run(3.0), tmp_path / "cache" / "speeds.json")
+    with pytest.raises(SaveError, match=r'"speeds.json" was not saved'):
+        add_speed(_run(3.0), tmp_path / "cache" / "deeper" / "speeds.json")

@@ -78,6 +78,21 @@ def test_a_training_is_completed_told_and_kept(trainer, small_project):
     assert "Traceback" not in run.log_path.read_text()
 
 
+def test_names_longer_than_a_line_of_the_log_keep_no_training_from_its_end(
+    trainer, small_project, tmp_path
+):
+    classes, path = 1_000, tmp_path / "many.npz"
+    names = [f"{number:03} ".ljust(99, "x") + "." for number in range(classes)]
+    pictures = np.zeros((classes, 8, 8, 1), np.uint8)
+    labels = np.arange(classes)
+    np.savez(path, x_train=pictures, y_train=labels, x_test=pictures, y_test=labels,
+             class_names=np.array(names))  # fmt: skip
+    training = trainer(small_project(data=path, classes=classes, epochs=1, validation="none"))
+    assert training.finish().outcome == "completed"
+    assert training.all(DataReady)[0].class_names == names
+    assert training.run.model_card().class_names == names
+
+
 def test_the_same_seed_gives_the_same_curve(trainer, small_project):
     augmented = [("random_flip", {}), ("rescaling", {}), ("conv2d", {"filters": 4})]
     augmented.append(("dropout", {"rate": 0.2}))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from workbench.cli._ctrl_c import CtrlC
 from workbench.protocol.events import RunEvent, RunFinished
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.control import ask_to_stop
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
@@ -15,10 +15,6 @@ from workbench.runs.outcome import outcome_of
 
 _POLL_S = 0.05
 _START_S = 60.0
-
-
-class _InterruptedRun(KeyboardInterrupt):
-    """The run has stopped as Ctrl+C asked."""
 
 
 class PastEvents:
@@ -35,7 +31,7 @@ class PastEvents:
             self.history.add_all(events)
 
 
-def follow(folder: RunFolder, past: PastEvents | None = None) -> Iterator[RunEvent]:
+def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> Iterator[RunEvent]:
     """Yields each event as it is written; the last one is always RunFinished.
 
     A trainer that died without a word is told as a failed RunFinished made here. Ctrl+C
@@ -43,40 +39,32 @@ def follow(folder: RunFolder, past: PastEvents | None = None) -> Iterator[RunEve
 
     Args:
         folder: The run.
+        ctrl_c: Hears Ctrl+C, already since before the run was started.
         past: Read before the run was resumed; these events are left out.
 
     Raises:
         KeyboardInterrupt: after the last event, when it was Ctrl+C that ended the run.
+        SaveError: the run's folder cannot be written, so it cannot be asked to stop.
     """
-    is_interrupted = False
     reader = past.reader if past else EventReader(folder.events_path)
     history = past.history if past else MetricHistory()
     started = time.monotonic()
     while True:
-        try:
-            # Asked before reading: what the trainer wrote before it ended is then still read.
-            is_over = not folder.is_alive() and time.monotonic() - started > _grace(history)
-            events = reader.read_new()
-            for event in events:
-                history.add(event)
-                yield event
-                if isinstance(event, RunFinished):
-                    _tell_interruption(event, is_interrupted=is_interrupted)
-                    return
-            if is_over and not events:
-                yield _died(folder, history)
+        ctrl_c.pass_on()
+        # Asked before reading: what the trainer wrote before it ended is then still read.
+        is_over = not folder.is_alive() and time.monotonic() - started > _grace(history)
+        events = reader.read_new()
+        for event in events:
+            history.add(event)
+            yield event
+            if isinstance(event, RunFinished):
+                if ctrl_c.has_asked and event.outcome == "stopped":
+                    raise KeyboardInterrupt
                 return
-            time.sleep(_POLL_S)
-        except _InterruptedRun:
-            raise
-        except KeyboardInterrupt:
-            is_interrupted = True
-            ask_to_stop(folder)
-
-
-def _tell_interruption(finished: RunFinished, *, is_interrupted: bool) -> None:
-    if is_interrupted and finished.outcome == "stopped":
-        raise _InterruptedRun
+        if is_over and not events:
+            yield _died(folder, history)
+            return
+        time.sleep(_POLL_S)
 
 
 def _grace(history: MetricHistory) -> float:

@@ -11,9 +11,19 @@ import msgspec
 from workbench.errors import WorkbenchError
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Adds `--json`."""
-    parser.add_argument("--json", action="store_true", help="print JSON, one object per line")
+def add_json_option(parser: argparse.ArgumentParser, *, is_repeated: bool = False) -> None:
+    """Adds `--json`.
+
+    Args:
+        parser: Of a command.
+        is_repeated: The command before this one takes it too: what was said there stands.
+    """
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=argparse.SUPPRESS if is_repeated else False,
+        help="print JSON, one object per line",
+    )
 
 
 def print_json(value: Any) -> None:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
 
+from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._output import tell
-from workbench.runs.control import ask_to_stop
+from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.queue import cancel, is_waiting, num_before, start_next, waiting_words
 
 _LOOK_S = 1.0
 
 
-def wait_for_turn(folder: RunFolder, *, is_quiet: bool) -> None:
+def wait_for_turn(folder: RunFolder, ctrl_c: CtrlC, *, is_quiet: bool) -> None:
     """Returns when a queued run has been started, here or by another trainer's end.
 
-    Ctrl+C takes it out of the queue.
+    Ctrl+C takes it out of the queue; one that has just begun is left to who follows it.
 
     Raises:
         KeyboardInterrupt: Ctrl+C, and it had not begun.
     """
     said = ""
-    try:
-        while is_waiting(folder):
-            start_next(folder.path.parent)  # the last trainer may have been killed
-            if not is_waiting(folder):
-                break
-            words = waiting_words(num_before(folder))
-            if words != said and not is_quiet:
-                tell(words)
-            said = words
-            time.sleep(_LOOK_S)
-    except KeyboardInterrupt:
-        if is_waiting(folder):
-            cancel(folder)
-            raise
-        ask_to_stop(folder)  # it has just begun: follow it to its end
+    while is_waiting(folder):
+        if ctrl_c.is_pressed:
+            with contextlib.suppress(RunFolderError):  # somebody was faster and started it
+                cancel(folder)
+                raise KeyboardInterrupt
+            return
+        start_next(folder.path.parent)  # the last trainer may have been killed
+        if not is_waiting(folder):
+            return
+        words = waiting_words(num_before(folder))
+        if words != said and not is_quiet:
+            tell(words)
+        said = words
+        ctrl_c.sleep(_LOOK_S)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli import train
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._output import add_json_option, print_json, printable, report_error, tell
 from workbench.core.project import Project
-from workbench.errors import RunFolderError
+from workbench.errors import RunFolderError, WorkbenchError
 from workbench.runs import queue
 from workbench.runs.folder import RunFolder, open_run
 from workbench.runs.index import RunSummary, list_runs
@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(change=None)
     commands = parser.add_subparsers(metavar="COMMAND")
     add = commands.add_parser("add", help="let a project wait for its turn; options as of `train`")
-    train.add_arguments(add)
+    train.add_project_arguments(add)
+    add_json_option(add, is_repeated=True)
     add.set_defaults(change=_add)
     for name, change, words in (
         ("resume", _resume, "let a run wait to go on where it stopped"),
@@ -36,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         command = commands.add_parser(name, help=words)
         command.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+        if name == "resume":
+            add_json_option(command, is_repeated=True)
         if name == "move":
             command.add_argument("direction", choices=tuple(_PLACES))
         command.set_defaults(change=change)
@@ -46,7 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.change is not None:
         arguments.change(arguments)
         return 0
-    queue.start_next()  # the last trainer may have been killed
+    try:
+        queue.start_next()  # the last trainer may have been killed
+    except WorkbenchError as error:
+        report_error(error, as_json=False)  # stdout is the list's, which is there all the same
     runs = [run for run in list_runs() if run.queue_place or not run.is_over]
     runs.sort(key=lambda run: run.queue_place)
     for summary in runs:

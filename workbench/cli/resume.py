@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
 from workbench.cli._output import add_json_option, tell
 from workbench.cli.train import tell_run
@@ -28,16 +29,17 @@ def run(arguments: argparse.Namespace) -> int:
     folder = open_run(arguments.run_name)
     outcome = outcome_of(folder)
     past = PastEvents(folder)
-    if outcome.kind == "waiting":
-        start_now(folder)
-    else:
-        _refuse(folder, outcome)
-        start_trainer(folder, resume=True)
-    try:
-        return tell_run(folder, as_json=arguments.json, past=past)
-    finally:
-        if not arguments.json:
-            tell(f"The run is kept in {folder.path}")
+    with CtrlC(folder) as ctrl_c:
+        if outcome.kind == "waiting":
+            start_now(folder)
+        else:
+            _refuse(folder, outcome)
+            start_trainer(folder, resume=True)
+        try:
+            return tell_run(folder, ctrl_c, as_json=arguments.json, past=past)
+        finally:
+            if not arguments.json:
+                tell(f"The run is kept in {folder.path}")
 
 
 def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:

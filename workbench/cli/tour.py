@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.assets import sample_paths
+from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._output import tell
 from workbench.cli._service import ask
 from workbench.cli.train import tell_run
@@ -37,8 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
         recipe = project.recipe.with_values(epochs=arguments.epochs)
         project = replace(project, recipe=recipe)
     folder = create_run(project, title=template.title)
-    start_trainer(folder)
-    code = tell_run(folder, as_json=False)
+    with CtrlC(folder) as ctrl_c:
+        start_trainer(folder)
+        code = tell_run(folder, ctrl_c, as_json=False)
     if code:
         return code
     tell("\nClassifying the bundled pictures:")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
@@ -32,7 +33,16 @@ HELP = "train a project; Ctrl+C stops and keeps the weights"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """PROJECT and what of its recipe to change for this run."""
+    """What to train, and how to go about it."""
+    add_project_arguments(parser)
+    parser.add_argument(
+        "--wait", action="store_true", help="begin when no other run of its folder trains"
+    )
+    add_json_option(parser)
+
+
+def add_project_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT, what of its recipe to change for this run, and the run's folder."""
     parser.add_argument("project", metavar="PROJECT", type=Path)
     parser.add_argument(
         "--data", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ..."
@@ -51,26 +61,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="any value of the recipe, e.g. schedule=cosine; again for more",
     )
     parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
-    parser.add_argument(
-        "--wait", action="store_true", help="begin when no other run of its folder trains"
-    )
-    add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
     folder = new_run(arguments, project)
-    if arguments.wait:
-        enqueue(folder)
-        wait_for_turn(folder, is_quiet=arguments.json)
-    else:
-        start_trainer(folder)
-    try:
-        return tell_run(folder, as_json=arguments.json)
-    finally:
-        if not arguments.json:
-            tell(f"The run is kept in {folder.path}")
+    with CtrlC(folder) as ctrl_c:
+        if arguments.wait:
+            enqueue(folder)
+            wait_for_turn(folder, ctrl_c, is_quiet=arguments.json)
+        else:
+            start_trainer(folder)
+        try:
+            return tell_run(folder, ctrl_c, as_json=arguments.json)
+        finally:
+            if not arguments.json:
+                tell(f"The run is kept in {folder.path}")
 
 
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
@@ -83,22 +90,25 @@ def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     )
 
 
-def tell_run(folder: RunFolder, *, as_json: bool, past: PastEvents | None = None) -> int:
+def tell_run(
+    folder: RunFolder, ctrl_c: CtrlC, *, as_json: bool, past: PastEvents | None = None
+) -> int:
     """Follows a started run to its end and tells it; returns the exit code.
 
     Args:
         folder: The run.
+        ctrl_c: Hears Ctrl+C, already since before the run was started.
         as_json: A line an event, for programs.
         past: Of a run that was resumed: what it told before.
     """
     finished = None
     if as_json:
-        for event in follow(folder, past):
+        for event in follow(folder, ctrl_c, past):
             print_json(event)
             finished = event
     else:
         with RunTeller() as teller:
-            for event in follow(folder, past):
+            for event in follow(folder, ctrl_c, past):
                 teller.show(event)
                 finished = event
     failed = isinstance(finished, RunFinished) and finished.outcome == "failed"

@@ -47,6 +47,7 @@ _CAUSES = {
     errno.EROFS: ("that disk can only be read", "Save in another folder."),
     errno.ENOENT: ("the folder does not exist", "Make the folder, or save in another one."),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "Save in another folder."),
+    errno.EEXIST: ("a part of the path is a file, not a folder", "Save in another folder."),
     errno.EISDIR: ("there is a folder of that name", "Choose another name."),
     errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),
     errno.ELOOP: ("the links there lead in a circle", "Save in another folder."),
@@ -69,6 +70,15 @@ def save_bytes(path: str | Path, data: bytes) -> None:
         file.write(data)
 
     save_stream(path, write)
+
+
+def save_with_folder(path: Path, data: bytes) -> None:
+    """As `save_bytes`, and makes the file's folder where there is none yet."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_saved(path, error) from error
+    save_bytes(path, data)
 
 
 def save_stream(path: str | Path, write: Callable[[Sink], None]) -> None:

@@ -17,7 +17,7 @@ from workbench.datasets import all_datasets
 from workbench.errors import RunFolderError
 from workbench.protocol.events import DataReady, RunStarted
 from workbench.runs.compare_graphs import Row, graph_rows
-from workbench.runs.event_log import decode_line
+from workbench.runs.event_log import first_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.machine import Machine
 from workbench.runs.origin import Origin, read_origin
@@ -25,9 +25,6 @@ from workbench.runs.summary import RunSummary, summarise
 from workbench.targets import all_targets
 
 NOTHING = "–"
-
-_HEAD_BYTES = 1024 * 1024
-_STARTED, _DATA = (f'{{"event":"{tag}"'.encode() for tag in ("run_started", "data_ready"))
 
 
 @dataclass(frozen=True)
@@ -149,25 +146,13 @@ def _side(run: RunFolder) -> _Side:
     summary = summarise(run)
     if summary is None:
         raise RunFolderError("This folder is not a run.", where=str(run.path))
-    return _Side(summary, project, *_beginning(run), read_origin(run))
-
-
-def _beginning(run: RunFolder) -> tuple[RunStarted | None, DataReady | None]:
-    """The first telling of how and on what the run is trained; both come before any batch."""
-    started: RunStarted | None = None
-    data: DataReady | None = None
-    try:
-        with run.events_path.open("rb") as file:
-            lines = file.read(_HEAD_BYTES).split(b"\n")
-    except OSError:
-        return None, None
-    for line in lines:
-        event = decode_line(line) if line.startswith((_STARTED, _DATA)) else None
-        if isinstance(event, RunStarted):
-            started = started or event
-        elif isinstance(event, DataReady):
-            data = data or event
-    return started, data
+    return _Side(
+        summary,
+        project,
+        first_of(run.events_path, RunStarted),
+        first_of(run.events_path, DataReady),
+        read_origin(run),
+    )
 
 
 def _words(value: Any) -> str:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError
 from workbench.protocol.events import Heartbeat, RunStarted
-from workbench.runs.event_log import decode_line
+from workbench.runs.event_log import first_of
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.memory import Suggestion, memory_limit, use_less
 from workbench.runs.start import RESUMED_MARK
 
 _MUCH_MEMORY = 0.6
-_START_BYTES = 1 << 20
 _MEMORY_WORDS = ("std::bad_alloc", "MemoryError", "Cannot allocate memory")
 _SIGNALS = {
     "Segmentation fault": "a fault inside one of its libraries (segmentation fault)",
@@ -69,13 +68,8 @@ def _batch_size(run: RunFolder) -> int:
     """The batch of a run, which is smaller than its recipe's where pictures are few; 0 where
     it did not get so far.
     """
-    try:
-        with run.events_path.open("rb") as file:
-            lines = file.read(_START_BYTES).split(b"\n")
-    except OSError:
-        return 0
-    started = (decode_line(line) for line in lines if b'"run_started"' in line[:40])
-    return next((event.batch_size for event in started if isinstance(event, RunStarted)), 0)
+    started = first_of(run.events_path, RunStarted)
+    return started.batch_size if started is not None else 0
 
 
 def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,11 +1,13 @@
 """The event log of a run: one JSON line an event, appended by one trainer, read by anyone.
 
-A line is at most 64 KiB, numbered without gaps. What is torn or garbled in the file is
+A line is at most 64 KiB, numbered without gaps; only the names of very many classes, told
+once by each trainer, make a longer one. What is torn or garbled in the file is
 counted and passed over, never raised: a damaged line must not take the window down.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import threading
@@ -31,7 +33,11 @@ from workbench.protocol.wire import error_parts
 from workbench.runs.append_file import AppendFile, cannot_write
 
 LINE_LIMIT = 64 * 1024
+LONGEST_LINE = 4 * 1024 * 1024
+"""Room for 10,000 names of classes of 100 characters each; readers keep no more of a line."""
+
 _CHUNK = 1 << 20
+_HEAD_BYTES = LONGEST_LINE + (1 << 20)
 _MAX_LOG_TEXT = 8_000
 _MAX_WARNINGS = 20
 _BATCHES_PER_LINE = 1_000
@@ -124,12 +130,13 @@ class EventWriter:
     def _append(self, event: RunEvent) -> RunEvent:
         numbered = msgspec.structs.replace(event, seq=self._seq + 1, time=round(time.time(), 3))
         line = _encoder.encode(numbered) + b"\n"
-        if len(line) > LINE_LIMIT:
+        limit = LONGEST_LINE if isinstance(event, DataReady) else LINE_LIMIT
+        if len(line) > limit:
             raise WireError(
                 "An event is too long for the log.",
                 where=type(event).__name__,
                 received=f"{len(line):,} bytes",
-                expected=f"at most {LINE_LIMIT:,} bytes",
+                expected=f"at most {limit:,} bytes",
             )
         self._file.append(line)
         self._seq += 1
@@ -195,12 +202,11 @@ def _batch_parts(event: Batch) -> Iterator[Batch]:
 
 
 def _fitting(event: DataReady) -> DataReady:
-    """Keeps as many bad files as a line holds; the data panel lists all of them."""
+    """Keeps as many bad files as half a line holds; the data panel lists all of them."""
     files = event.bad_files
-    while files and len(_encoder.encode(event)) > LINE_LIMIT - 200:
+    while len(_encoder.encode(files)) > LINE_LIMIT // 2:
         files = files[: len(files) // 2]
-        event = msgspec.structs.replace(event, bad_files=files)
-    return event
+    return msgspec.structs.replace(event, bad_files=files)
 
 
 class EventReader:
@@ -245,10 +251,10 @@ class EventReader:
 
     def _take_complete(self, count: int) -> list[bytes]:
         *complete, rest = self._rest.split(b"\n", count)
-        if len(complete) < count and len(rest) > LINE_LIMIT:
+        if len(complete) < count and len(rest) > LONGEST_LINE:
             # No end in sight: forget it, so that no file fills the memory.
             if not self._is_skipping:
-                self._warn("a line is longer than 64 KiB")
+                self._warn("a line is longer than 4 MiB")
             self._is_skipping, rest = True, b""
         if complete and self._is_skipping:
             self._is_skipping = False
@@ -273,8 +279,8 @@ class EventReader:
     def _decode(self, line: bytes) -> RunEvent | None:
         if not line.strip():
             return None
-        if len(line) > LINE_LIMIT:
-            self._warn("a line is longer than 64 KiB")
+        if len(line) > LONGEST_LINE:
+            self._warn("a line is longer than 4 MiB")
             return None
         try:
             event = _decoder.decode(line)
@@ -302,6 +308,17 @@ def decode_line(line: bytes) -> RunEvent | None:
         return _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def first_of(path: Path, kind: type[E]) -> E | None:
+    """The first event of a kind that a trainer tells before it trains; None without one."""
+    start = f'{{"event":"{kind.__struct_config__.tag}"'.encode()
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        while file.tell() < _HEAD_BYTES and (line := file.readline(LONGEST_LINE)):
+            event = decode_line(line) if line.startswith(start) else None
+            if isinstance(event, kind):
+                return event
+    return None
 
 
 def _problem(event: RunEvent, last_seq: int) -> str:

@@ -157,14 +157,15 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     """Starts the first waiting run of a home folder, when nothing trains there.
 
     A run that cannot be started is told as failed in its own log, and the next one has
-    its turn.
+    its turn. One that the system refuses, its folder or a new process, goes on waiting: that
+    may pass.
 
     Returns:
         The run that was started; None when none waits, or something trains.
 
     Raises:
-        RunError: this computer cannot start processes now, or the queue's lock hangs; the
-            runs go on waiting.
+        WorkbenchError: the system refused the first that could have been started, and all
+            behind it; or the queue's lock hangs.
     """
     home = home or runs_home()
     if not _entries(home):
@@ -172,18 +173,22 @@ def start_next(home: Path | None = None) -> RunFolder | None:
     with _locked(home):
         if is_training(home):
             return None
+        refused: WorkbenchError | None = None
         for run, marker in _entries(home):
             try:
                 _start(run, marker)
             except WorkbenchError as error:
-                if isinstance(error.__cause__, OSError):
-                    raise  # not this run's fault: the next one would fare no better
                 if run.is_alive():
                     return None  # somebody has just started it by hand
+                if isinstance(error.__cause__, OSError):
+                    refused = refused or error
+                    continue
                 _tell_failed(run, error)
                 _remove_marker(run)
             else:
                 return run
+    if refused is not None:
+        raise refused
     return None
 
 
@@ -263,7 +268,7 @@ def _tell_cancelled(run: RunFolder) -> None:
 def _tell_failed(run: RunFolder, error: WorkbenchError) -> None:
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
-    with contextlib.suppress(OSError), EventWriter(run.events_path) as writer:
+    with contextlib.suppress(OSError, SaveError), EventWriter(run.events_path) as writer:
         writer.write(
             RunFinished(
                 outcome="failed",

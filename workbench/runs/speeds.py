@@ -13,7 +13,7 @@ from workbench.core.checks import Analysis, DatasetFacts
 from workbench.core.predict import MeasuredRun, RunPrediction, memory_needed, numbers_per_picture
 from workbench.core.predict import predict as predict_costs
 from workbench.core.recipe import TrainingRecipe
-from workbench.core.save import save_bytes
+from workbench.core.save import save_with_folder
 from workbench.core.specs import Shape
 from workbench.runs.home import cache_home
 from workbench.runs.outcome import memory_limit
@@ -44,9 +44,8 @@ def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
         SaveError: the file cannot be written.
     """
     path = path or speeds_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
     kept = [*read_speeds(path), run][-_KEPT:]
-    save_bytes(path, msgspec.json.encode(kept))
+    save_with_folder(path, msgspec.json.encode(kept))
 
 
 def measured_run(

@@ -15,7 +15,7 @@ import msgspec
 
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
-from workbench.core.save import save_bytes
+from workbench.core.save import save_with_folder
 from workbench.errors import SaveError
 from workbench.runs.home import cache_home
 from workbench.targets.this_computer import cpu_flags, cpu_model, num_cores
@@ -87,8 +87,7 @@ def keep_timings(key: str, timings: Mapping[Way, Timing], home: Path | None = No
     together = {**read_timings(key, home), **timings}
     rows = [_Measured(way.precision, way.xla, t.step_s, t.start_s) for way, t in together.items()]
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        save_bytes(home / f"{key}.json", msgspec.json.encode(rows))
+        save_with_folder(home / f"{key}.json", msgspec.json.encode(rows))
         _forget_oldest(home)
     except (OSError, SaveError):
         return

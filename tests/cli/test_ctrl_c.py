@@ -1,0 +1,117 @@
+"""Ctrl+C while a run is followed, at moments that hurt; one of them with a real trainer."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from tests.written_runs import WrittenRun
+from workbench.cli import _ctrl_c, main
+from workbench.cli import train as train_command
+from workbench.cli._ctrl_c import CtrlC
+from workbench.runs.control import wish_of
+
+
+@pytest.fixture
+def project(tmp_path, capsys):
+    path = tmp_path / "fashion.workbench"
+    assert main(["new", "fashion_convnet", str(path)]) == 0
+    capsys.readouterr()
+    return path
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Trainers that say much at once, and stop when they are asked; the key is pressed at
+    their start, or as soon as `at` events are printed."""
+    at = [0]
+    threads = []
+
+    def stop_when_asked(trainer):
+        until = time.monotonic() + 20
+        while wish_of(trainer.folder) != "stop" and time.monotonic() < until:
+            time.sleep(0.01)
+        trainer.finish("stopped")
+
+    def start(folder):
+        trainer = WrittenRun.of(folder, step=0, resumed_at_step=None).train(3)
+        threads.append(threading.Thread(target=stop_when_asked, args=(trainer,)))
+        threads[0].start()
+        if at[0] == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    print_json, count = train_command.print_json, itertools.count(1)
+
+    def press_and_print(event):
+        if next(count) == at[0]:
+            signal.raise_signal(signal.SIGINT)
+        print_json(event)
+
+    monkeypatch.setattr(train_command, "start_trainer", start)
+    monkeypatch.setattr(train_command, "print_json", press_and_print)
+    yield at
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize("moment", [0, 1, 4])
+def test_no_moment_leaves_the_trainer_alone_or_drops_an_event(trained, project, capsys, moment):
+    trained[0] = moment
+    assert main(["train", str(project), "--json"]) == 130
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["seq"] for event in events] == list(range(1, 9))
+    assert events[-1]["outcome"] == "stopped"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_command_that_does_not_look_any_more_asks_before_it_goes(written):
+    run = written("left alone").begin().folder
+    with CtrlC(run):
+        signal.raise_signal(signal.SIGINT)
+        assert wish_of(run) is None
+    assert wish_of(run) == "stop"
+
+
+def test_the_second_key_ends_a_command_that_hangs(written, monkeypatch):
+    run = written("unread").begin().folder
+    with CtrlC(run):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # some senders say it twice
+        monkeypatch.setattr(_ctrl_c, "_PATIENCE_S", -1.0)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert wish_of(run) == "stop"
+
+
+def test_what_ignores_the_key_goes_on_ignoring_it(written):
+    run = written("in the background").begin().folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with CtrlC(run) as ctrl_c:
+            signal.raise_signal(signal.SIGINT)
+            assert not ctrl_c.is_pressed
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.mark.worker
+def test_a_real_training_is_stopped_and_told_to_its_end(project):
+    words = ["train", str(project), "--json", "--epochs", "500", "--set", "steps_per_epoch=20"]
+    command = [sys.executable, "-m", "workbench", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        events = []
+        for line in process.stdout:
+            events.append(json.loads(line))
+            if len(events) == 1:
+                process.send_signal(signal.SIGINT)
+        assert process.wait(280) == 130
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert (events[-1]["event"], events[-1]["outcome"]) == ("run_finished", "stopped")
