@@ -37,7 +37,7 @@ from workbench.gui.view_makers import make_view
 from workbench.gui.view_stack import ViewStack
 from workbench.gui.widgets.drop_overlay import DropOverlay
 from workbench.gui.window_state import LAYOUT_VERSION, WindowState
-from workbench.runs.home import data_home, runs_home
+from workbench.runs.home import data_home
 
 if TYPE_CHECKING:
     from workbench.gui.views.classify import ClassifyView
@@ -176,7 +176,7 @@ class MainWindow(QMainWindow):
             "pause_run": self.runs.pause,
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
-            "open_runs": lambda: self._open_path(str(runs_home())),
+            "open_runs": lambda: self._open_path(str(self.context.library.home)),
             "getting_started": lambda: self.help.show_page("getting_started"),
             "layer_help": lambda: self.help.show_page("layers"),
             "shortcuts": lambda: self.help.show_shortcuts(self._menu_actions()),

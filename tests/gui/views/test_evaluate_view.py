@@ -130,7 +130,11 @@ def test_a_failure_is_told_and_the_result_before_stays(shown, service):
 
 
 def test_a_new_training_is_followed_once_it_has_weights(
-    qtbot, view, context, written, model  # noqa: F811
+    qtbot,
+    view,
+    context,
+    written,
+    model,  # noqa: F811
 ):
     older, library = view.chooser.path, context.library
     newer = model("newer")
