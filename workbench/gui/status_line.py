@@ -89,7 +89,8 @@ class StatusLine(QStatusBar):
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
         label.setToolTip(plain_tip(trouble))
-        known = prediction.epoch_s is not None
-        self._values["Epoch"][0].setText("Predicted epoch" if known else "Predicted speed")
+        name = "epoch" if prediction.epoch_s is not None else "speed"
+        is_learned = prediction.num_runs > 0  # a guess says so itself
+        self._values["Epoch"][0].setText(f"Predicted {name}" if is_learned else name.capitalize())
         self._values["Epoch"][1].setText(epoch_words(prediction))
         self._values["Epoch"][1].setToolTip(plain_tip(prediction.basis()))

@@ -83,6 +83,7 @@ class WelcomeView(QScrollArea):
         words.setFont(ui_font(15))
         column.addWidget(words)
         column.addWidget(self.wait)
+        column.addSpacing(8)
         self._grid = QGridLayout()
         self._grid.setSpacing(18)
         column.addLayout(self._grid)
