@@ -32,7 +32,7 @@ from workbench.gui.run_predictor import RunPredictor
 from workbench.gui.theme import Theme
 from workbench.gui.window_state import WindowState
 from workbench.layers import all_layers
-from workbench.runs.home import APP_NAME, data_home
+from workbench.runs.home import APP_NAME, data_home, runs_home
 from workbench.settings.store import SettingsStore
 from workbench.targets import all_targets
 
@@ -77,12 +77,11 @@ def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
         app: Owns the parts, so that Qt deletes them before itself.
     """
     settings = SettingsStore(home)
-    runs_folder = settings.settings.runs_folder
     layers, datasets = all_layers(), all_datasets()
     theme = Theme(settings.settings.theme, app)
     settings.listen(lambda changed: theme.set_mode(changed.theme))
     document = ProjectDocument(layers, datasets=datasets, parent=app)
-    library = RunLibrary(Path(runs_folder) if runs_folder else None, app)
+    library = RunLibrary(runs_home(settings.settings), app)
     return WindowContext(
         document=document,
         library=library,

@@ -18,7 +18,9 @@ from workbench.protocol.events import RunFinished
 from workbench.runs import queue
 from workbench.runs.event_log import EventWriter, read_all
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.home import data_home
 from workbench.runs.notes import read_notes
+from workbench.settings.store import SettingsStore
 
 
 @pytest.fixture
@@ -68,6 +70,19 @@ def test_runs_can_be_found(written, capsys):
     assert names(capsys, "--filter=-tag:paper") == ["two"]
     assert main(["runs", "--filter", "nothing like this"]) == 0
     assert "No run fits" in capsys.readouterr().err
+
+
+def test_runs_are_in_the_folder_that_the_settings_name(written, capsys, tmp_path):
+    written("before").begin().finish()
+    store = SettingsStore(data_home())
+    store.change(runs_folder=str(tmp_path / "elsewhere"))
+    store.close()
+    assert names(capsys) == []
+    run = written("after").begin().finish()
+    assert run.path.parent == tmp_path / "elsewhere"
+    assert names(capsys) == ["after"]
+    assert main(["runs", "rename", run.folder.name, "found by name"]) == 0
+    assert names(capsys) == ["found by name"]
 
 
 def test_a_line_names_the_tags(written, capsys):

@@ -42,8 +42,15 @@ def asked(context, monkeypatch):
         return len(asked)
 
     monkeypatch.setattr(context.service, "send", send)
-    monkeypatch.setattr(context.service, "cancel", lambda _id: None)
     return asked
+
+
+@pytest.fixture(autouse=True)
+def cancelled(context, monkeypatch):
+    """Requests that the view has called off."""
+    cancelled = []
+    monkeypatch.setattr(context.service, "cancel", cancelled.append)
+    return cancelled
 
 
 @pytest.fixture
@@ -100,6 +107,47 @@ def test_a_source_without_its_path_is_not_asked_about(view, asked, context, qtbo
     context.document.set_dataset(Choice("folder", {"path": "", "fit": "crop"}))
     assert "Choose" in view.status.text()
     assert not view._timer.isActive()
+
+
+def test_a_source_chosen_again_is_looked_at_again(view, asked, context, qtbot):
+    asked[0][1](DESCRIPTION)
+    context.document.set_dataset(Choice("cifar10", {}))
+    assert "fetched" in view.status.text()
+    context.document.undo_stack.undo()
+    qtbot.waitUntil(lambda: len(asked) == 2)
+    asked[1][1](DESCRIPTION)
+    assert len(view.contents.findChildren(ClassRow)) == 2
+
+
+def test_a_download_is_not_asked_for_and_the_source_before_is_no_longer_told(
+    view, asked, context, cancelled
+):
+    context.document.set_dataset(Choice("cifar10", {}))
+    assert cancelled == [1]
+    assert not view.cancel_button.isVisible()
+    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="This was cancelled."))):
+        asked[0][1](answer)
+    assert not view.contents.findChildren(ClassRow)
+    assert "This was cancelled." not in texts(view)
+    assert context.document.dataset_facts.num_classes == 10
+    assert len(asked) == 1
+
+
+def test_a_replaced_project_keeps_the_facts_of_its_source_and_looks_again(
+    view, asked, context, qtbot
+):
+    document = context.document
+    document.set_dataset(Choice("npz", {"path": "/home/a/b.npz"}))
+    qtbot.waitUntil(lambda: len(asked) == 2)
+    asked[1][1](DESCRIPTION)
+    project = document.project
+    document.new(project)
+    assert document.dataset_facts.num_classes == 2
+    qtbot.waitUntil(lambda: len(asked) == 3)
+    document.new(project)  # the answer is on its way: nothing is asked twice
+    asked[2][1](DESCRIPTION)
+    assert len(view.contents.findChildren(ClassRow)) == 2
+    assert len(asked) == 3
 
 
 def test_choosing_a_source_is_undoable(view, context):

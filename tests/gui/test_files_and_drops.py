@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from workbench.core.project_file import read_project, save_project
-from workbench.gui import file_flow
+from workbench.gui import drop_flow, file_flow
 from workbench.gui.dialogs.messages import Answer
 from workbench.gui.drops import sort_drop
 from workbench.pictures import write_png
@@ -159,15 +159,25 @@ def test_dropped_class_folders_become_the_data_set(cifar, class_folders, monkeyp
 
 
 def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
-    window, class_folders, monkeypatch
+    window, class_folders, monkeypatch, qtbot
 ):
     view = window.views.view("data")
     monkeypatch.setattr(view, "describe", lambda: None)
     drop_on(window, class_folders)
     document = window.context.document
-    assert document.project.title == class_folders.name
+    qtbot.waitUntil(lambda: document.project.title == class_folders.name)
     assert document.analysis.is_trainable
     assert window.views.current_key == "data"
+
+
+def test_what_was_said_is_done_without_a_second_look(cifar, class_folders, monkeypatch):
+    monkeypatch.setattr(cifar.views.view("data"), "describe", lambda: None)
+    looks = []
+    monkeypatch.setattr(
+        drop_flow, "sort_drop", lambda paths: looks.append(paths) or sort_drop(paths)
+    )
+    drop_on(cifar, class_folders)
+    assert looks == [[str(class_folders)]]
 
 
 def test_what_cannot_be_used_is_explained_while_it_hangs_there(cifar, tmp_path):

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
 
 from tests.written_runs import WrittenRun
+from workbench.app import close_context, make_context, make_window
 from workbench.gui.actions import VIEW_KEYS
 from workbench.gui.colors import DARK
 from workbench.gui.dialogs.shortcuts import groups_of
@@ -12,6 +13,7 @@ from workbench.gui.layouts import docks_of
 from workbench.gui.main_window import action_keys
 from workbench.gui.widgets.cards import Card
 from workbench.gui.window_state import WindowState
+from workbench.settings.store import SettingsStore
 
 
 def card(window, title):
@@ -32,6 +34,20 @@ def test_one_click_on_a_card_opens_its_network(window, qtbot):
     assert window.status.text("Parameters") == "108,810"
     assert window.context.document.analysis.is_trainable
     assert not window.context.document.is_dirty
+
+
+def test_the_folder_of_runs_is_the_one_of_the_settings(qapp, qtbot, tmp_path, monkeypatch):
+    store = SettingsStore(tmp_path)
+    store.change(runs_folder=str(tmp_path / "elsewhere"))
+    store.close()
+    context = make_context(tmp_path)
+    window = make_window(context, tmp_path)
+    qtbot.addWidget(window)
+    opened = []
+    monkeypatch.setattr(window, "_open_path", opened.append)
+    window.actions_by_key["open_runs"].trigger()
+    assert opened == [str(tmp_path / "elsewhere")]
+    close_context(context)
 
 
 def test_cards_answer_to_the_keyboard(window, qtbot):

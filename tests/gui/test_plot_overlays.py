@@ -342,7 +342,8 @@ def test_the_learning_rate_has_a_plot_of_its_own(qtbot, pair, tmp_path):
     pair.rate.hovered.emit(1.0)
     assert pair.rate.card.train.text() == "0.0167"
     assert not pair.rate.card.validation.isVisible()
-    pair.export(pair.rate, tmp_path / "rate.csv")
+    with qtbot.waitSignal(pair.saved):
+        pair.export(pair.rate, tmp_path / "rate.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "rate.csv").read_text())))
     back = np.array([row["learning_rate"] for row in rows]).astype(np.float32)
     np.testing.assert_array_equal(back, history.told_rates)
@@ -353,21 +354,23 @@ def test_the_learning_rate_has_a_plot_of_its_own(qtbot, pair, tmp_path):
 # files -----------------------------------------------------------------------------------
 
 
-def test_a_table_holds_all_runs_shown_with_their_images_and_seconds(pair, tmp_path):
+def test_a_table_holds_all_runs_shown_with_their_images_and_seconds(qtbot, pair, tmp_path):
     main, other, hidden = trained(), trained(height=3.0, batch_size=7), trained()
     pair.set_history(main, "main")
     colors = [overlay_color(index) for index in (0, 1)]
     pair.set_overlays([Overlay("other", colors[0], other), Overlay("hid", colors[1], hidden)])
     pair.legend.buttons[id(hidden)].click()
     pair.redraw()
-    pair.export(pair.loss, tmp_path / "loss.csv")
+    with qtbot.waitSignal(pair.saved):
+        pair.export(pair.loss, tmp_path / "loss.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "loss.csv").read_text())))
     assert {row["run"] for row in rows} == {"main", "other"}
     last = rows[-1]
     assert (last["run"], last["step"], last["images"]) == ("other", "20", "140")
     assert float(last["seconds"]) == pytest.approx(20.0)
     assert np.float32(last["train_loss"]) == other.losses[-1]
-    pair.export(pair.loss, tmp_path / "loss.svg")
+    with qtbot.waitSignal(pair.saved):
+        pair.export(pair.loss, tmp_path / "loss.svg")
     assert QSvgRenderer(str(tmp_path / "loss.svg")).isValid()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from PySide6.QtSvg import QSvgRenderer
 
 from workbench.errors import SaveError
 from workbench.gui.colors import DARK, LIGHT
-from workbench.gui.plots.export import RunTable, csv_text, save_plot
+from workbench.gui.plots import export
+from workbench.gui.plots.export import RunTable, csv_text, plot_file
 from workbench.gui.plots.header import position_of, span_of
 from workbench.gui.plots.plot_pair import PlotPair
 from workbench.gui.plots.pyramid import PeakPyramid
@@ -463,12 +465,14 @@ def test_the_curves_follow_the_theme(pair, theme):
     assert pair.loss.main.smooth.item.opts["pen"].color() == QColor(DARK.train)
 
 
-def test_a_plot_is_saved_as_picture_drawing_and_table(pair, tmp_path):
+def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
     history = history_of(40)
     pair.set_history(history)
     pair.redraw()
     for ending in ("png", "svg", "csv"):
-        pair.export(pair.loss, tmp_path / f"loss.{ending}")
+        with qtbot.waitSignal(pair.saved) as saved:
+            pair.export(pair.loss, tmp_path / f"loss.{ending}")
+        assert saved.args == [f"The loss plot is saved as loss.{ending}."]
     image = QImage(str(tmp_path / "loss.png"))
     assert image.width() == 2 * pair.loss.width()
     amber = QColor(LIGHT.validation).rgb()
@@ -486,5 +490,24 @@ def test_a_plot_that_cannot_be_saved_is_told(qtbot, pair, tmp_path):
     with qtbot.waitSignal(pair.failed) as failed:
         pair.export(pair.loss, tmp_path / "loss.gif")
     assert ".png, .svg or .csv" in failed.args[0]
+    with qtbot.waitSignal(pair.failed) as failed:
+        pair.export(pair.loss, tmp_path / "missing" / "loss.csv")
+    assert "missing" in failed.args[0]
     with pytest.raises(SaveError):
-        save_plot(tmp_path / "missing" / "loss.csv", pair.loss, "Loss", [])
+        plot_file(tmp_path / "missing" / "loss.csv", pair.loss, "Loss", [])()
+
+
+def test_a_table_is_made_in_another_thread(qtbot, pair, tmp_path, monkeypatch):
+    threads = []
+    real = export.csv_text
+
+    def csv_text(*args, **keywords):
+        threads.append(threading.current_thread())
+        return real(*args, **keywords)
+
+    monkeypatch.setattr(export, "csv_text", csv_text)
+    pair.set_history(history_of(40))
+    pair.redraw()
+    with qtbot.waitSignal(pair.saved):
+        pair.export(pair.loss, tmp_path / "loss.csv")
+    assert threads != [threading.main_thread()]

@@ -8,10 +8,10 @@ from workbench.app import make_context
 from workbench.core.project_file import parse_project, project_text
 from workbench.document.recovery import RecoverySlot, find_offers
 from workbench.errors import DatasetError
+from workbench.gui import start_flow
 from workbench.gui.dialogs.crash import crash_report
 from workbench.gui.faults import Faults
 from workbench.gui.recovery_flow import RecoveryFlow
-from workbench.gui.view_makers import start_from_folder
 from workbench.pictures import write_png
 from workbench.qt_guard import _bindings_versions, guard_none
 from workbench.starter import count_folder, project_for_folder
@@ -57,12 +57,32 @@ def test_a_folder_without_classes_is_explained(tmp_path):
         project_for_folder(str(tmp_path))
 
 
-def test_own_pictures_open_the_data_view(window, folder, monkeypatch):
+def test_own_pictures_open_the_data_view(window, folder, monkeypatch, qtbot):
     view = window.views.view("data")
     monkeypatch.setattr(view, "describe", lambda: None)
-    start_from_folder(window, str(folder))
-    assert window.views.current_key == "data"
+    welcome = window.views.view("welcome")
+    window.start.from_folder(str(folder))
+    assert welcome.wait.text() == "Counting the pictures in “mushrooms”…"
+    qtbot.waitUntil(lambda: window.views.current_key == "data")
+    assert not welcome.wait.is_waiting
     assert window.files.name == "mushrooms"
+
+
+def test_a_project_opened_meanwhile_calls_the_counting_off(window, folder, qtbot):
+    window.start.from_folder(str(folder))
+    window.files.new(find_template("lenet5").project)
+    qtbot.waitUntil(lambda: not window.start._background.is_busy)
+    assert window.files.name == find_template("lenet5").project.title
+    assert window.views.current_key == "design"
+
+
+def test_a_folder_that_is_no_data_set_is_told(window, tmp_path, qtbot, monkeypatch):
+    shown = []
+    monkeypatch.setattr(start_flow, "show_error", lambda _parent, error: shown.append(error))
+    window.start.from_folder(str(tmp_path))
+    qtbot.waitUntil(lambda: bool(shown))
+    assert "fewer than two classes" in shown[0].what
+    assert window.views.current_key == "welcome"
 
 
 def test_what_a_crash_left_is_offered_and_recovered(window, tmp_path, qtbot):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
+from workbench.core.predict import RunPrediction
 from workbench.gui import run_flow
+from workbench.gui.run_predictor import epoch_words
 from workbench.runs.folder import create_run
 from workbench.runs.queue import enqueue
 
@@ -101,10 +103,36 @@ def test_closing_asks_what_becomes_of_the_run(request, window, written, told, an
 
 def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
     qtbot.waitUntil(lambda: window.context.predictor.prediction is not None)
-    assert window.status.text("Epoch").startswith(("about ", "under "))
+    assert window.status.text("Epoch").startswith(("first guess: about ", "first guess: under "))
     assert " of " in window.status.text("Memory")
     window.context.document.set_recipe(batch_size=65_536)
     prediction = window.context.predictor.prediction
     is_bad = window.status._values["Memory"][1].property("role") == "bad"
     assert is_bad == (not prediction.fits)
     window.context.document.undo_stack.undo()
+    cifar.files.new()  # of a network with errors nothing can be said
+    qtbot.waitUntil(lambda: window.context.predictor.prediction is None)
+    shown = [*window.status._values["Memory"], *window.status._values["Epoch"]]
+    assert not any(part.isVisible() for part in shown)
+
+
+@pytest.mark.parametrize(
+    ("epoch_s", "num_runs", "words"),
+    [
+        (0.4, 0, "first guess: under 1 s"),
+        (5.04, 0, "first guess: about 5 s"),
+        (5.04, 2, "about 5 s"),
+        (123.0, 1, "about 2 min 00 s"),
+        (None, 0, "first guess: 120 pictures/s"),
+    ],
+)
+def test_a_guess_is_called_one(epoch_s, num_runs, words):
+    prediction = RunPrediction(
+        images_per_second=123.0,
+        epoch_s=epoch_s,
+        memory_bytes=1,
+        limit_bytes=0,
+        fitting_batch=None,
+        num_runs=num_runs,
+    )
+    assert epoch_words(prediction) == words

@@ -22,6 +22,7 @@ from workbench.protocol.events import (
     RunStarted,
     TestResult,
 )
+from workbench.runs import compare
 from workbench.runs.checkpoint import DataMark
 from workbench.runs.compare import compare_runs
 from workbench.runs.event_log import EventWriter
@@ -211,3 +212,9 @@ def test_the_command_prints_a_table_and_json(capsys):
         "title": "Test accuracy", "left": "50.00 %", "right": "60.00 %",
         "difference": "+10.00 points",
     }  # fmt: skip
+
+
+def test_as_good_as_once_is_no_difference_worth_a_word():
+    assert compare._ratio(100.0, 100.3) == ""
+    assert compare._ratio(100.0, 101.0) == "× 1.01"
+    assert compare._ratio(0.0, 2.0) == "+2"

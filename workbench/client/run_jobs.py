@@ -13,7 +13,7 @@ from workbench.runs.queue import start_next
 from workbench.runs.trash import check_deletable
 
 
-def list_and_start_next(home: Path | None) -> tuple[list[RunSummary], WorkbenchError | None]:
+def list_and_start_next(home: Path) -> tuple[list[RunSummary], WorkbenchError | None]:
     """The list, after the next waiting run was started if it is its turn; and why not."""
     runs = list_runs(home)
     is_free = not any(run.outcome in ("running", "silent") for run in runs)

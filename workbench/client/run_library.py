@@ -17,6 +17,7 @@ from workbench.core.project import Project
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
+from workbench.runs.home import runs_home
 from workbench.runs.index import RunSummary
 from workbench.runs.notes import RunNotes, change_notes, write_notes
 from workbench.runs.outcome import RunOutcome
@@ -31,7 +32,7 @@ SHOWN_INTERVAL_MS = 1_000
 
 
 class RunLibrary(QObject):
-    """All runs of a home folder, newest first.
+    """All runs of a home folder (the user's where none is named), newest first.
 
     Attributes:
         runs: The list as it was last read.
@@ -61,7 +62,7 @@ class RunLibrary(QObject):
 
     def __init__(self, home: Path | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._home = home
+        self._home = home = home or runs_home()
         self.runs: list[RunSummary] = []
         self.current: RunFollower | None = None
         self.shown: set[Path] = set()
@@ -84,6 +85,11 @@ class RunLibrary(QObject):
         self._shown_timer.setSingleShot(True)
         self._shown_timer.setInterval(SHOWN_INTERVAL_MS)
         self._shown_timer.timeout.connect(self.shown_changed)
+
+    @property
+    def home(self) -> Path:
+        """The folder that the runs are in."""
+        return self._home
 
     # the list ----------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ class TrainerControl(QObject):
     stop_offered = Signal(str)
     failed = Signal(object)
 
-    def __init__(self, home: Path | None, background: Background, parent: QObject) -> None:
+    def __init__(self, home: Path, background: Background, parent: QObject) -> None:
         super().__init__(parent)
         self._home = home
         self._background = background

@@ -199,11 +199,12 @@ class EditedProject(QObject):
         sizes = node_sizes(project.graph, self._layers)
         places = placement.complete(project.graph, project.view.positions, sizes)
         self._undo_stack.clear()
+        if project.dataset != self._state.dataset:
+            self._told_facts = None
         self._state = with_places(project, places)
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
         self._is_recovered = is_recovered
-        self._told_facts = None
         self._path = path
         self._analysis = self._analyse()
         self.project_replaced.emit()

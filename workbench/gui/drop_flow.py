@@ -12,7 +12,6 @@ from workbench.errors import WorkbenchError
 from workbench.gui.context import WindowContext
 from workbench.gui.dialogs.messages import show_error
 from workbench.gui.drops import Drop, sort_drop
-from workbench.gui.view_makers import start_from_folder
 
 if TYPE_CHECKING:
     from workbench.gui.main_window import MainWindow
@@ -25,25 +24,28 @@ class DropFlow(QObject):
         super().__init__(window)
         self._context = context
         self._window = window
+        self._drop: Drop | None = None  # what hangs over the window
 
     def enter(self, event: QDragEnterEvent) -> None:
         """Says what a drop would do; files that cannot be used are explained too."""
         if not event.mimeData().hasUrls():
             event.ignore()
             return
-        drop = sort_drop(local_paths(event.mimeData()))
+        drop = self._drop = sort_drop(local_paths(event.mimeData()))
         self._window.overlay.say(drop.words, is_welcome=drop.is_welcome)
         event.acceptProposedAction()
 
     def leave(self) -> None:
         """The files are no longer over the window."""
+        self._drop = None
         self._window.overlay.hide()
 
     def drop(self, event: QDropEvent) -> None:
         """Does what was said."""
-        self._window.overlay.hide()
+        drop = self._drop or sort_drop(local_paths(event.mimeData()))
+        self.leave()
         event.acceptProposedAction()
-        self.take(sort_drop(local_paths(event.mimeData())))
+        self.take(drop)
 
     def take(self, drop: Drop) -> None:
         """Sends dropped paths to where they belong."""
@@ -68,7 +70,7 @@ class DropFlow(QObject):
         if document.graph.nodes or document.path is not None:
             self.use_data(f"folder:{folder}")
         else:
-            start_from_folder(self._window, folder)
+            self._window.start.from_folder(folder)
 
     def use_data(self, source: str) -> None:
         """Makes a source the project's data set and shows what is in it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -47,7 +48,7 @@ def sort_drop(paths: Sequence[str]) -> Drop:
         single = _sort_single(first)
         if single is not None:
             return single
-    pictures = [path for path in paths if _is_picture(Path(path))]
+    pictures = [path for path in paths if _is_picture(path)]
     if pictures:
         rest = len(paths) - len(pictures)
         left_out = f" ({plural(rest, 'other file')} left out)" if rest else ""
@@ -76,14 +77,15 @@ def _sort_single(path: Path) -> Drop | None:
 
 def _sort_folder(folder: Path) -> Drop | None:
     try:
-        entries = list(islice(folder.iterdir(), _LOOKED_AT))
+        with os.scandir(folder) as found:  # knows files from folders without another look
+            entries = list(islice(found, _LOOKED_AT))
     except OSError as error:
         return Drop("unknown", (str(folder),), f"“{folder.name}” cannot be read: {error.strerror}")
     classes = [entry for entry in entries if entry.is_dir() and not is_hidden(entry.name)]
     if len(classes) >= 2:
         words = f"Drop to use “{folder.name}” as the data set: {len(classes)} classes"
         return Drop("class_folders", (str(folder),), words)
-    pictures = tuple(sorted(str(entry) for entry in entries if _is_picture(entry)))
+    pictures = tuple(sorted(entry.path for entry in entries if _is_picture(entry.name)))
     if pictures:
         return Drop("pictures", pictures, f"Drop to classify {plural(len(pictures), 'picture')}")
     words = (
@@ -93,5 +95,5 @@ def _sort_folder(folder: Path) -> Drop | None:
     return Drop("unknown", (str(folder),), words)
 
 
-def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in ENDINGS
+def _is_picture(path: str) -> bool:
+    return os.path.splitext(path)[1].lower() in ENDINGS  # noqa: PTH122 - thousands of names

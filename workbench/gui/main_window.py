@@ -31,13 +31,14 @@ from workbench.gui.preload import preload
 from workbench.gui.problems_popup import ProblemsPopup
 from workbench.gui.qt_names import name_own_buttons
 from workbench.gui.run_flow import RunFlow
+from workbench.gui.start_flow import StartFlow
 from workbench.gui.status_line import StatusLine
 from workbench.gui.top_bar import TopBar
 from workbench.gui.view_makers import make_view
 from workbench.gui.view_stack import ViewStack
 from workbench.gui.widgets.drop_overlay import DropOverlay
 from workbench.gui.window_state import LAYOUT_VERSION, WindowState
-from workbench.runs.home import data_home, runs_home
+from workbench.runs.home import data_home
 
 if TYPE_CHECKING:
     from workbench.gui.views.classify import ClassifyView
@@ -61,6 +62,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         document = context.document
         self.files = FileFlow(document, state, self)
+        self.start = StartFlow(self)
         self.runs = RunFlow(context, self)
         self.layouts = Layouts(state, self)
         self.help = HelpFlow(context, self)
@@ -176,7 +178,7 @@ class MainWindow(QMainWindow):
             "pause_run": self.runs.pause,
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
-            "open_runs": lambda: self._open_path(str(runs_home())),
+            "open_runs": lambda: self._open_path(str(self.context.library.home)),
             "getting_started": lambda: self.help.show_page("getting_started"),
             "layer_help": lambda: self.help.show_page("layers"),
             "shortcuts": lambda: self.help.show_shortcuts(self._menu_actions()),
@@ -195,6 +197,7 @@ class MainWindow(QMainWindow):
         self.popup.problem_chosen.connect(self.show_problem)
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
+        self.start.waiting.connect(self.say)
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
@@ -301,6 +304,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/geometry", self.saveGeometry())
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
+        self.start.close()
         for view in self.views.built_views().values():
             close_background = getattr(view, "close_background", None)
             if close_background is not None:

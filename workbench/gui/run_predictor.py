@@ -83,11 +83,17 @@ class RunPredictor(QObject):
 
 
 def epoch_words(prediction: RunPrediction) -> str:
-    """Such as "about 12 s"; the speed where the number of pictures is not known yet."""
+    """Such as "about 12 s"; the speed where the number of pictures is not known yet.
+
+    Nothing was trained here yet: then it is called a first guess.
+    """
+    guess = "" if prediction.num_runs else "first guess: "
     if prediction.epoch_s is None:
-        return f"{count(_two_digits(prediction.images_per_second))} pictures/s"
-    seconds = prediction.epoch_s
-    return "under 1 s" if seconds < 1 else f"about {duration(_two_digits(seconds))}"
+        return f"{guess}{count(_two_digits(prediction.images_per_second))} pictures/s"
+    if prediction.epoch_s < 1:
+        return f"{guess}under 1 s"
+    seconds = _two_digits(prediction.epoch_s)
+    return f"{guess}about {f'{seconds} s' if seconds < 10 else duration(seconds)}"
 
 
 def memory_words(prediction: RunPrediction) -> str:

@@ -9,7 +9,7 @@ from workbench.gui.context import WindowContext
 from workbench.gui.run_predictor import epoch_words, fit_words, memory_words
 from workbench.gui.widgets.buttons import TextButton
 from workbench.gui.widgets.labels import plain_label, plain_tip, set_role
-from workbench.gui.widgets.numbers import bytes_text, count, plural, short
+from workbench.gui.widgets.numbers import count, plural, short
 
 
 class StatusLine(QStatusBar):
@@ -77,22 +77,20 @@ class StatusLine(QStatusBar):
         self.problems.set_look(words, role="status", icon=icon)
 
     def _show_prediction(self) -> None:
-        """What a run will take; the layers' own memory while that is not known."""
+        """What a run will take; nothing while that is not known."""
         prediction = self._predictor.prediction
+        for part in (*self._values["Memory"], *self._values["Epoch"]):
+            part.setVisible(prediction is not None)
         if prediction is None:
-            memory = bytes_text(self._document.analysis.costs.memory_bytes)
-        else:
-            memory = memory_words(prediction)
+            return
         label = self._values["Memory"][1]
-        label.setText(memory)
-        trouble = fit_words(prediction) if prediction is not None else ""
+        label.setText(memory_words(prediction))
+        trouble = fit_words(prediction)
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
         label.setToolTip(plain_tip(trouble))
-        for part in self._values["Epoch"]:
-            part.setVisible(prediction is not None)
-        if prediction is not None:
-            known = prediction.epoch_s is not None
-            self._values["Epoch"][0].setText("Predicted epoch" if known else "Predicted speed")
-            self._values["Epoch"][1].setText(epoch_words(prediction))
-            self._values["Epoch"][1].setToolTip(plain_tip(prediction.basis()))
+        name = "epoch" if prediction.epoch_s is not None else "speed"
+        is_learned = prediction.num_runs > 0  # a guess says so itself
+        self._values["Epoch"][0].setText(f"Predicted {name}" if is_learned else name.capitalize())
+        self._values["Epoch"][1].setText(epoch_words(prediction))
+        self._values["Epoch"][1].setToolTip(plain_tip(prediction.basis()))

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.errors import WorkbenchError
-from workbench.gui.dialogs.messages import show_error
-from workbench.starter import project_for_folder
 from workbench.templates import find_template
 
 if TYPE_CHECKING:
@@ -36,7 +33,8 @@ def _make_welcome(window: MainWindow) -> QWidget:
     view = WelcomeView(window.context, window.state)
     view.template_chosen.connect(lambda key: window.files.new(find_template(key).project))
     view.empty_chosen.connect(window.files.new)
-    view.folder_chosen.connect(lambda folder: start_from_folder(window, folder))
+    view.folder_chosen.connect(window.start.from_folder)
+    window.start.waiting.connect(view.show_wait)
     view.file_chosen.connect(window.open_project)
     view.run_asked.connect(lambda path: _watch(window, path))
     view.help_asked.connect(
@@ -52,17 +50,6 @@ def _make_welcome(window: MainWindow) -> QWidget:
 def _watch(window: MainWindow, path: str) -> None:
     window.context.library.select(path)
     window.show_view("train")
-
-
-def start_from_folder(window: MainWindow, folder: str) -> None:
-    """Starts a project that fits a folder of pictures, and shows them."""
-    try:
-        project = project_for_folder(folder)
-    except WorkbenchError as error:
-        show_error(window, error)
-        return
-    if window.files.new(project):
-        window.show_view("data")
 
 
 def _make_design(window: MainWindow) -> QWidget:

@@ -291,7 +291,11 @@ class _Figure:
 
 
 def _ratio(left: float, right: float) -> str:
-    return f"× {right / left:.3g}" if left > 0 and right > 0 else f"{right - left:+,.4g}"
+    """How many times as much; nothing where that is as good as once."""
+    if left <= 0 or right <= 0:
+        return f"{right - left:+,.4g}"
+    words = f"{right / left:.3g}"
+    return "" if words == "1" else f"× {words}"
 
 
 _SHARE = _Figure(lambda x: f"{100 * x:.2f} %", lambda a, b: f"{100 * (b - a):+.2f} points")

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import platformdirs
 
+from workbench.settings.schema import Settings
+from workbench.settings.settings_file import read_settings
+
 APP_NAME = "workbench"
 
 
@@ -16,9 +19,15 @@ def data_home() -> Path:
     return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_data_path(APP_NAME)
 
 
-def runs_home() -> Path:
-    """The folder that new runs are made in, one folder each."""
-    return data_home() / "runs"
+def runs_home(settings: Settings | None = None) -> Path:
+    """The folder of runs, one folder each: the one that the user's settings name, if any.
+
+    Args:
+        settings: Those that the window holds; without them the file in `data_home` is read.
+    """
+    settings = settings or read_settings(data_home())
+    chosen = settings.runs_folder
+    return Path(chosen).absolute() if chosen else data_home() / "runs"
 
 
 def cache_home() -> Path:

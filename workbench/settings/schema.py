@@ -25,7 +25,8 @@ SETTINGS_PARAMS: tuple[Param, ...] = (
         title="Runs folder",
         default="",
         is_folder=True,
-        help="Where new runs are kept. Left empty, they are kept with the application's data.",
+        help="Where runs are kept: the window looks there from its next start, commands at "
+        "once. Left empty, they are kept with the application's data.",
     ),
     BoolParam(
         key="writes_tensorboard",

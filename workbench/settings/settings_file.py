@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from workbench.core.strict_json import JsonFault, load
+from workbench.core.strict_json import MAX_CHARACTERS, JsonFault, load
 from workbench.errors import ParamError
 from workbench.settings.migrations import SETTINGS_MIGRATIONS
 from workbench.settings.schema import (
@@ -17,6 +18,8 @@ from workbench.settings.schema import (
     Settings,
 )
 
+FILE_NAME = "settings.json"
+
 _PARAMS = {param.key: param for param in SETTINGS_PARAMS}
 
 
@@ -24,6 +27,24 @@ def settings_text(settings: Settings) -> str:
     """The file text of settings."""
     plain = {"version": SETTINGS_VERSION, **msgspec.to_builtins(settings)}
     return json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+
+
+def read_settings(folder: Path) -> Settings:
+    """The settings in a folder, for who only looks: what cannot be read is at its default."""
+    try:
+        return parse_settings(file_text(folder / FILE_NAME))[0]
+    except OSError:
+        return Settings()
+
+
+def file_text(path: Path) -> str:
+    """The text of a settings file, with one character too many where it is too long.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(MAX_CHARACTERS + 1).decode("utf-8", errors="replace")
 
 
 def parse_settings(text: str) -> tuple[Settings, str]:

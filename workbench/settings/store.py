@@ -14,12 +14,15 @@ from typing import Any
 import msgspec
 
 from workbench.core.save import save_bytes, sweep_leftovers
-from workbench.core.strict_json import MAX_CHARACTERS
 from workbench.errors import ParamError, SaveError
 from workbench.settings.schema import MAX_RECENT_FILES, Settings
-from workbench.settings.settings_file import checked_value, parse_settings, settings_text
-
-FILE_NAME = "settings.json"
+from workbench.settings.settings_file import (
+    FILE_NAME,
+    checked_value,
+    file_text,
+    parse_settings,
+    settings_text,
+)
 
 
 class SettingsStore:
@@ -109,14 +112,13 @@ class SettingsStore:
     def _load(self) -> Settings:
         sweep_leftovers(self._path.parent)
         try:
-            with self._path.open("rb") as file:
-                data = file.read(MAX_CHARACTERS + 1)
+            text = file_text(self._path)
         except FileNotFoundError:
             return Settings()
         except OSError as error:
             self.note = f"Your settings could not be read ({error.strerror}); defaults are used."
             return Settings()
-        settings, problem = parse_settings(data.decode("utf-8", errors="replace"))
+        settings, problem = parse_settings(text)
         if problem:
             aside = self._rename_aside()
             kept = f' The file was kept as "{aside}".' if aside else ""

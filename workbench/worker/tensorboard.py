@@ -10,8 +10,7 @@ from workbench.protocol.events import RunEvent
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
 from workbench.runs.tensorboard_log import FOLDER_NAME, TensorBoardLog
-from workbench.settings.settings_file import parse_settings
-from workbench.settings.store import FILE_NAME
+from workbench.settings.settings_file import read_settings
 
 
 def tensorboard_listener(
@@ -23,7 +22,8 @@ def tensorboard_listener(
         run: The run whose folder they are written to.
         warn: Tells a sentence in the log.
     """
-    return _Listener(run, warn).hear if _are_wanted() else None
+    is_wanted = read_settings(data_home()).writes_tensorboard
+    return _Listener(run, warn).hear if is_wanted else None
 
 
 class _Listener:
@@ -41,12 +41,3 @@ class _Listener:
             log.close()
             reason = error.strerror or str(error)
             self._warn(f"The TensorBoard files are not written any further: {reason}.")
-
-
-def _are_wanted() -> bool:
-    try:
-        text = (data_home() / FILE_NAME).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return True
-    settings, _ = parse_settings(text)
-    return settings.writes_tensorboard

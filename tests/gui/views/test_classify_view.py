@@ -78,11 +78,15 @@ def model(written):
 
     def make(title):
         run = written(title).begin().train(1)
-        run.folder.weights_path.write_bytes(b"weights")
-        run.folder.card_path.write_bytes(b"{}")
+        give_weights(run)
         return run.finish()
 
     return make
+
+
+def give_weights(run):
+    run.folder.weights_path.write_bytes(b"weights")
+    run.folder.card_path.write_bytes(b"{}")
 
 
 @pytest.fixture

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.recipe import TrainingRecipe
 from workbench.gui import run_actions_flow
+from workbench.gui.colors import DARK, LIGHT
 from workbench.gui.dialogs.compare_runs import CompareRuns
 from workbench.gui.find_flow import FindFlow
 from workbench.gui.run_actions_flow import RunActions
@@ -89,6 +90,21 @@ def test_a_run_with_itself_is_the_same(qtbot, context, written, open_library):
     qtbot.addWidget(dialog)
     qtbot.waitUntil(lambda: dialog.comparison is not None)
     assert dialog.words.text() == "Both runs are the same in everything that is compared."
+    dialog.reject()
+
+
+def test_the_colours_of_a_comparison_follow_the_theme(qtbot, context, written, open_library):
+    a = written("one", recipe=TrainingRecipe(epochs=4)).begin().train(2).finish()
+    b = written("two", recipe=TrainingRecipe(epochs=9)).begin().train(1).finish()
+    open_library()
+    context.theme.set_mode("light")
+    dialog = CompareRuns(context.theme, context.library.runs, a.path, b.path)
+    qtbot.addWidget(dialog)
+    qtbot.waitUntil(lambda: dialog.comparison is not None)
+    for mode, colors in (("dark", DARK), ("light", LIGHT)):
+        context.theme.set_mode(mode)
+        row = dialog.tree.topLevelItem(0).child(0)
+        assert row.foreground(0).color() == QColor(colors.dim)
     dialog.reject()
 
 

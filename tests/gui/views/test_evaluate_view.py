@@ -7,7 +7,11 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPointF, Qt
 
-from tests.gui.views.test_classify_view import ScriptedService, model  # noqa: F401 - a fixture
+from tests.gui.views.test_classify_view import (
+    ScriptedService,
+    give_weights,
+    model,  # noqa: F401 - a fixture
+)
 from workbench.core.project import Choice
 from workbench.gui.views.evaluate import EvaluateView
 from workbench.protocol.messages import (
@@ -123,3 +127,41 @@ def test_a_failure_is_told_and_the_result_before_stays(shown, service):
     assert shown.wait.text() == "There are no test pictures. Choose a data set."
     assert shown.accuracy.value.text() == "75.0 %"
     assert shown.start.isEnabled()
+
+
+def test_a_new_training_is_followed_once_it_has_weights(
+    qtbot,
+    view,
+    context,
+    written,
+    model,  # noqa: F811
+):
+    older, library = view.chooser.path, context.library
+    newer = model("newer")
+    library.select(older)
+    library.refresh()
+    qtbot.waitUntil(lambda: view.chooser.box.count() == 2)
+    assert view.chooser.path == older
+    training = written("training").begin()
+    library.select(training.path)
+    assert view.chooser.path == older
+    give_weights(training)
+    library.refresh()
+    qtbot.waitUntil(lambda: view.chooser.path == training.path)
+    view.chooser.choose(newer.path)
+    library.refresh()
+    with qtbot.waitSignal(library.runs_changed):
+        training.finish()
+        library.refresh()
+    assert view.chooser.path == newer.path
+
+
+def test_a_view_opened_later_shows_the_selected_run(qtbot, view, context, service, model):  # noqa: F811
+    selected = view.chooser.path
+    model("newer")
+    context.library.select(selected)
+    context.library.refresh()
+    qtbot.waitUntil(lambda: view.chooser.box.count() == 2)
+    later = EvaluateView(replace(context, service=service))
+    qtbot.addWidget(later)
+    assert later.chooser.path == selected

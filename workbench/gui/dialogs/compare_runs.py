@@ -33,7 +33,6 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.summary import RunSummary
 
 SIZE = QSize(760, 620)
-TITLE_PX = 250
 
 
 class CompareRuns(QDialog):
@@ -73,6 +72,7 @@ class CompareRuns(QDialog):
         self.copy.clicked.connect(self._on_copy)
         self.swap.clicked.connect(self._on_swap)
         self.close_button.clicked.connect(self.reject)
+        theme.changed.connect(self._fill_tree)
         self.compare()
 
     def _build(self) -> None:
@@ -82,11 +82,10 @@ class CompareRuns(QDialog):
         self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         header = self.tree.header()
         header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(0, TITLE_PX)
+        for column in (0, 3):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         for column in (1, 2):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
         choosers = QHBoxLayout()
         choosers.setSpacing(8)
         choosers.addWidget(self.left, 1)
@@ -118,7 +117,8 @@ class CompareRuns(QDialog):
 
         def fail(error: WorkbenchError) -> None:
             if number == self._asked:
-                self.tree.clear()
+                self.comparison = None
+                self._fill_tree()
                 self.words.say(str(error), is_bad=True)
 
         self._background.run(lambda: compare_runs(RunFolder(left), RunFolder(right)), show, fail)
@@ -128,9 +128,12 @@ class CompareRuns(QDialog):
         self.comparison = comparison
         self.words.say(summary_words(comparison))
         self.copy.setEnabled(True)
+        self._fill_tree()
+
+    def _fill_tree(self) -> None:
         self.tree.clear()
-        ordered = sorted(comparison.sections, key=lambda section: section.is_equal)
-        for section in ordered:
+        sections = self.comparison.sections if self.comparison is not None else ()
+        for section in sorted(sections, key=lambda section: section.is_equal):
             self._add_section(section)
 
     def _add_section(self, section: Section) -> None:

@@ -53,7 +53,7 @@ def network_facts(graph: Graph, analysis: Analysis, recipe: TrainingRecipe) -> F
         ("Parameters", count(costs.parameters.total)),
         *([("of these not learned", count(kept))] if kept else []),
         ("Multiply-adds", short(costs.multiply_adds)),
-        (f"Memory, batch {count(recipe.batch_size)}", bytes_text(costs.memory_bytes)),
+        (f"Layer memory, batch {count(recipe.batch_size)}", bytes_text(costs.memory_bytes)),
     ]
 
 

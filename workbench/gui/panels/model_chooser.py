@@ -1,4 +1,4 @@
-"""Which run answers: the newest that can, unless the user has chosen another."""
+"""Which run answers: one chosen here, else one that is followed, else the newest that can."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class ModelChooser(QWidget):
         super().__init__()
         self._library = library
         self._chosen: Path | None = None
+        self._followed: Path | None = None
         self._current: Path | None = None
         self.box = ElidedComboBox()
         self.box.setAccessibleName("Network")
@@ -67,6 +68,14 @@ class ModelChooser(QWidget):
         self._chosen = path
         self._refresh()
 
+    def follow(self, path: Path | None) -> None:
+        """Shows the run that was selected elsewhere, as soon as it has weights.
+
+        Until then it stays with the one it shows. What was chosen here before is over.
+        """
+        self._chosen, self._followed = None, path
+        self._refresh()
+
     def _on_activated(self, row: int) -> None:
         self.choose(Path(self.box.itemData(row)))
 
@@ -79,9 +88,15 @@ class ModelChooser(QWidget):
             for path, words in wanted:
                 self.box.addItem(words, path)
         paths = [run.path for run in models]
-        current = self._chosen if self._chosen in paths else (paths[0] if paths else None)
+        current = self._best_of(paths)
         if current is not None:
             self.box.setCurrentIndex(paths.index(current))
         if current != self._current:
             self._current = current
             self.model_changed.emit()
+
+    def _best_of(self, paths: list[Path]) -> Path | None:
+        """Of the runs with weights, newest first, the one to show."""
+        shown = self._current if self._followed is not None else None
+        wanted = (path for path in (self._chosen, self._followed, shown) if path in paths)
+        return next(wanted, paths[0] if paths else None)

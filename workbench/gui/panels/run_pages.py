@@ -63,7 +63,8 @@ class RunPages(QWidget):
             self.classes.grow()
 
     def close_background(self) -> None:
-        """Waits for what still reads; called before the application ends."""
+        """Waits for what still reads or writes; called before the application ends."""
+        self.plots.close_background()
         if self.classes is not None:
             self.classes.close_background()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -128,27 +128,31 @@ def _cell(value: Any) -> str:
     return str(value) if np.isfinite(value) else ""
 
 
-def save_plot(
+def plot_file(
     path: Path, widget: QWidget, title: str, runs: Sequence[RunTable], *, is_plain: bool = False
-) -> None:
-    """Writes the format that the file's ending names.
+) -> Callable[[], None]:
+    """Draws the plot now, in this thread; what is returned writes the file, in any thread.
+
+    A table is made there too: a long run has millions of numbers. The file's ending names
+    the format. The returned function raises SaveError when the file cannot be written.
 
     Raises:
-        SaveError: the ending is none of .png, .svg, .csv, or the file cannot be written.
+        SaveError: the ending is none of .png, .svg, .csv, or the plot cannot be drawn.
     """
     ending = path.suffix.lower()
     if ending == ".png":
-        save_bytes(path, png_bytes(widget))
-    elif ending == ".svg":
-        save_bytes(path, svg_bytes(widget, title))
-    elif ending == ".csv":
+        picture = png_bytes(widget)
+        return lambda: save_bytes(path, picture)
+    if ending == ".svg":
+        drawing = svg_bytes(widget, title)
+        return lambda: save_bytes(path, drawing)
+    if ending == ".csv":
         name = title.lower().replace(" ", "_")
-        save_bytes(path, csv_text(name, runs, is_plain=is_plain).encode())
-    else:
-        raise SaveError(
-            "A plot cannot be saved in this format.",
-            where=str(path),
-            received=ending or "no ending",
-            expected=".png, .svg or .csv",
-            fix="Give the file one of these endings.",
-        )
+        return lambda: save_bytes(path, csv_text(name, runs, is_plain=is_plain).encode())
+    raise SaveError(
+        "A plot cannot be saved in this format.",
+        where=str(path),
+        received=ending or "no ending",
+        expected=".png, .svg or .csv",
+        fix="Give the file one of these endings.",
+    )

@@ -107,7 +107,8 @@ class _EpochColumns:
     def extend(self, epochs: Sequence[EpochFinished]) -> None:
         """Takes in the epochs that came since the last call."""
         if self._count and (len(epochs) < self._count or epochs[self._count - 1] is not self._last):
-            self._count = 0  # an epoch was told again
+            # An epoch was told again: what somebody still draws or writes keeps its values.
+            self._count, self._table = 0, np.empty_like(self._table)
         if len(epochs) > self._table.shape[1]:
             grown = np.empty((6, 2 * len(epochs)))
             grown[:, : self._count] = self._table[:, : self._count]

@@ -4,7 +4,7 @@ each epoch, the best epoch marked, other runs beside it, and a crosshair with ex
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import THICK, Span
-from workbench.gui.plots.export import RunTable, save_plot
+from workbench.gui.plots.export import RunTable, plot_file
 from workbench.gui.plots.header import PlotHeader
 from workbench.gui.plots.run_curves import RunCurves, RunLook
 from workbench.gui.plots.series import Reading, Series
@@ -210,18 +210,21 @@ class LivePlot(QFrame):
             words += " images" if scale.kind == "images" else ""
         return words
 
-    def save(self, path: Path) -> None:
-        """Writes the plot without its controls: .png, .svg, or .csv with every value.
+    def file_writer(self, path: Path) -> Callable[[], None]:
+        """Draws the plot without its controls: .png, .svg, or .csv with every value.
+
+        Returns:
+            What writes the file, in any thread; raises SaveError when it cannot.
 
         Raises:
-            SaveError: another ending, or a file that cannot be written.
+            SaveError: another ending.
         """
         self.show_crosshair(None)
         self.header.show_controls(is_shown=False)
         self.axes.set_caching(is_on=False)
         try:
             runs = [RunTable(run.title, run.series, run.scale) for run in self.runs]
-            save_plot(path, self, self.title, runs, is_plain=self._is_plain)
+            return plot_file(path, self, self.title, runs, is_plain=self._is_plain)
         finally:
             self.axes.set_caching(is_on=True)
             self.header.show_controls(is_shown=True)

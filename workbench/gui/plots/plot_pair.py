@@ -13,6 +13,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
+from workbench.client.background import Background
 from workbench.errors import WorkbenchError
 from workbench.gui.dialogs.save_path import ask_save_path
 from workbench.gui.plots.choices import PlotChoices
@@ -51,9 +52,10 @@ class PlotPair(QWidget):
     only while the plots can be seen.
 
     Signals:
-        failed: An export failed, in words.
+        saved, failed: An export was written or failed, in words.
     """
 
+    saved = Signal(str)
     failed = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
@@ -76,6 +78,7 @@ class PlotPair(QWidget):
         self._is_dirty = True
         self._is_urgent = True
         self._pace = RedrawPace()
+        self._background = Background(self, max_threads=1)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)
@@ -350,11 +353,22 @@ class PlotPair(QWidget):
             self.export(plot, Path(path))
 
     def export(self, plot: LivePlot, path: Path) -> None:
-        """Writes one plot as the file's ending says; tells by `failed` when it cannot."""
-        try:
-            plot.save(path)
-        except WorkbenchError as error:
+        """Writes one plot as the file's ending says; `saved` or `failed` follows."""
+
+        def fail(error: WorkbenchError) -> None:
             self.failed.emit(str(error))
+
+        try:
+            write = plot.file_writer(path)
+        except WorkbenchError as error:
+            fail(error)
+            return
+        words = f"The {plot.title.lower()} plot is saved as {path.name}."
+        self._background.run(write, lambda _done: self.saved.emit(words), fail)
+
+    def close_background(self) -> None:
+        """Waits for what is still written; called before the application ends."""
+        self._background.close()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -34,6 +34,7 @@ class DataView(QWidget):
         self._service = context.service
         self._datasets = context.datasets
         self._request = 0
+        self._question = 0  # its number: a source may be asked about twice
         self._described: Choice | None = None
         self._asked: Choice | None = None
         self._timer = QTimer(self)
@@ -52,8 +53,8 @@ class DataView(QWidget):
         self._build()
         self.describe_button.clicked.connect(self.describe)
         self.cancel_button.clicked.connect(self._on_cancel)
-        self._document.dataset_changed.connect(self._on_dataset_changed)
-        self._document.project_replaced.connect(self._on_dataset_changed)
+        self._document.dataset_changed.connect(self._on_source_changed)
+        self._document.project_replaced.connect(self._on_source_changed)
         self._set_busy(is_busy=False)
 
     def _build(self) -> None:
@@ -96,8 +97,7 @@ class DataView(QWidget):
         spec = self._datasets.get(choice.key)
         if spec is None:
             return
-        if self._request:
-            self._service.cancel(self._request)
+        self._call_off()
         self._asked = choice
         self._set_busy(is_busy=True)
         self._say("Starting to look…")
@@ -111,14 +111,27 @@ class DataView(QWidget):
                 test_share=recipe.test_share,
                 seed=recipe.seed,
             ),
-            partial(self._on_answer, choice),
+            partial(self._on_answer, self._question),
         )
 
-    def _on_dataset_changed(self) -> None:
-        if self._document.project.dataset == self._described:
-            return
+    def _call_off(self) -> None:
+        """Whatever was asked: its answers are passed over from here on."""
+        self._timer.stop()
+        self._question += 1
+        if self._request:
+            self._service.cancel(self._request)
+            self._request = 0
+            self._set_busy(is_busy=False)
+
+    def _on_source_changed(self) -> None:
+        """Another source, or the document has forgotten what was told about this one."""
+        self._described = None
         self.contents.clear()
         self.split.set_given(Given())
+        if self._request and self._asked == self._document.project.dataset:
+            return  # the answer is on its way
+        self._call_off()
+        self._say("")
         if self.isVisible():
             self._ask_soon()
 
@@ -142,8 +155,8 @@ class DataView(QWidget):
         value = self._document.project.dataset.params.get(spec.source_param, "")
         return bool(spec.source_param) and not value
 
-    def _on_answer(self, choice: Choice, answer: AnyAnswer) -> None:
-        if choice != self._asked:
+    def _on_answer(self, question: int, answer: AnyAnswer) -> None:
+        if question != self._question:
             return
         if isinstance(answer, Progress):
             self._say(answer.text)
@@ -152,27 +165,26 @@ class DataView(QWidget):
         self._request = 0
         self._set_busy(is_busy=False)
         if isinstance(answer, DataDescription):
-            self._show(choice, answer)
+            self._show(answer)
         elif isinstance(answer, Failed):
             self._described = None
             self._say("")
             self.contents.show_error(answer.error)
 
-    def _show(self, choice: Choice, description: DataDescription) -> None:
-        self._described = choice
+    def _show(self, description: DataDescription) -> None:
+        self._described = self._asked
         self._say("")
         self.contents.show_description(description)
         self.split.set_given(_given(description))
-        if choice == self._document.project.dataset:
-            self._document.set_dataset_facts(
-                DatasetFacts(
-                    shape=tuple(description.shape) or None,
-                    num_classes=len(description.classes),
-                    title=description.title,
-                    num_train=description.num_train,
-                    num_test=description.num_test,
-                )
+        self._document.set_dataset_facts(
+            DatasetFacts(
+                shape=tuple(description.shape) or None,
+                num_classes=len(description.classes),
+                title=description.title,
+                num_train=description.num_train,
+                num_test=description.num_test,
             )
+        )
 
     def _on_cancel(self) -> None:
         if self._request:

@@ -85,6 +85,7 @@ class EvaluateView(QWidget):
         self._connect()
         self._show_idle()
         self._on_model_changed()
+        self._on_current_changed()
 
     def _build(self) -> None:
         top = QHBoxLayout()
@@ -205,9 +206,7 @@ class EvaluateView(QWidget):
 
     def _on_current_changed(self) -> None:
         current = self._context.library.current
-        summary = self._context.library.summary(current.run.path) if current is not None else None
-        if summary is not None and summary.has_model:
-            self.chooser.choose(summary.path)
+        self.chooser.follow(current.run.path if current is not None else None)
 
     def _on_cancel(self) -> None:
         if self._request:

@@ -136,6 +136,7 @@ class TrainView(QMainWindow):
         self.trouble.retry_wanted.connect(self._on_retry)
         self.prediction.batch_wanted.connect(self._on_batch)
         self.plots.failed.connect(self._say)
+        self.plots.saved.connect(self._say)
         self.log.output_wanted.connect(self._on_output_wanted)
         self.runs.asked.connect(self.actions_of_runs.do)
         self.actions_of_runs.said.connect(self._say)

@@ -25,6 +25,7 @@ from workbench.gui.widgets.cards import Card
 from workbench.gui.widgets.labels import plain_label, plain_tip
 from workbench.gui.widgets.network_sketch import NetworkSketch
 from workbench.gui.widgets.numbers import count
+from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.gui.window_state import WindowState
 from workbench.templates import Template, list_templates
 
@@ -53,6 +54,7 @@ class WelcomeView(QScrollArea):
         self._state = state
         self._cards: list[Card] = []
         self._templates = list_templates()
+        self.wait = WaitLabel()
         self.setWidgetResizable(True)
         page = QWidget()
         self.setWidget(page)
@@ -80,7 +82,8 @@ class WelcomeView(QScrollArea):
         words.setProperty("role", "dim")
         words.setFont(ui_font(15))
         column.addWidget(words)
-        column.addSpacing(22)
+        column.addWidget(self.wait)
+        column.addSpacing(8)
         self._grid = QGridLayout()
         self._grid.setSpacing(18)
         column.addLayout(self._grid)
@@ -92,6 +95,13 @@ class WelcomeView(QScrollArea):
     def cards(self) -> list[Card]:
         """The cards, in their order."""
         return list(self._cards)
+
+    def show_wait(self, words: str) -> None:
+        """Says what is being done; "" when it is over."""
+        if words:
+            self.wait.wait_for(words)
+        else:
+            self.wait.say("")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

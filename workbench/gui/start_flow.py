@@ -1,0 +1,70 @@
+"""Starting a project from a folder of pictures: they are counted in another thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.client.background import Background
+from workbench.core.project import Project
+from workbench.errors import WorkbenchError
+from workbench.gui.dialogs.messages import show_error
+from workbench.starter import project_for_folder
+
+if TYPE_CHECKING:
+    from workbench.gui.main_window import MainWindow
+
+
+class StartFlow(QObject):
+    """The way from a folder to a project that fits it.
+
+    A folder chosen later, or any project opened meanwhile, calls the counting off.
+
+    Signals:
+        waiting: What is being done, "" when it is over.
+    """
+
+    waiting = Signal(str)
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._background = Background(self, max_threads=1)
+        self._asked = 0
+        self._is_counting = False
+        window.files.opened.connect(self._call_off)
+
+    def close(self) -> None:
+        """Waits for what still reads."""
+        self._background.close()
+
+    def from_folder(self, folder: str) -> None:
+        """Starts a project that fits a folder of pictures, and shows them."""
+        self._asked += 1
+        number = self._asked
+
+        def start(project: Project) -> None:
+            if number == self._asked:
+                self._call_off()
+                self._start(project)
+
+        def fail(error: WorkbenchError) -> None:
+            if number == self._asked:
+                self._call_off()
+                show_error(self._window, error)
+
+        self._is_counting = True
+        self.waiting.emit(f"Counting the pictures in “{Path(folder).name}”…")
+        self._background.run(lambda: project_for_folder(folder), start, fail)
+
+    def _call_off(self) -> None:
+        self._asked += 1
+        if self._is_counting:
+            self._is_counting = False
+            self.waiting.emit("")
+
+    def _start(self, project: Project) -> None:
+        if self._window.files.new(project):
+            self._window.show_view("data")
