@@ -66,7 +66,7 @@ def measured_run(
         batch_size: Of the run, which may be smaller than the recipe's.
         precision: "float32" or "bfloat16".
         images_per_second: The median of its epochs.
-        memory_bytes: The most that a heartbeat told; 0 where none did.
+        memory_bytes: The most that its trainer has held; 0 where the system does not tell.
     """
     return MeasuredRun(
         multiply_adds=analysis.costs.multiply_adds,

@@ -17,7 +17,7 @@ from workbench.protocol.messages import (
     FindBatchSize,
 )
 from workbench.runs.outcome import memory_limit
-from workbench.worker.heartbeat import resident_bytes
+from workbench.worker.own_memory import resident_bytes
 from workbench.worker.session import Job
 from workbench.worker.trial import Trial, set_up
 
