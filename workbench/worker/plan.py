@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from workbench.core.checks import analyse
 from workbench.core.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.protocol.events import Plan
 from workbench.runs.speeds import predict_run, read_speeds
+from workbench.targets.this_computer import computes_bfloat16
 from workbench.worker.loop import MAX_STEPS, StepResults, steps_per_call
 from workbench.worker.plan_cache import Known, keep_known, plan_key, read_known
 from workbench.worker.plan_search import search
 from workbench.worker.plan_words import plan_words
-from workbench.worker.precision import computes_bfloat16
 from workbench.worker.trainable import Task, Trainable, make_trainable, training_batches
 from workbench.worker.ways import Timing, Way, best_way, gain_of, possible_ways
 
@@ -86,8 +88,12 @@ def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settl
 
 
 def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> Settled:
-    """The network made as a plan says that was settled earlier; its batches from a step on."""
+    """The network made as a plan says that was settled earlier; its batches from a step on.
+
+    Where the pictures lie is not taken from the plan: today's memory decides.
+    """
     trainable = make_trainable(task, way_of(plan), check)
+    plan = msgspec.structs.replace(plan, pipeline=task.place)
     return Settled(plan, trainable, training_batches(task, trainable, start_step=start_step))
 
 

@@ -19,9 +19,8 @@ from workbench.core.project_file import graph_to_plain
 from workbench.core.save import save_bytes
 from workbench.errors import SaveError
 from workbench.runs.home import cache_home
-from workbench.targets.this_computer import cpu_flags, cpu_model, num_cores
+from workbench.targets.this_computer import computes_bfloat16, cpu_flags, cpu_model, num_cores
 from workbench.worker.plan_search import SearchResult, budget_s
-from workbench.worker.precision import computes_bfloat16
 from workbench.worker.versions import versions
 from workbench.worker.ways import Timing, Way
 
