@@ -11,7 +11,7 @@ import pytest
 from tests.written_runs import WrittenRun
 from workbench.cli import _follow, _service, main
 from workbench.cli import train as train_command
-from workbench.runs.control import is_stop_asked
+from workbench.runs.control import wish_of
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_control_c_stops_the_run_and_is_told_by_the_exit_code(
         for press in presses:
             signal.raise_signal(press)
             return
-        assert is_stop_asked(written.folder)
+        assert wish_of(written.folder)
         written.finish(outcome)
 
     monkeypatch.setattr(_follow.time, "sleep", pause)

@@ -13,7 +13,7 @@ from PySide6.QtCore import QFile
 
 from workbench.client import stop_ladder
 from workbench.client.run_library import RunLibrary
-from workbench.runs.control import is_stop_asked
+from workbench.runs.control import wish_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import LOCK_FD_VARIABLE
 
@@ -113,7 +113,7 @@ def test_stop_asks_once_and_offers_more_only_when_it_takes_long(
         library.stop()
         assert library.is_stopping(run.path)
     assert offered.args == [str(run.path)]
-    assert is_stop_asked(run.folder)
+    assert wish_of(run.folder)
 
 
 def test_a_run_that_stops_in_time_is_offered_nothing(qtbot, library, written, monkeypatch):

@@ -11,7 +11,7 @@ from workbench.core.project import Project
 from workbench.errors import RunError
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.runs import queue
-from workbench.runs.control import is_stop_asked, wish_of
+from workbench.runs.control import wish_of
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.notes import RunNotes, read_notes
@@ -130,8 +130,8 @@ def test_one_that_has_just_begun_is_stopped_when_it_should_leave_the_queue(
     open_library(qtbot, library)
     queue.start_now(run)  # by somebody else, and the list does not know it yet
     library.stop(run.path)
-    qtbot.waitUntil(lambda: is_stop_asked(run))
-    assert not is_stop_asked(busy.folder)
+    qtbot.waitUntil(lambda: wish_of(run) is not None)
+    assert not wish_of(busy.folder)
 
 
 def test_a_queue_that_cannot_go_on_is_told_once(qtbot, library, monkeypatch):

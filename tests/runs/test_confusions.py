@@ -9,7 +9,6 @@ from workbench.errors import SaveError
 from workbench.runs.confusions import (
     NAME,
     append_confusion,
-    num_confusions,
     read_class_accuracy,
     read_confusion,
     truncate_confusions,
@@ -21,12 +20,12 @@ def matrix(number, classes=3):
 
 
 def test_what_is_kept_is_read_back(run):
-    assert num_confusions(run) == 0
+    assert len(read_class_accuracy(run)) == 0
     assert read_confusion(run, 1) is None
     assert read_class_accuracy(run).shape == (0, 0)
     for epoch in range(1, 6):
         append_confusion(run, epoch, matrix(epoch))
-    assert num_confusions(run) == 5
+    assert len(read_class_accuracy(run)) == 5
     for epoch in range(1, 6):
         assert np.array_equal(read_confusion(run, epoch), matrix(epoch))
     assert read_confusion(run, 0) is None
@@ -37,14 +36,14 @@ def test_a_resumed_run_replaces_what_it_trains_again(run):
     for epoch in range(1, 6):
         append_confusion(run, epoch, matrix(epoch))
     truncate_confusions(run, 3)
-    assert num_confusions(run) == 3
+    assert len(read_class_accuracy(run)) == 3
     append_confusion(run, 3, matrix(33))
     append_confusion(run, 4, matrix(44))
-    assert num_confusions(run) == 4
+    assert len(read_class_accuracy(run)) == 4
     assert np.array_equal(read_confusion(run, 2), matrix(2))
     assert np.array_equal(read_confusion(run, 3), matrix(33))
     truncate_confusions(run, 9)
-    assert num_confusions(run) == 4
+    assert len(read_class_accuracy(run)) == 4
 
 
 def test_class_accuracy_is_the_share_of_each_true_class(run):
@@ -74,12 +73,12 @@ def test_a_file_cut_anywhere_is_read_and_written_on(run, cut):
         append_confusion(run, epoch, matrix(epoch))
     path = run.path / NAME
     path.write_bytes(path.read_bytes()[:cut])
-    whole = num_confusions(run)
+    whole = len(read_class_accuracy(run))
     assert whole == max(0, min(cut, 156) - 12) // 36
     for epoch in range(1, whole + 1):
         assert np.array_equal(read_confusion(run, epoch), matrix(epoch))
     append_confusion(run, whole + 1, matrix(9))
-    assert num_confusions(run) == whole + 1
+    assert len(read_class_accuracy(run)) == whole + 1
     assert np.array_equal(read_confusion(run, whole + 1), matrix(9))
 
 

@@ -6,7 +6,7 @@ from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
-from workbench.runs.control import ask_to_stop, is_stop_asked
+from workbench.runs.control import ask_to_stop, wish_of
 from workbench.runs.folder import create_run, find_model, open_run
 from workbench.runs.home import cache_home, data_home, runs_home
 from workbench.runs.lock import is_locked
@@ -80,10 +80,10 @@ def test_a_damaged_request_is_told(run, text, match):
 
 
 def test_stop_is_asked_once_and_stays_asked(run):
-    assert not is_stop_asked(run)
+    assert not wish_of(run)
     ask_to_stop(run)
     ask_to_stop(run)
-    assert is_stop_asked(run)
+    assert wish_of(run)
 
 
 def test_the_lock_is_proof_of_life(run):

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from workbench.core.predict import MeasuredRun
+from workbench.core.recipe import TrainingRecipe
 from workbench.errors import SaveError
+from workbench.runs import speeds
 from workbench.runs.speeds import add_speed, read_speeds
+from workbench.targets.this_computer import HIDE_BFLOAT16, computes_bfloat16
 
 
 def _run(speed: float) -> MeasuredRun:
@@ -22,6 +25,18 @@ def test_speeds_are_kept_in_order_and_the_oldest_forgotten(tmp_path: Path) -> No
     for speed in range(105):
         add_speed(_run(float(speed)), path)
     assert [run.images_per_second for run in read_speeds(path)] == [float(n) for n in range(5, 105)]
+
+
+def test_a_prediction_is_for_the_precision_that_a_run_would_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    units = frozenset({"amx_bf16"})
+    assert computes_bfloat16(units)
+    assert not computes_bfloat16(frozenset({"avx2"}))
+    assert speeds._precision(TrainingRecipe(precision="bfloat16")) == "bfloat16"
+    monkeypatch.setenv(HIDE_BFLOAT16, "1")
+    assert not computes_bfloat16(units)
+    assert speeds._precision(TrainingRecipe()) == "float32"
 
 
 def test_a_damaged_file_is_begun_again(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ def test_a_byte_decides_where_it_can():
     size, limit = threshold(0.3)
     assert size == 2
     assert limit / 65_536 == pytest.approx(0.3, abs=1e-5)
+    assert threshold(0.999999) == (2, 65_535)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -38,6 +39,13 @@ def test_it_drops_scales_and_passes_gradients_on(rate, dtype):
     # Neighbours and pictures are independent: no stripes from words that hold several bytes.
     assert abs(np.corrcoef(values[:, :-1].ravel(), values[:, 1:].ravel())[0, 1]) < 0.02
     assert abs(np.corrcoef(values[:-1].ravel(), values[1:].ravel())[0, 1]) < 0.02
+
+
+def test_a_rate_next_to_one_is_no_fault():
+    import keras
+
+    dropped = np.asarray(fast_dropout(keras)(0.999999, seed=5)(np.ones((64, 64)), training=True))
+    assert np.mean(dropped == 0) > 0.99
 
 
 def test_it_draws_from_its_seed_and_goes_on():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from workbench.core.project_file import project_text
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
+from workbench.worker import find_batch
+from workbench.worker.trial import Trial
 
 pytestmark = pytest.mark.worker
 
@@ -62,6 +66,21 @@ def test_a_batch_that_cannot_fit_is_told_and_not_tried(call, small_project):
     assert "can be used" in tried.problem
     assert found.largest == 0
     assert "512" in found.words
+
+
+class FullTrial(Trial):
+    """Has no memory left to build in."""
+
+    def compiled(self, **recipe):
+        raise MemoryError(f"Unable to allocate 9 GiB for {recipe}")
+
+
+def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_told(small_project):
+    job = SimpleNamespace(id=5)
+    tried = find_batch._try(job, FullTrial(job, None, small_project(), None), 64)
+    assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")
+    words = find_batch._found(job, [tried]).words
+    assert words == "Not even a batch of 64 fits: it runs out of memory."
 
 
 def test_a_project_that_cannot_be_trained_is_refused_in_words(call, small_project):

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,21 +15,12 @@ from hypothesis import strategies as st
 
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
-from workbench.errors import DatasetError, SaveError
-from workbench.protocol.events import Plan
-from workbench.runs.checkpoint import DataMark, TrainerState, read_checkpoint
+from workbench.errors import DatasetError
 from workbench.runs.event_log import EventWriter, read_all
-from workbench.runs.folder import create_run
-from workbench.runs.machine import this_machine
-from workbench.runs.model_card import ModelCard
-from workbench.runs.weights_file import read_arrays
-from workbench.worker import checkpoint_keeper
-from workbench.worker.checkpoint_keeper import CheckpointKeeper, Keepsake
 from workbench.worker.compiled import sizes_of
 from workbench.worker.failure import error_parts
 from workbench.worker.loop import CallLength, StepResults
 from workbench.worker.order import endless_passes, padded_batches, whole_epochs
-from workbench.worker.precision import choose_precision
 from workbench.worker.progress import Teller
 
 pytestmark = pytest.mark.worker
@@ -65,20 +55,7 @@ def test_padded_batches_hold_each_picture_once(count, batch):
     assert indices[weights > 0].tolist() == list(range(count))
 
 
-def test_precision_follows_the_processor_unless_the_recipe_says_otherwise():
-    auto = TrainingRecipe()
-    assert choose_precision(auto, frozenset({"amx_bf16"})).precision == "bfloat16"
-    assert choose_precision(auto, frozenset({"avx512_bf16"})).precision == "bfloat16"
-    assert choose_precision(auto, frozenset({"avx2"})).precision == "float32"
-    wanted = TrainingRecipe(precision="bfloat16")
-    assert choose_precision(wanted, frozenset()).precision == "bfloat16"
-    assert "slow" in choose_precision(wanted, frozenset()).words
-    assert choose_precision(TrainingRecipe(precision="float32")).precision == "float32"
-
-
 def test_sizes_follow_recipe_data_and_replicas():
-    from workbench.core.project import Project
-
     project = Project(recipe=TrainingRecipe(batch_size=64, epochs=2))
     assert sizes_of(project, 1000).steps_per_epoch == 15
     assert sizes_of(project, 30).batch_size == 30
@@ -113,59 +90,6 @@ def test_failures_are_told_in_words():
     unknown = error_parts(ZeroDivisionError("division by zero"))
     assert "ZeroDivisionError" in unknown.what
     assert unknown.received == "division by zero"
-
-
-def _keepsake(number, card=None):
-    state = TrainerState(
-        number=number, step=10 * number, epochs_done=number, seconds=1.0,
-        plan=Plan(precision="float32"), machine=this_machine({}),
-        data=DataMark(num_train=1, num_validation=0, num_test=0, digest=""),
-    )  # fmt: skip
-    weights = {"w": np.full(3, number, np.float32)}
-    return Keepsake(state, weights, weights=weights if card else None, card=card)
-
-
-def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
-    run = create_run(Project())
-    card = ModelCard(class_names=["a"], input_shape=[1, 1, 1], fit="crop", graph={})
-    told = []
-    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *it: told.append(it))
-    for number in range(1, 51):
-        keeper.keep_soon(_keepsake(number, card))
-    keeper.close()
-    assert read_checkpoint(run).state.step == 500
-    assert read_arrays(run.weights_path)["w"].tolist() == [50.0] * 3
-    assert run.model_card().checksum == ""
-    keeper.keep_model({"w": np.zeros(3, np.float32)}, card)
-    assert read_arrays(run.weights_path, checksum=run.model_card().checksum)["w"].sum() == 0
-    assert told[-1][0].step == 500
-    assert {error for _, error in told} == {None}
-
-    run.checkpoints_path.rename(run.path / "aside")
-    run.checkpoints_path.write_text("in the way")
-    failing = CheckpointKeeper(run, before=lambda: None, tell=lambda *it: told.append(it))
-    failing.keep_soon(_keepsake(51))
-    failing.close()
-    assert isinstance(told[-1][1], SaveError)
-
-
-def test_a_checkpoint_is_due_after_a_minute_an_epoch_or_a_failure(monkeypatch):
-    run, now = create_run(Project()), time.monotonic()
-    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *_: None)
-    keeper.close()
-
-    def due_after(seconds):
-        monkeypatch.setattr(checkpoint_keeper.time, "monotonic", lambda: now + seconds)
-        return keeper.is_due(is_epoch_end=False), keeper.is_due(is_epoch_end=True)
-
-    keeper._kept_at = now
-    assert due_after(0.5) == (False, False)
-    assert due_after(1.5) == (False, True)
-    assert due_after(61.0) == (True, True)
-    keeper._pause_s = 30.0  # what a large model costs
-    assert due_after(20.0) == (False, False)
-    keeper._has_problem = True
-    assert due_after(3.0) == (True, True)
 
 
 def test_progress_is_throttled_but_first_and_last_are_told(tmp_path):

@@ -15,8 +15,8 @@ from workbench.core.specs import FilePart
 from workbench.pictures import write_png
 from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.prepare import PreparedPart
+from workbench.worker import pipeline, reading_fault
 from workbench.worker import place as place_module
-from workbench.worker import reading_fault
 from workbench.worker.failure import error_parts
 from workbench.worker.order import endless_passes, whole_epochs
 from workbench.worker.pipeline import evaluation_pipeline, training_pipeline
@@ -84,11 +84,13 @@ def test_a_pipeline_from_a_later_step_goes_on_where_the_first_was(parts, order, 
     assert any((x != y).any() for (x, _), (y, _) in zip(whole[:6], whole[5:11], strict=True))
 
 
-def test_batches_are_the_same_wherever_the_pictures_lie_and_whoever_makes_them(parts):
-    first = batches(parts["memory"], steps=8, threads=1)
+def test_batches_are_the_same_wherever_the_pictures_lie_and_whoever_makes_them(parts, monkeypatch):
+    monkeypatch.setattr(pipeline, "_THREADS", 1)
+    first = batches(parts["memory"], steps=8)
+    monkeypatch.setattr(pipeline, "_THREADS", 4)
     for kind, place in [("memory", "cached"), ("cached", "memory"), ("cached", "cached"),
                         ("streamed", "streamed"), ("streamed", "memory")]:  # fmt: skip
-        assert_equal(first, batches(parts[kind], steps=8, place=place, threads=4))
+        assert_equal(first, batches(parts[kind], steps=8, place=place))
 
 
 def test_the_same_dataset_can_begin_anew_at_any_step(parts):

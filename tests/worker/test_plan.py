@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
+from workbench.targets.this_computer import HIDE_BFLOAT16, computes_bfloat16
 from workbench.worker import plan_search
-from workbench.worker.plan_cache import keep_timings, plan_key, read_timings
+from workbench.worker.plan_cache import Known, keep_known, plan_key, read_known
 from workbench.worker.plan_search import search
 from workbench.worker.plan_words import plan_words
-from workbench.worker.precision import HIDE_BFLOAT16, computes_bfloat16
 from workbench.worker.ways import PLAIN, Timing, Way, best_way, gain_of, possible_ways
 
 pytestmark = pytest.mark.worker
@@ -87,7 +88,7 @@ def test_a_short_run_is_hardly_measured():
     computer = Computer(bfloat16=0.1, float32=0.3)
     result = computer.search((BF16, PLAIN), steps=300)
     assert computer.started == [BF16]
-    assert result.skipped == (PLAIN,)
+    assert result.skipped == {PLAIN: pytest.approx(0.02 * 300 * 0.1 - 0.2)}
 
 
 @pytest.mark.parametrize("steps", [3_000, 10_000, 1_000_000])
@@ -96,7 +97,7 @@ def test_measuring_keeps_within_its_budget(steps):
     result = computer.search((BF16, PLAIN, BF16_XLA), steps=steps)
     allowed = min(plan_search.LONGEST_S, plan_search.LARGEST_SHARE * steps * 0.05)
     assert result.spent_s <= allowed
-    assert set(result.timings) | set(result.skipped) == {BF16, PLAIN, BF16_XLA}
+    assert {*result.timings, *result.skipped} == {BF16, PLAIN, BF16_XLA}
 
 
 def test_a_loser_gets_one_look_and_a_rival_several():
@@ -108,14 +109,43 @@ def test_a_loser_gets_one_look_and_a_rival_several():
 
 
 def test_measurements_are_kept_and_damage_is_no_fault(tmp_path):
-    timings = {BF16: Timing(0.1, 1.0), PLAIN: Timing(0.27, 1.5)}
-    keep_timings("key", timings, tmp_path)
-    keep_timings("key", {BF16_XLA: Timing(0.2, 9.0)}, tmp_path)
-    assert read_timings("key", tmp_path) == {**timings, BF16_XLA: Timing(0.2, 9.0)}
+    known = Known({BF16: Timing(0.1, 1.0), PLAIN: Timing(0.27, 1.5)}, {BF16_XLA: 0.6})
+    keep_known("key", known, tmp_path)
+    assert read_known("key", tmp_path) == known
     for damage in (b"", b"[{}]", b"\xff\xfe", b"[" * 100_000):
         (tmp_path / "key.json").write_bytes(damage)
-        assert read_timings("key", tmp_path) == {}
-    keep_timings("key", timings, tmp_path / "key.json")  # a file where a folder should be
+        assert read_known("key", tmp_path) == Known()
+    keep_known("key", known, tmp_path / "key.json")  # a file where a folder should be
+
+
+def test_a_way_that_was_too_long_to_measure_is_measured_for_a_longer_run():
+    ways, computer = (BF16, PLAIN, BF16_XLA), Computer(bfloat16=0.1, float32=0.3, bfloat16_xla=0.05)
+    known = Known().with_search(computer.search(ways, steps=2_000))
+    assert known.timings.keys() == {BF16, PLAIN}
+    left_s = known.skipped[BF16_XLA]
+    assert 0 < left_s < 4.0
+    # 2 % of so many steps of 0.1 s: a little more than was left, then clearly more.
+    assert known.to_measure(ways, round(1.4 * left_s / 0.002)) == ()
+    assert known.to_measure(ways, round(1.6 * left_s / 0.002)) == (BF16_XLA,)
+
+    busy = Computer(bfloat16=0.2, bfloat16_xla=0.1)  # all takes twice as long today
+    racing = (BF16, *known.to_measure(ways, 100_000))
+    known = known.with_search(busy.search(racing, steps=100_000))
+    assert busy.started == [BF16, BF16_XLA]
+    assert {way: timing.step_s for way, timing in known.timings.items()} == pytest.approx(
+        {BF16: 0.2, PLAIN: 0.6, BF16_XLA: 0.1}
+    )
+    assert known.skipped == {}
+    assert known.to_measure(ways, 10**9) == ()
+
+
+def test_a_way_that_was_never_tried_is_measured():
+    known = Known({BF16: Timing(0.1, 1.0), PLAIN: Timing(0.3, 1.0)})  # with XLA pinned to off
+    assert known.to_measure((BF16, PLAIN), 10_000) == ()
+    assert known.to_measure((BF16, PLAIN, BF16_XLA), 10_000) == (BF16_XLA,)
+    assert known.to_measure((PLAIN, F32_XLA), 10_000) == (F32_XLA,)
+    assert Known().to_measure((BF16, PLAIN), 10_000) == (PLAIN,)
+    assert Known().to_measure((BF16,), 10_000) == ()
 
 
 def test_the_key_tells_apart_what_changes_a_step(monkeypatch):
@@ -196,7 +226,10 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     recipe = {"xla": "off"}  # compiling takes long on a busy machine
     measured = compiled_on(recipe=recipe, measure=True, tell=lambda *words: told.append(words))
     assert all(phase == "measuring" for phase, _, _ in told)
-    again = compiled_on(recipe=recipe, plan=measured.plan)
+    # A resumed run's pictures lie where today's memory lets them.
+    before = msgspec.structs.replace(measured.plan, pipeline="streamed")
+    again = compiled_on(recipe=recipe, plan=before)
+    assert again.plan == measured.plan
     (first, first_state), (second, second_state) = train(measured), train(again)
     assert first.losses.tolist() == second.losses.tolist()
     assert first_state.keys() == second_state.keys()
@@ -204,7 +237,7 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
         assert value.tobytes() == second_state[name].tobytes(), name
     files = list((tmp_path / "cache" / "plans").glob("*.json"))
     if computes_bfloat16():  # else there is one way only, which nothing is to be learned from
-        assert len(told) == len(json.loads(files[0].read_text())) == 2
+        assert len(told) == len(json.loads(files[0].read_text())["measured"]) == 2
         assert "measured before" in compiled_on(recipe=recipe).plan.words
 
 

@@ -18,6 +18,8 @@ from workbench.protocol.events import (
     PhaseChanged,
     RunStarted,
 )
+from workbench.protocol.messages import Evaluate
+from workbench.protocol.service_call import ServiceCall
 from workbench.runs.control import ask_to_stop
 from workbench.runs.event_log import read_all
 from workbench.runs.history import MetricHistory
@@ -184,6 +186,17 @@ def test_the_best_epoch_is_kept_where_the_recipe_says_so(trainer, small_project)
     best = max(training.all(EpochFinished), key=lambda event: event.val_accuracy)
     assert card.kept_epoch == finished.best.epoch == best.epoch
     assert finished.test.accuracy == best.val_accuracy
+
+
+def test_what_is_tested_are_the_averages_that_are_kept(trainer, small_project):
+    # Nothing is validated: the test is the only look at the weights.
+    recipe = {"ema_decay": 0.999, "keep": "last", "validation": "none", "precision": "float32"}
+    training = trainer(small_project(**recipe))
+    told = training.finish().test
+    with ServiceCall() as service:
+        *_, answer = service.ask(Evaluate(id=1, model=str(training.run.path)))
+    assert told.loss == pytest.approx(answer.loss, rel=1e-4)
+    assert told.accuracy == pytest.approx(answer.accuracy)
 
 
 def test_epochs_of_a_chosen_number_of_steps(trainer, small_project):

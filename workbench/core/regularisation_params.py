@@ -128,7 +128,8 @@ REGULARISATION: tuple[Param, ...] = (
         minimum=0.0,
         maximum=1.0,
         step=0.05,
-        help="Share of the training pictures of which a random rectangle is replaced by grey.",
+        help="Share of the training pictures of which a random rectangle is filled with the "
+        "picture's mean colour.",
         group="Regularisation",
     ),
 )

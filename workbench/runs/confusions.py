@@ -17,7 +17,7 @@ from workbench.errors import SaveError
 from workbench.runs.folder import RunFolder
 
 MAX_CLASSES = 256
-"""Above it no matrices are kept: 1,000 epochs of them would be more than 256 MiB."""
+"""Above it no matrices are counted or kept: 1,000 epochs of them would be more than 256 MiB."""
 
 NAME = "confusions.bin"
 _MAGIC = b"WBCONF1\n"
@@ -84,12 +84,6 @@ def read_confusion(run: RunFolder, epoch: int) -> Matrix | None:
     if records is None or not 1 <= epoch <= len(records):
         return None
     return np.array(records[epoch - 1], np.uint32)
-
-
-def num_confusions(run: RunFolder) -> int:
-    """Epochs whose matrix is kept."""
-    records = _records(run.path / NAME)
-    return 0 if records is None else len(records)
 
 
 def read_class_accuracy(run: RunFolder) -> np.ndarray[Any, np.dtype[np.float64]]:

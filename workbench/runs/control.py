@@ -42,11 +42,6 @@ def wish_of(run: RunFolder) -> Wish | None:
         return None
 
 
-def is_stop_asked(run: RunFolder) -> bool:
-    """True once somebody has asked the trainer to end, for good or for a while."""
-    return wish_of(run) is not None
-
-
 def forget_wish(run: RunFolder) -> None:
     """Removes what an earlier trainer of this run was asked; called before one is started."""
     with contextlib.suppress(FileNotFoundError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.core.recipe import TrainingRecipe
-from workbench.targets.this_computer import cpu_flags, has_bfloat16_units
+from workbench.targets.this_computer import computes_bfloat16
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -50,7 +50,7 @@ def use_less(recipe: TrainingRecipe, *, batch_size: int = 0) -> Suggestion | Non
     if batch_size > 1:
         changes["batch_size"] = _half(batch_size)
         words.append(f"batch {changes['batch_size']:,}")
-    if recipe.precision == "float32" and has_bfloat16_units(cpu_flags()):
+    if recipe.precision == "float32" and computes_bfloat16():
         changes["precision"] = "bfloat16"
         words.append("bfloat16")
     return Suggestion("Retry with " + " and ".join(words), changes) if changes else None

@@ -17,7 +17,7 @@ from workbench.core.save import save_with_folder
 from workbench.core.specs import Shape
 from workbench.runs.home import cache_home
 from workbench.runs.outcome import memory_limit
-from workbench.targets.this_computer import cpu_flags, has_bfloat16_units, num_cores
+from workbench.targets.this_computer import computes_bfloat16, num_cores
 
 _KEPT = 100
 _MEMORY_SHARE = 0.3  # of the limit: larger data sets stay on disk
@@ -65,7 +65,7 @@ def measured_run(
         batch_size: Of the run, which may be smaller than the recipe's.
         precision: "float32" or "bfloat16".
         images_per_second: The median of its epochs.
-        memory_bytes: The most that a heartbeat told; 0 where none did.
+        memory_bytes: The most that its trainer has held; 0 where the system does not tell.
     """
     return MeasuredRun(
         multiply_adds=analysis.costs.multiply_adds,
@@ -143,4 +143,4 @@ def _parts(recipe: TrainingRecipe, facts: DatasetFacts | None) -> tuple[int, int
 def _precision(recipe: TrainingRecipe) -> str:
     if recipe.precision != "auto":
         return recipe.precision
-    return "bfloat16" if has_bfloat16_units(cpu_flags()) else "float32"
+    return "bfloat16" if computes_bfloat16() else "float32"

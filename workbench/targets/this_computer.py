@@ -12,6 +12,9 @@ from workbench.core.params import Params
 from workbench.core.specs import TargetSpec
 
 _CPU_FILE = Path("/proc/cpuinfo")
+HIDE_BFLOAT16 = "WORKBENCH_HIDE_BFLOAT16"
+"""Environment variable: "1" lets this processor pass for one without bfloat16 units."""
+
 _UNITS = (
     ("amx_bf16", "bfloat16 matrix units"),
     ("avx512_bf16", "bfloat16 units"),
@@ -42,9 +45,16 @@ def cpu_model() -> str:
     return line.partition(":")[2].strip()
 
 
-def has_bfloat16_units(flags: frozenset[str]) -> bool:
-    """True when bfloat16 is computed in hardware; elsewhere it is slower than float32."""
-    return bool(flags & {"amx_bf16", "avx512_bf16"})
+def computes_bfloat16(flags: frozenset[str] | None = None) -> bool:
+    """True when bfloat16 is computed in hardware here, and is not hidden; elsewhere it is slower
+    than float32.
+
+    Args:
+        flags: The processor's features; this computer's where None.
+    """
+    if os.environ.get(HIDE_BFLOAT16, "").strip() not in {"", "0"}:
+        return False
+    return bool((cpu_flags() if flags is None else flags) & {"amx_bf16", "avx512_bf16"})
 
 
 def num_cores() -> int:

@@ -53,6 +53,12 @@ class BuiltModel:
     is_logits: bool
     names: Mapping[str, str]
 
+    @property
+    def input_dtype(self) -> str:
+        """What the first layer with weights computes in: pictures are handed over in that."""
+        first = next((layer for layer in self.model.layers if layer.count_params()), None)
+        return str(first.compute_dtype) if first is not None else "float32"
+
 
 def build_model(
     keras: Any,

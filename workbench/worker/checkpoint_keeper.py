@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +16,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from workbench.errors import SaveError
+from workbench.errors import RunFolderError, SaveError
 from workbench.runs.checkpoint import TrainerState, remove_old_best, write_best, write_checkpoint
 from workbench.runs.folder import RunFolder
-from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.model_card import ModelCard, read_card, write_card
 from workbench.runs.weights_file import write_arrays
 
 _INTERVAL_S = 60.0
@@ -27,6 +28,7 @@ _PAUSE_PER_COST = 200.0
 """Seconds between two checkpoints for each second of computing that one takes: half a percent."""
 
 _RETRY_S = 2.0
+_MAX_TEXT = 600
 
 Weights = dict[str, np.ndarray[Any, Any]]
 
@@ -86,6 +88,7 @@ class CheckpointKeeper:
         self._has_tried = False
         self._has_problem = False
         self._best_file = ""
+        self._has_loosened_card = False
         self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
         self._thread.start()
 
@@ -136,6 +139,7 @@ class CheckpointKeeper:
         Raises:
             SaveError: they could not be written; those of an earlier epoch are unharmed.
         """
+        self._loosen_card()
         checksum = write_arrays(self._run.weights_path, weights)
         write_card(self._run.path, msgspec.structs.replace(card, checksum=checksum))
 
@@ -147,13 +151,15 @@ class CheckpointKeeper:
                 self._is_busy = keepsake is not None
             if keepsake is None:
                 return
-            problem = self._try(keepsake)
-            self._has_tried = True
-            self._has_problem = problem is not None
-            self._kept_at = time.monotonic()
             state = keepsake.state
-            del keepsake  # not held while the next one is made
-            self._is_busy = False
+            try:
+                problem = self._try(keepsake)
+                self._has_problem = problem is not None
+            finally:
+                del keepsake  # not held while the next one is made
+                self._has_tried = True
+                self._kept_at = time.monotonic()
+                self._is_busy = False
             self._tell(state, problem)
 
     def _try(self, keepsake: Keepsake) -> SaveError | None:
@@ -162,6 +168,10 @@ class CheckpointKeeper:
             self._write(keepsake)
         except SaveError as error:
             return error
+        except Exception as error:  # noqa: BLE001 - told and tried again
+            # Nobody waits for this thread: what ended it would end all keeping, unnoticed.
+            traceback.print_exception(error)
+            return _unexpected(error)
         cost_s = time.thread_time() - begun + keepsake.copying_s
         self._pause_s = min(_INTERVAL_S, max(_PAUSE_S, _PAUSE_PER_COST * cost_s))
         return None
@@ -169,14 +179,42 @@ class CheckpointKeeper:
     def _write(self, keepsake: Keepsake) -> None:
         self._before()
         state = keepsake.state
+        best_file = self._best_file
         if keepsake.best is not None and state.best is not None:
-            self._best_file = write_best(self._run, state.best.epoch, keepsake.best)
+            best_file = write_best(self._run, state.best.epoch, keepsake.best)
         write_checkpoint(self._run, state, keepsake.arrays)
         if keepsake.best is not None:
             remove_old_best(self._run)
-        if keepsake.weights is None or keepsake.card is None:
+        if keepsake.weights is not None and keepsake.card is not None:
+            self._loosen_card()
+            write_arrays(self._run.weights_path, keepsake.weights)
+            # The card names no checksum before the end: a kill between the two files must not
+            # part them. The weights file checks itself.
+            write_card(self._run.path, keepsake.card)
+        # Last of all: what fails on the way is brought once more by the next keepsake.
+        self._best_file = best_file
+
+    def _loosen_card(self) -> None:
+        """Takes the checksum out of a card that an earlier trainer of this run has left: its
+        weights are about to be replaced, and a kill would leave it with others.
+        """
+        if self._has_loosened_card:
             return
-        write_arrays(self._run.weights_path, keepsake.weights)
-        # The card names no checksum before the end: a kill between the two files must not
-        # part them. The weights file checks itself.
-        write_card(self._run.path, keepsake.card)
+        try:
+            card = read_card(self._run.path)
+        except RunFolderError:  # there is none, or none that could part from its weights
+            card = None
+        if card is not None and card.checksum:
+            write_card(self._run.path, msgspec.structs.replace(card, checksum=""))
+        self._has_loosened_card = True
+
+
+def _unexpected(error: Exception) -> SaveError:
+    """What a checkpoint met that is no fault of the disk, in words."""
+    words = str(error).strip()[:_MAX_TEXT]
+    return SaveError(
+        "The checkpoint could not be made.",
+        where=type(error).__name__,
+        received=words,
+        fix="It is tried again soon; the log of the run holds all of it.",
+    )

@@ -38,6 +38,12 @@ class DivergedError(RunError):
         )
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """True for what Python, NumPy, TensorFlow, oneDNN and C++ raise where memory runs out."""
+    is_named = type(error).__name__ in _OUT_OF_MEMORY
+    return is_named or any(words in str(error) for words in _OUT_OF_MEMORY_WORDS)
+
+
 def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     """An exception as the last event of a run tells it.
 
@@ -50,8 +56,7 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     fault = reading_fault()
     if fault is not None and type(error).__module__.startswith("tensorflow."):
         return error_parts(fault, batch_size=batch_size)
-    name = type(error).__name__
-    if name in _OUT_OF_MEMORY or any(words in str(error) for words in _OUT_OF_MEMORY_WORDS):
+    if is_out_of_memory(error):
         return _out_of_memory(error, batch_size)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return ErrorParts(
@@ -61,7 +66,7 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
             fix="Make room, and start the training again.",
         )
     return ErrorParts(
-        what=f"The trainer met an error it does not know: {name}.",
+        what=f"The trainer met an error it does not know: {type(error).__name__}.",
         where=_where(error),
         received=_first_lines(str(error)),
         fix="The log of the run holds all of it.",

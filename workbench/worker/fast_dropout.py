@@ -23,7 +23,8 @@ def threshold(rate: float) -> tuple[int, int]:
     of_byte = rate * 256
     if of_byte == int(of_byte):
         return 1, int(of_byte)
-    return 2, round(rate * 65_536)
+    # Two bytes hold no 65,536: a rate that near to 1 keeps one number of so many.
+    return 2, min(65_535, round(rate * 65_536))
 
 
 @cache

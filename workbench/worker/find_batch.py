@@ -17,7 +17,8 @@ from workbench.protocol.messages import (
     FindBatchSize,
 )
 from workbench.runs.outcome import memory_limit
-from workbench.worker.heartbeat import resident_bytes
+from workbench.worker.failure import is_out_of_memory
+from workbench.worker.own_memory import resident_bytes
 from workbench.worker.session import Job
 from workbench.worker.trial import Trial, set_up
 
@@ -59,31 +60,31 @@ def _try(job: Job, trial: Trial, size: int) -> BatchSizeTried:
     if room and needed > room:
         words = f"needs about {needed / 1e9:.1f} GB; {room / 1e9:.1f} GB can be used"
         return BatchSizeTried(id=job.id, size=size, problem=words)
-    compiled = trial.compiled(batch_size=size)
     try:
-        compiled.loop.train(compiled.iterator, 1)  # compiles
-        speeds: list[float] = []
-        steps, end = 1, time.monotonic() + _TRIAL_S
-        while time.monotonic() < end or len(speeds) < _LEAST_CALLS:
-            job.check_cancelled()
-            results = compiled.loop.train(compiled.iterator, steps)
-            speeds.append(steps * size / max(results.seconds, 1e-9))
-            steps = min(2 * steps, _MOST_STEPS)
-    except MemoryError as error:
-        return BatchSizeTried(id=job.id, size=size, problem=f"out of memory: {error}"[:200])
+        speed, memory = _measured(job, trial, size)
     except Exception as error:
-        if type(error).__name__ != "ResourceExhaustedError":  # TensorFlow's own MemoryError
+        if not is_out_of_memory(error):
             raise
-        return BatchSizeTried(id=job.id, size=size, problem="out of memory")
-    memory = resident_bytes()
-    del compiled
-    gc.collect()
+        return BatchSizeTried(id=job.id, size=size, problem="runs out of memory")
+    finally:
+        gc.collect()
     return BatchSizeTried(
-        id=job.id,
-        size=size,
-        images_per_second=round(float(np.median(speeds[len(speeds) // 2 :])), 1),
-        memory_bytes=memory,
+        id=job.id, size=size, images_per_second=round(speed, 1), memory_bytes=memory
     )
+
+
+def _measured(job: Job, trial: Trial, size: int) -> tuple[float, int]:
+    """Pictures a second, and the memory held meanwhile."""
+    compiled = trial.compiled(batch_size=size)
+    compiled.loop.train(compiled.iterator, 1)  # compiles
+    speeds: list[float] = []
+    steps, end = 1, time.monotonic() + _TRIAL_S
+    while time.monotonic() < end or len(speeds) < _LEAST_CALLS:
+        job.check_cancelled()
+        results = compiled.loop.train(compiled.iterator, steps)
+        speeds.append(steps * size / max(results.seconds, 1e-9))
+        steps = min(2 * steps, _MOST_STEPS)
+    return float(np.median(speeds[len(speeds) // 2 :])), resident_bytes()
 
 
 def _needed(trial: Trial, size: int) -> int:

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import resource
 import threading
-from pathlib import Path
 from typing import Self
 
 from workbench.protocol.events import Heartbeat
 from workbench.runs.event_log import EventWriter
+from workbench.worker.own_memory import resident_bytes
 
 INTERVAL_S = 2.0
-_STATM = Path("/proc/self/statm")
-
-
-def resident_bytes() -> int:
-    """Memory this process holds; 0 where the system does not tell."""
-    try:
-        pages = int(_STATM.read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def peak_bytes() -> int:
-    """The most memory that this process has held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in KiB
 
 
 class Pulse:

@@ -123,10 +123,10 @@ class Keeping:
             NotFiniteError: a weight is not a number.
         """
         model = self._best_model() if self._keeps_best else None
-        if model is not None:
-            assign_weights(self._compiled.built, model.weights)
-        else:
+        if model is None:
             model = KeptModel(self._finite_weights(), self._position.epochs_done)
+        # The last ones too: averages are kept, and the network still has what it trained with.
+        assign_weights(self._compiled.built, model.weights)
         # Before the test, which may take a while: a kill then loses nothing.
         self.keep_model(model, None)
         return model

@@ -27,7 +27,7 @@ from workbench.worker.place import Place, fits_memory, is_array, place_of
 from workbench.worker.reading_fault import noting_faults
 
 _PREFETCH = 3
-_THREADS = 2
+_THREADS = 2  # of those that TensorFlow has anyway
 _READ_AT_ONCE = 64 * 2**20
 _ALIGNMENT = 64  # TensorFlow takes arrays over uncopied when they begin at such an address
 
@@ -51,7 +51,6 @@ def training_pipeline(
     recipe: TrainingRecipe | None = None,
     num_classes: int = 0,
     dtype: str = "float32",
-    threads: int | None = None,
 ) -> Any:
     """An endless dataset of augmented batches in the given order.
 
@@ -68,7 +67,6 @@ def training_pipeline(
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
         dtype: Type in which float pictures are handed over: what the model computes in.
-        threads: Threads for this work; None: two, of those that TensorFlow has anyway.
     """
     gather = _gather(tf, part, place or place_of(part, recipe))
     jit = recipe is None or recipe.xla != "off"
@@ -80,7 +78,7 @@ def training_pipeline(
         return mix(augment(pictures, step), labels, step)
 
     numbered = _numbered(tf, order, start_step, batch_size)
-    return _mapped(tf, numbered, make_batch, threads)
+    return _mapped(tf, numbered, make_batch)
 
 
 def _numbered(tf: Any, order: Order, start_step: int | Callable[[], int], batch_size: int) -> Any:
@@ -97,12 +95,7 @@ def _numbered(tf: Any, order: Order, start_step: int | Callable[[], int], batch_
 
 
 def evaluation_pipeline(
-    tf: Any,
-    part: PreparedPart,
-    layers: Sequence[Any],
-    *,
-    batch_size: int,
-    threads: int | None = None,
+    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int
 ) -> Any:
     """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
 
@@ -116,19 +109,16 @@ def evaluation_pipeline(
         pictures, labels = gather(indices)
         return through(pictures, at_work, training=False), labels, weights
 
-    return _mapped(tf, batches, make_batch, threads)
+    return _mapped(tf, batches, make_batch)
 
 
-def _mapped(tf: Any, dataset: Any, function: Any, threads: int | None) -> Any:
+def _mapped(tf: Any, dataset: Any, function: Any) -> Any:
     options = tf.data.Options()
     options.deterministic = True  # the same seed gives the same curve
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     # Rewriting the graph would copy the pictures that it holds: twice the memory.
     options.experimental_optimization.apply_default_optimizations = False
-    if threads is not None:
-        options.threading.private_threadpool_size = threads
-    calls = threads or _THREADS
-    mapped = dataset.map(_plain(tf, function), num_parallel_calls=calls, deterministic=True)
+    mapped = dataset.map(_plain(tf, function), num_parallel_calls=_THREADS, deterministic=True)
     return mapped.prefetch(_PREFETCH).with_options(options)
 
 

@@ -5,14 +5,13 @@ The batches are the same bit for bit; only speed and memory differ.
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any, Literal
 
 from workbench.core.recipe import TrainingRecipe
 from workbench.pictures.file_rows import FileRows
 from workbench.pictures.prepare import PreparedPart
 from workbench.runs.outcome import memory_limit
+from workbench.worker.own_memory import memory_sizes
 
 Place = Literal["memory", "cached", "streamed"]
 
@@ -59,24 +58,14 @@ def _limits() -> list[tuple[int, int]]:
     """(bytes this process may have, bytes it has) by each rule: machine or container, and
     the limits that whoever started the process has set on it.
     """
-    status = _process_status()
-    limits = [(memory_limit(), status.get("VmRSS", 0))]
+    sizes = memory_sizes()
+    limits = [(memory_limit(), sizes.get("VmRSS", 0))]
     try:
         import resource
     except ImportError:
         return limits
-    for name, size in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
+    for name, held in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
         soft: Any = resource.getrlimit(getattr(resource, name))[0]
         if soft != resource.RLIM_INFINITY:
-            limits.append((int(soft), status.get(size, 0)))
+            limits.append((int(soft), sizes.get(held, 0)))
     return limits
-
-
-def _process_status() -> dict[str, int]:
-    """Sizes of this process in bytes by Linux's names; empty elsewhere."""
-    try:
-        text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return {}
-    found = re.findall(r"^(Vm\w+):\s+(\d+) kB$", text, re.MULTILINE)
-    return {name: int(kilobytes) * 1024 for name, kilobytes in found}

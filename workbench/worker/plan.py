@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from workbench.core.checks import analyse
 from workbench.core.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.protocol.events import Plan
 from workbench.runs.speeds import predict_run, read_speeds
+from workbench.targets.this_computer import computes_bfloat16
 from workbench.worker.loop import MAX_STEPS, StepResults, steps_per_call
-from workbench.worker.plan_cache import keep_timings, plan_key, read_timings
+from workbench.worker.plan_cache import Known, keep_known, plan_key, read_known
 from workbench.worker.plan_search import search
 from workbench.worker.plan_words import plan_words
-from workbench.worker.precision import computes_bfloat16
 from workbench.worker.trainable import Task, Trainable, make_trainable, training_batches
 from workbench.worker.ways import Timing, Way, best_way, gain_of, possible_ways
 
@@ -73,21 +75,25 @@ def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settl
         replicas=task.strategy.num_replicas_in_sync,
     )
     key = plan_key(task.project, task.sizes.batch_size)
-    timings = read_timings(key)
-    source = "measured before"
-    if len(timings) < 2:  # what a single way takes decides nothing
-        way, timings, source = ways[0], {}, "known"
-        if measure and len(ways) > 1 and _is_worth_it(task):
-            return _measured(task, ways, key, tell, check)
-    way = best_way(ways, timings, steps=task.sizes.total_steps)
+    known, steps = read_known(key), task.sizes.total_steps
+    if measure and known.to_measure(ways, steps) and _is_worth_it(task):
+        return _measured(task, ways, known, key=key, tell=tell, check=check)
+    # What a single way takes decides nothing.
+    timings = known.timings if len(known.timings) > 1 else {}
+    source = "measured before" if timings else "known"
+    way = best_way(ways, timings, steps=steps)
     trainable = make_trainable(task, way, check)
     plan = _plan(task, way, timings, plan_words(way, timings, recipe, source=source))
     return Settled(plan, trainable, training_batches(task, trainable))
 
 
 def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> Settled:
-    """The network made as a plan says that was settled earlier; its batches from a step on."""
+    """The network made as a plan says that was settled earlier; its batches from a step on.
+
+    Where the pictures lie is not taken from the plan: today's memory decides.
+    """
     trainable = make_trainable(task, way_of(plan), check)
+    plan = msgspec.structs.replace(plan, pipeline=task.place)
     return Settled(plan, trainable, training_batches(task, trainable, start_step=start_step))
 
 
@@ -100,8 +106,12 @@ def _is_worth_it(task: Task) -> bool:
     return images / max(prediction.images_per_second, 1e-9) > _WORTH_S
 
 
-def _measured(task: Task, ways: tuple[Way, ...], key: str, tell: Tell, check: Check) -> Settled:
-    """Races the ways, keeps the times for the next run, and puts the network back."""
+def _measured(
+    task: Task, ways: tuple[Way, ...], known: Known, *, key: str, tell: Tell, check: Check
+) -> Settled:
+    """Races what is not known yet against the first of the ways, keeps the times for the next
+    run, and puts the network back.
+    """
     expected = make_trainable(task, ways[0], check)
     start_state = expected.read_state()
     batches = training_batches(task, expected)
@@ -116,11 +126,13 @@ def _measured(task: Task, ways: tuple[Way, ...], key: str, tell: Tell, check: Ch
         tell("measuring", f"Measuring {way.words}", fraction)
 
     steps = task.sizes.total_steps
-    result = search(ways, start, steps=steps, tell=told)
-    if len(result.timings) > 1:
-        keep_timings(key, result.timings)
+    racing = (ways[0], *known.to_measure(ways, steps))
+    result = search(racing, start, steps=steps, tell=told)
+    known = known.with_search(result)
+    if len(known.timings) > 1:
+        keep_known(key, known)
     expected.restore_state(start_state)
-    recipe, timings = task.project.recipe, result.timings
+    recipe, timings = task.project.recipe, known.timings
     way = best_way(ways, timings, steps=steps)
     words = plan_words(way, timings, recipe, source="measured", spent_s=result.spent_s)
     plan = _plan(task, way, timings, words)

@@ -42,12 +42,12 @@ class SearchResult:
     Attributes:
         timings: Of the ways that were run.
         spent_s: Seconds it took, without the first way's start, which is no loss.
-        skipped: Ways for which the budget was too small.
+        skipped: Ways for which the budget was too small: the seconds that were left for each.
     """
 
     timings: Mapping[Way, Timing]
     spent_s: float
-    skipped: tuple[Way, ...]
+    skipped: Mapping[Way, float]
 
 
 def search(
@@ -75,12 +75,12 @@ def search(
     began = clock()
     shortest = {ways[0]: min(first.step_s() for _ in range(2))}
     starts = {ways[0]: first.start_s}
-    budget = min(LONGEST_S, LARGEST_SHARE * steps * shortest[ways[0]])
-    skipped = []
+    budget = budget_s(steps, shortest[ways[0]])
+    skipped = {}
     for way in ways[1:]:
         spent = clock() - began
         if spent + _expected_s(way, first.start_s, shortest[ways[0]]) > budget:
-            skipped.append(way)
+            skipped[way] = max(0.0, budget - spent)
             continue
         tell(way, spent / budget)
         racer = start(way)
@@ -93,7 +93,12 @@ def search(
             shortest[ways[0]] = min(shortest[ways[0]], first.step_s())
             shortest[way] = min(shortest[way], racer.step_s())
     timings = {way: Timing(shortest[way], starts[way]) for way in shortest}
-    return SearchResult(timings, clock() - began, tuple(skipped))
+    return SearchResult(timings, clock() - began, skipped)
+
+
+def budget_s(steps: int, step_s: float) -> float:
+    """Seconds that may be spent on choosing how to run so many steps of about `step_s`."""
+    return min(LONGEST_S, LARGEST_SHARE * steps * step_s)
 
 
 def _expected_s(way: Way, start_s: float, step_s: float) -> float:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.core.recipe import TrainingRecipe
-from workbench.targets.this_computer import cpu_flags
-from workbench.worker.precision import computes_bfloat16
+from workbench.targets.this_computer import computes_bfloat16, cpu_flags
 from workbench.worker.ways import Timing, Way, gain_of
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.recipe import TrainingRecipe
+from workbench.runs.confusions import MAX_CLASSES
 from workbench.worker.build import BuiltModel
 from workbench.worker.losses import Objective, Weights
-
-MAX_CONFUSION_CLASSES = 256
-"""Above it no confusion matrix is counted: it would be larger than many a network."""
 
 
 class StepMath:
@@ -52,12 +50,8 @@ class StepMath:
             tf, keras, self._recipe, is_logits=built.is_logits, class_weights=class_weights
         )
         self._num_classes = int(built.model.output_shape[-1])
-        self._dtype = self._input_type()
-
-    def _input_type(self) -> str:
         # 0 to 255 is exact in bfloat16 too; what a pipeline made keeps its own precision.
-        first = next((layer for layer in self._model.layers if layer.count_params()), None)
-        return str(first.compute_dtype) if first is not None else "float32"
+        self._dtype = built.input_dtype
 
     # training --------------------------------------------------------------------------
 
@@ -122,7 +116,7 @@ class StepMath:
     @property
     def has_confusion(self) -> bool:
         """Whether `evaluate` counts which class was taken for which."""
-        return self._num_classes <= MAX_CONFUSION_CLASSES
+        return self._num_classes <= MAX_CLASSES
 
     def evaluation_zeros(self) -> list[Any]:
         """Where the sums of `evaluate` start: float64 () each, then int64 (classes²,)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from types import FrameType
 
 from workbench.errors import RunError
@@ -27,7 +26,8 @@ class StopSwitch:
 
     def __init__(self, run: RunFolder) -> None:
         self._run = run
-        self._event = threading.Event()
+        # No threading.Event: its lock may be held by the very code that a signal interrupts.
+        self._is_asked = False
         self.is_pause = False
 
     def listen_to_signals(self) -> None:
@@ -36,15 +36,15 @@ class StopSwitch:
             signal.signal(number, self._on_signal)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._event.set()
+        self._is_asked = True
 
     @property
     def is_on(self) -> bool:
         """True once the run should end. Cheap enough for every call of the loop."""
-        if not self._event.is_set() and (wish := wish_of(self._run)):
+        if not self._is_asked and (wish := wish_of(self._run)):
             self.is_pause = wish == "pause"
-            self._event.set()
-        return self._event.is_set()
+            self._is_asked = True
+        return self._is_asked
 
     def check(self) -> None:
         """Raises StoppedError once the run should end."""

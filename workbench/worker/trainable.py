@@ -157,14 +157,8 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
         place=task.place,
         recipe=recipe,
         num_classes=len(task.data.class_names),
-        dtype=_input_dtype(trainable.built),
+        dtype=trainable.built.input_dtype,
     )
-
-
-def _input_dtype(built: BuiltModel) -> str:
-    """What the first layer with weights computes in: float pictures are handed over in that."""
-    first = next((layer for layer in built.model.layers if layer.count_params()), None)
-    return str(first.compute_dtype) if first is not None else "float32"
 
 
 def _order(project: Project, count: int, sizes: Sizes) -> Callable[..., Iterator[Indices]]:

@@ -21,10 +21,10 @@ from workbench.runs.speeds import add_speed, measured_run
 from workbench.worker.compiled import Compiled, Sizes
 from workbench.worker.epoch import EpochTrainer
 from workbench.worker.failure import DivergedError
-from workbench.worker.heartbeat import peak_bytes
 from workbench.worker.keeping import Keeping, KeptModel, NotFiniteError
 from workbench.worker.loop import Scores
 from workbench.worker.nonfinite import culprit_of_weights
+from workbench.worker.own_memory import peak_bytes
 from workbench.worker.position import Position
 from workbench.worker.progress import Teller, finite
 from workbench.worker.ready import Preparation, Ready, tell_start

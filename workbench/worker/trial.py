@@ -19,6 +19,8 @@ class Trial:
     """A project and its pictures, ready to be compiled again and again.
 
     Attributes:
+        job: Told what goes on, and heard when it is cancelled.
+        keras: Keras, imported.
         project: With the trial's own recipe.
         data: Its pictures; only the training part is used.
     """

@@ -24,11 +24,6 @@ class Way:
     xla: bool = False
 
     @property
-    def key(self) -> str:
-        """Its name in caches: "bfloat16", "float32+xla"."""
-        return f"{self.precision}+xla" if self.xla else self.precision
-
-    @property
     def words(self) -> str:
         """Its name for people."""
         return f"{self.precision} compiled by XLA" if self.xla else self.precision

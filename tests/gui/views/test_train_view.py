@@ -10,7 +10,7 @@ from workbench.gui.panels.run_header import clock
 from workbench.gui.run_words import state_words
 from workbench.gui.views.train import TrainView
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.control import is_stop_asked
+from workbench.runs.control import wish_of
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_stop_asks_the_trainer(qtbot, view, written, open_library):
     open_library()
     qtbot.waitUntil(view.header.stop.isVisible)
     view.header.stop.click()
-    qtbot.waitUntil(lambda: is_stop_asked(run.folder))
+    qtbot.waitUntil(lambda: wish_of(run.folder) is not None)
     assert not view.header.stop.isEnabled()
     run.finish("stopped")
     qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
