@@ -147,6 +147,16 @@ def test_a_class_with_one_picture_is_told(tmp_path):
     assert any('"c1" has no test picture' in note for note in data.notes)
 
 
+def test_many_odd_classes_are_told_in_one_sentence(tmp_path):
+    loaded = make_files(tmp_path / "data", (10, *[1] * 8))
+    data = prepare(
+        loaded, shape=(8, 8, 3), fit="crop", recipe=RECIPE, ctx=PlainContext(tmp_path / "c")
+    )
+    told = [note for note in data.notes if "single training picture" in note]
+    names = '"c1", "c2", "c3", "c4", "c5" and 3 more'
+    assert told == [f"8 classes have a single training picture ({names})."]
+
+
 def test_published_test_part_and_validation_on_it(tmp_path):
     ctx = PlainContext(tmp_path)
     pictures = np.arange(60, dtype=np.uint8)[:, None, None, None] * np.ones((4, 4, 1), np.uint8)

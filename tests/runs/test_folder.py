@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from workbench.core.file_lock import take_lock
@@ -8,7 +10,7 @@ from workbench.core.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
 from workbench.runs.control import ask_to_stop, wish_of
 from workbench.runs.folder import create_run, find_model, open_run
-from workbench.runs.home import cache_home, data_home, runs_home
+from workbench.runs.home import cache_home, data_home, made_cache, runs_home
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import ModelCard, read_card, write_card
 
@@ -131,3 +133,12 @@ def test_a_damaged_card_is_told(run, text):
 def test_the_log_tail_has_no_control_characters(run):
     run.log_path.write_bytes(b"\x1b[31mred\x1b[0m\n\n\xff\nlast\x07\n")
     assert run.log_tail() == ("[31mred[0m", "\ufffd", "last")
+
+
+def test_a_cache_that_cannot_be_made_is_told_in_words(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(SaveError, match="cannot be made") as caught:
+        made_cache(file / "cache")
+    assert caught.value.where == str(file / "cache")
+    assert Path(made_cache(tmp_path / "a" / "b")).is_dir()

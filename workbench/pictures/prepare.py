@@ -17,6 +17,9 @@ from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.rows import Rows, pick_rows
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+_NAMES_TOLD = 5
 
 
 @dataclass(frozen=True)
@@ -205,14 +208,23 @@ def _notes(
     """What is odd about the classes of the split data."""
     count = len(class_names)
     trained = np.bincount(train.chosen, minlength=count)
-    tested = np.bincount(test.chosen, minlength=count) if test is not None else None
-    for name, num_train, label in zip(class_names, trained, range(count), strict=True):
-        if num_train == 0:
-            yield f'The class "{name}" has no training picture: the network cannot learn it.'
-        elif num_train == 1:
-            yield f'The class "{name}" has a single training picture.'
-        if tested is not None and tested[label] == 0 and num_train:
-            yield f'The class "{name}" has no test picture: its accuracy cannot be measured.'
+    yield from _note(class_names, trained == 0, "no training picture and cannot be learnt")
+    yield from _note(class_names, trained == 1, "a single training picture")
+    if test is not None:
+        tested = np.bincount(test.chosen, minlength=count)
+        untested = (tested == 0) & (trained > 0)
+        yield from _note(class_names, untested, "no test picture: no accuracy can be measured")
+
+
+def _note(class_names: tuple[str, ...], is_so: Mask, what: str) -> Iterator[str]:
+    """Which classes have `what`, in one sentence however many they are; nothing for none."""
+    names = [f'"{class_names[index]}"' for index in np.flatnonzero(is_so)]
+    if len(names) == 1:
+        yield f"The class {names[0]} has {what}."
+    elif names:
+        more = len(names) - _NAMES_TOLD
+        listed = ", ".join(names[:_NAMES_TOLD]) + (f" and {more:,} more" if more > 0 else "")
+        yield f"{len(names):,} classes have {what} ({listed})."
 
 
 def _gather(part: _Selection) -> PreparedPart:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
+from workbench.errors import SaveError
 from workbench.settings.schema import Settings
 from workbench.settings.settings_file import read_settings
 
@@ -35,3 +36,21 @@ def cache_home() -> Path:
     if os.environ.get("WORKBENCH_HOME", "").strip():
         return data_home() / "cache"
     return platformdirs.user_cache_path(APP_NAME)
+
+
+def made_cache(folder: Path) -> str:
+    """Makes a cache folder where there is none yet; returns its path.
+
+    Raises:
+        SaveError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SaveError(
+            "The folder for downloads and decoded pictures cannot be made.",
+            where=str(folder),
+            received=error.strerror or str(error),
+            fix="Make its parent folder writable, or name another one in WORKBENCH_HOME.",
+        ) from error
+    return str(folder)

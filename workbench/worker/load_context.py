@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from workbench.runs.home import cache_home
+from workbench.runs.home import cache_home, made_cache
 from workbench.worker.engine import Engine
 from workbench.worker.progress import Teller
 from workbench.worker.stop import StopSwitch
@@ -22,9 +21,7 @@ class TrainerLoadContext:
     @property
     def cache_folder(self) -> str:
         """Folder for downloads and decoded pictures; made on first use."""
-        folder: Path = cache_home()
-        folder.mkdir(parents=True, exist_ok=True)
-        return str(folder)
+        return made_cache(cache_home())
 
     def progress(self, text: str, fraction: float | None = None) -> None:
         """Tells what is being loaded; fraction 0..1 where known."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from workbench.core.file_lock import is_locked, take_lock
 from workbench.errors import RunError
 from workbench.protocol.messages import AnyAnswer, Progress
+from workbench.runs.home import made_cache
 from workbench.worker.engine import Engine
 from workbench.worker.runner_cache import RunnerCache
 
@@ -103,8 +104,7 @@ class Job:
     @property
     def cache_folder(self) -> str:
         """Folder for downloads and unpacked arrays; kept between runs."""
-        self._session.cache_folder.mkdir(parents=True, exist_ok=True)
-        return str(self._session.cache_folder)
+        return made_cache(self._session.cache_folder)
 
     @property
     def folder(self) -> Path:
