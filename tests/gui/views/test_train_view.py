@@ -194,6 +194,23 @@ def test_a_title_with_markup_is_shown_as_it_is(qtbot, view, written, open_librar
     qtbot.waitUntil(lambda: view.header.caption.text() == "<b>bold</b>")
 
 
+def test_a_run_is_called_by_its_new_name_on_the_plots_too(
+    qtbot, view, context, written, open_library
+):
+    beside = written("beside").begin().train(1).finish()
+    run = written("looked at").begin().train(1)
+    open_library()
+    context.library.toggle_shown(beside.path)
+    qtbot.waitUntil(lambda: view.plots.loss.overlays != {})
+    context.library.rename(run.path, "renamed")
+    qtbot.waitUntil(lambda: view.header.caption.full_text == "renamed")
+    assert [plot.main.title for plot in view.plots.plots] == ["renamed"] * 3
+    context.library.rename(beside.path, "renamed too")
+    qtbot.waitUntil(
+        lambda: [each.title for each in view.plots.loss.overlays.values()] == ["renamed too"]
+    )
+
+
 def test_times_that_count_are_whole_seconds():
     assert clock(7.4) == "7 s"
     assert clock(59.6) == "1 min 00 s"

@@ -57,6 +57,7 @@ class TrainView(QMainWindow):
         self._context = context
         self._library = context.library
         self._follower = context.library.current
+        self._shown_title = ""
         self._background = Background(self, max_threads=1)
         theme = context.theme
         self.overlays = RunOverlays(context.library, self)
@@ -166,11 +167,12 @@ class TrainView(QMainWindow):
         self._pages.setCurrentIndex(0 if follower is None else 1)
         self.log.clear()
         self.trouble.clear()
-        self.header.set_follower(follower, self._title())
+        self._shown_title = self._title()
+        self.header.set_follower(follower, self._shown_title)
         self._show_asked()
         self._show_time()
         self.recipe.show_run(follower.run.path if follower is not None else None)
-        self.curves.set_follower(follower, self._title())
+        self.curves.set_follower(follower, self._shown_title)
         if follower is None:
             return
         follower.loaded.connect(self._on_loaded)
@@ -197,7 +199,7 @@ class TrainView(QMainWindow):
         follower = self._follower
         if follower is None:
             return
-        self.curves.set_follower(follower, self._title())
+        self.curves.set_follower(follower, self._shown_title)
         self.log.clear()
         self.log.add_events(follower.notes, self._epochs())
         self.header.refresh()
@@ -258,7 +260,12 @@ class TrainView(QMainWindow):
         return started.epochs if started is not None else 0
 
     def _on_runs_changed(self) -> None:
-        self.header.set_title(self._title())
+        """A run got another name; a new one is called by its folder until the list is read."""
+        title = self._title()
+        if title != self._shown_title:
+            self._shown_title = title
+            self.header.set_title(title)
+            self.plots.set_title(title)
 
     # what the user asks ------------------------------------------------------------------
 
