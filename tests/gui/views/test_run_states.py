@@ -97,7 +97,31 @@ def test_a_living_run_can_be_paused(qtbot, view, context, written, open_library)
     view.header.pause.click()
     assert context.library.is_pausing(run.path)
     assert view.header.pause.text() == "Pausing"
+    assert not view.header.pause.isEnabled()
+    context.library.stop_offered.emit(str(run.path))
+    assert "asked to pause" in view.trouble.words.text()
+    view.header.stop.click()  # a pause under way becomes a stop
+    assert context.library.is_stopping(run.path)
+    assert view.header.stop.text() == "Stopping"
     assert not view.header.stop.isEnabled()
+    assert view.trouble.isHidden()
+    context.library.stop_offered.emit(str(run.path))
+    assert "asked to stop" in view.trouble.words.text()
+
+
+def test_a_press_that_cannot_be_served_gives_its_button_back(
+    qtbot, view, context, written, open_library, monkeypatch
+):
+    """Two trainers do not begin at once: the second is told so, not left "Resuming"."""
+    written("stopped").begin().train(1).finish("stopped")
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
+    view.header.set_can_resume(True)
+    monkeypatch.setattr(context.library._trainers, "_num_starting", 1)
+    view.header.resume.click()
+    assert view.header.resume.isEnabled()
+    assert view.header.resume.text() == "Resume"
+    assert any("being started already" in line for line in view.log.lines())
 
 
 def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, open_library):

@@ -243,7 +243,8 @@ class RunHeader(QFrame):
         for part, key, words, going_on, is_shown in parts:
             shown = going_on if self._asked == key else words
             part.setVisible(is_shown)
-            part.setEnabled(not self._asked)
+            # A pause under way can become a stop.
+            part.setEnabled(not self._asked or (key, self._asked) == ("stop", "pause"))
             part.setText(shown if has_words else "")
             part.setAccessibleName(shown)
             part.setToolTip(_WAITING_TIPS[key] if is_waiting else _TIPS[key])

@@ -218,7 +218,3 @@ class RunListPanel(QWidget):
     def make_menu(self, runs: list[RunSummary]) -> QMenu:
         """The context menu of some runs."""
         return run_menu(self, runs, shown=self._library.shown, ask=self.asked.emit)
-
-    def select_path(self, path: Path) -> None:
-        """Makes a run current, as a click does."""
-        self._library.select(path)

@@ -127,8 +127,8 @@ class TrainView(QMainWindow):
 
     def _connect(self) -> None:
         self.empty.pressed.connect(self.train_requested)
-        self.header.stop_wanted.connect(self._on_stop)
-        self.header.pause_wanted.connect(self._on_pause)
+        self.header.stop_wanted.connect(self._library.stop)
+        self.header.pause_wanted.connect(self._library.pause)
         self.header.resume_wanted.connect(self._on_resume)
         self.header.pin_wanted.connect(self._on_pin)
         self.trouble.terminate_wanted.connect(self._library.terminate)
@@ -146,6 +146,7 @@ class TrainView(QMainWindow):
         self.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
+        self._library.asked_changed.connect(self._on_asked_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
         self._library.failed.connect(self._on_failed)
 
@@ -269,14 +270,6 @@ class TrainView(QMainWindow):
 
     # what the user asks ------------------------------------------------------------------
 
-    def _on_stop(self) -> None:
-        self._library.stop()
-        self._show_asked()
-
-    def _on_pause(self) -> None:
-        self._library.pause()
-        self._show_asked()
-
     def _on_resume(self) -> None:
         follower = self._follower
         if follower is None:
@@ -305,9 +298,15 @@ class TrainView(QMainWindow):
     def _on_batch(self, batch_size: int) -> None:
         self._context.document.set_recipe(batch_size=batch_size)
 
+    def _on_asked_changed(self, _path: str) -> None:
+        self._show_asked()
+        follower = self._follower
+        if follower is not None and follower.outcome is not None:
+            self.trouble.show_outcome(follower.outcome)  # an earlier offer to end it is void
+
     def _on_stop_offered(self, path: str) -> None:
         if self._follower is not None and str(self._follower.run.path) == path:
-            self.trouble.offer_end()
+            self.trouble.offer_end(is_pause=self._library.is_pausing(self._follower.run.path))
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.trouble.allow()
