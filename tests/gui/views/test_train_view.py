@@ -10,7 +10,9 @@ from workbench.gui.panels.run_header import clock
 from workbench.gui.run_words import state_words
 from workbench.gui.views.train import TrainView
 from workbench.protocol.messages import ErrorParts
+from workbench.runs import queue
 from workbench.runs.control import is_stop_asked
+from workbench.runs.folder import create_run
 
 
 @pytest.fixture
@@ -168,13 +170,21 @@ def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, op
 
 def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, written, open_library):
     written("flowers").begin().train(1).finish("stopped")
+    written("begun").begin().finish("stopped")
+    waiting = create_run(context.document.project, title="taken out")
+    queue.enqueue(waiting)
+    queue.cancel(waiting)
     written("fashion", epochs=4).begin().train(2)
     open_library()
     words = {run.title: state_words(run) for run in context.library.runs}
     assert words["fashion"] == "running · epoch 3 of 4"
     assert words["flowers"].startswith("stopped at epoch 1 · today")
+    assert words["begun"] == "stopped in its first epoch"
+    assert words["taken out"] == "stopped before its first epoch"
     view.runs.filter.setText("FLOW")
     assert view.runs.list.model().rowCount() == 1
+    context.library.select(waiting.path)
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before its first epoch")
 
 
 def test_the_menu_of_a_living_run_does_not_delete(qtbot, view, context, written, open_library):
