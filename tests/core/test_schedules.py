@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.recipe_params import SCHEDULES
-from workbench.core.schedules import curve, end_rate, learning_rate_at, learning_rates, warm_up_steps
+from workbench.core.schedules import (
+    curve,
+    end_rate,
+    learning_rate_at,
+    learning_rates,
+    warm_up_steps,
+)
 
 
 def rates(total=1000, steps_per_epoch=100, **recipe):

@@ -34,7 +34,9 @@ os._exit(0)
 
 
 @pytest.mark.parametrize(("project", "seen"), [("with", "True"), ("without", "False")])
-def test_plots_are_loaded_beside_the_window_once_a_project_is_there_tensorflow_never(tmp_path, project, seen):
+def test_plots_are_loaded_beside_the_window_once_a_project_is_there_tensorflow_never(
+    tmp_path, project, seen
+):
     command = [sys.executable, "-W", "error", "-c", _SCRIPT, str(tmp_path), project]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
