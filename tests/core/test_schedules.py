@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.recipe_params import SCHEDULES
-from workbench.core.schedules import curve, learning_rate_at, learning_rates, warm_up_steps
+from workbench.core.schedules import (
+    curve,
+    end_rate,
+    learning_rate_at,
+    learning_rates,
+    warm_up_steps,
+)
 
 
 def rates(total=1000, steps_per_epoch=100, **recipe):
@@ -27,6 +33,20 @@ def test_the_cosine_keeps_the_values_it_always_had():
             done = min(1.0, (step - 30) / 970)
             expected = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done))
         assert rate == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("schedule", ["cosine", "one_cycle"])
+def test_a_schedule_ends_at_its_final_share_however_few_its_steps(schedule):
+    recipe = TrainingRecipe(learning_rate=0.001, schedule=schedule, final_share=0.01, epochs=2)
+    assert end_rate(recipe, 60, 30) == pytest.approx(1e-5)
+
+
+def test_a_fall_behind_the_last_step_is_none():
+    recipe = TrainingRecipe(
+        learning_rate=1.0, schedule="step", decay_every_epochs=2.0, decay_factor=0.5
+    )
+    assert end_rate(recipe, 40, 10) == 0.5
+    assert end_rate(recipe, 41, 10) == 0.25
 
 
 def test_a_constant_rate_is_exactly_that_of_the_recipe():

@@ -8,6 +8,7 @@ from workbench.client.background import Background
 from workbench.core.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.recipe_params import SCHEDULES
 from workbench.gui.panels.recipe import RecipePanel, differences
+from workbench.gui.widgets.combo import ElidedComboBox
 from workbench.gui.widgets.schedule_curve import ScheduleCurve, schedule_words
 
 
@@ -31,6 +32,20 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
     assert list(form.sections) == ["Schedule", "Regularisation", "Keep", "Execution"]
     form.sections["Keep"].head.click()
     assert form.editor_widget("keep_by").isVisible()
+
+
+def test_the_words_of_every_choice_fit_at_the_width_that_the_panel_opens_with(panel):
+    for section in panel.form.sections.values():
+        section.head.setChecked(True)
+    panel.form.set_unused(set())
+    cut = []
+    for param in RECIPE_PARAMS:
+        box = panel.form.editor_widget(param.key)
+        for index in range(box.count() if isinstance(box, ElidedComboBox) else 0):
+            box.blockSignals(True)  # looked at, not chosen
+            box.setCurrentIndex(index)
+            cut += [box.currentText()] if box.shown_text() != box.currentText() else []
+    assert cut == []
 
 
 def test_a_section_says_how_much_of_it_is_set(panel, context):

@@ -30,7 +30,7 @@ def _started(**fields):
         "batch_size": 64,
         "pid": 1,
     }
-    return RunStarted(**common, **fields)
+    return RunStarted(**{**common, **fields})
 
 
 def _spent(advice="", **seconds):
@@ -57,9 +57,10 @@ def test_a_resumed_run_says_whether_it_is_exact(fields, words):
 
 
 def test_the_log_tells_start_and_resume_apart():
-    assert event_words(_started()).startswith("started on this_computer, bfloat16, seed 7. bf")
+    assert event_words(_started()).startswith("started on This computer, bfloat16, seed 7. bf")
     resumed = event_words(_started(resumed_at_step=40, bit_exact=True))
-    assert resumed.startswith("resumed at step 40, exact to the bit, on this_computer")
+    assert resumed.startswith("resumed at step 40, exact to the bit, on This computer")
+    assert "on a target now gone," in event_words(_started(target="a target now gone"))
 
 
 def test_the_shares_of_the_time_add_up_and_name_what_took_any():

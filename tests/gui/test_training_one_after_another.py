@@ -86,6 +86,43 @@ def test_stop_and_pause_mean_the_run_that_trains(qtbot, window, written, told):
     assert told == [("pause", lives.path), ("stop", lives.path)]
 
 
+def test_a_pause_is_told_as_one_and_can_become_a_stop(qtbot, window, written):
+    context = window.context
+    run = written("lives").begin().train(1)
+    window.show_view("design")
+    _listed(qtbot, context)
+    pause, stop = window.actions_by_key["pause_run"], window.actions_by_key["stop_run"]
+    pause.trigger()
+    assert context.library.is_pausing(run.path)
+    assert pause.text() == "Pausing…"
+    assert not pause.isEnabled()
+    assert window.status.currentMessage().startswith("Pausing…")
+    assert window.top.train.text() == "Stop"
+    assert window.top.train.isEnabled()
+    assert "being paused" in window.top.train.toolTip()
+    assert stop.isEnabled()
+    qtbot.mouseClick(window.top.train, Qt.MouseButton.LeftButton)
+    assert context.library.is_stopping(run.path)
+    assert window.top.train.text() == "Stopping…"
+    assert not stop.isEnabled()
+    assert window.status.currentMessage().startswith("Stopping…")
+
+
+def test_coming_back_to_a_run_does_not_tell_its_end_twice(qtbot, window, written):
+    context = window.context
+    run = written("lives").begin().train(1)
+    other = written("other").begin().train(1)
+    _listed(qtbot, context)
+    for path in (run.path, other.path, run.path, other.path, run.path):
+        context.library.select(path)
+    follower = context.library.current
+    qtbot.waitUntil(lambda: follower.outcome is not None)
+    told = []
+    window.runs.changed.connect(lambda: told.append(1))
+    follower.outcome_changed.emit(follower.outcome)
+    assert len(told) == 1
+
+
 CLOSING = {0: ([], True), 1: (["pause"], True), 2: (["stop"], True), 3: ([], False)}
 
 

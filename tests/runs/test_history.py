@@ -8,13 +8,14 @@ import numpy as np
 
 from workbench.protocol.events import (
     Batch,
+    BestEpoch,
     EpochFinished,
     PhaseChanged,
     Plan,
     RunFinished,
     RunStarted,
 )
-from workbench.runs.history import MetricHistory, best_epoch
+from workbench.runs.history import MetricHistory
 
 
 def test_a_run_is_taken_in(run, events):
@@ -69,10 +70,11 @@ def test_a_million_batches():
     assert np.array_equal(history.steps, np.arange(1, 1_000_001))
 
 
-def started(at=None, batch_size=10):
+def started(at=None, batch_size=10, **fields):
     return RunStarted(
         run="r", target="t", precision="float32", seed=1, versions={}, plan=Plan(precision="x"),
         epochs=2, batch_size=batch_size, pid=1, resumed_at_step=at,
+        **fields,
     )  # fmt: skip
 
 
@@ -171,13 +173,46 @@ def epoch(number, accuracy, val_accuracy, val_loss=None):
     )  # fmt: skip
 
 
+def best_of(epochs, **start):
+    history = MetricHistory()
+    history.add_all([started(**start), *epochs])
+    return history.best.epoch if history.best is not None else None
+
+
 def test_best_epoch_is_the_earliest_of_equals_and_falls_back_to_training():
-    assert best_epoch([]) is None
-    assert best_epoch([epoch(1, 0.9, 0.5), epoch(2, 0.1, 0.6), epoch(3, 0.1, 0.6)]).epoch == 2
-    assert best_epoch([epoch(1, 0.5, None), epoch(2, 0.7, None)]).epoch == 2
-    assert best_epoch([epoch(1, None, None)]) is None
+    assert best_of([]) is None
+    assert best_of([epoch(1, 0.9, 0.5), epoch(2, 0.1, 0.6), epoch(3, 0.1, 0.6)]) == 2
+    assert best_of([epoch(1, 0.5, None), epoch(2, 0.7, None)]) == 2
+    assert best_of([epoch(1, None, None)]) is None
 
 
 def test_of_epochs_with_equal_accuracy_the_lowest_loss_is_best():
     equal = [epoch(1, 0.2, 0.2, 1.61), epoch(2, 0.2, 0.2, 1.5), epoch(3, 0.9, 0.2, 1.55)]
-    assert best_epoch(equal).epoch == 2
+    assert best_of(equal) == 2
+
+
+def test_the_best_epoch_is_the_one_that_the_recipe_keeps():
+    """As the trainer judges; a log that does not say how is read as before."""
+    epochs = [epoch(1, 0.5, 0.6, 0.4), epoch(2, 0.5, 0.9, 0.7)]
+    assert best_of(epochs) == 2
+    assert best_of(epochs, keep_by="val_loss") == 1
+    assert best_of(epochs, keep_by="of a later version") == 2
+
+
+def test_a_finished_run_names_its_best_epoch_itself():
+    history = MetricHistory()
+    history.add_all([started(), epoch(1, 0.5, 0.6), epoch(2, 0.5, 0.9)])
+    best = BestEpoch(epoch=1, val_accuracy=0.6, val_loss=None)
+    history.add(RunFinished(outcome="completed", run="r", seconds=1.0, epochs_done=2, best=best))
+    assert history.best == best
+    history.add(started(at=2))
+    assert history.best.epoch == 2
+
+
+def test_the_best_of_what_was_told_in_vain_is_void():
+    history = MetricHistory()
+    history.add_all([started(), epoch(1, 0.5, 0.6), epoch(2, 0.5, 0.9)])
+    history.add(epoch(2, 0.5, 0.5))
+    assert history.best.epoch == 1
+    history.add_all([epoch(3, 0.5, 0.8), started(at=2)])
+    assert history.best.epoch == 1

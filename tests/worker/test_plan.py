@@ -166,7 +166,7 @@ def test_words_say_what_was_chosen_and_what_it_gained(monkeypatch):
     words = plan_words(BF16, timings, auto, source="measured", spent_s=3.14)
     assert words.startswith("bfloat16 on this CPU's ")
     assert words.endswith("units: 2.7 x plain float32, measured in 3.1 s")
-    assert "not measured" in plan_words(BF16, {}, auto, source="known")
+    assert "not compared with other ways" in plan_words(BF16, {}, auto, source="known")
     pinned = TrainingRecipe(precision="float32", threads=1)
     said = plan_words(PLAIN, {}, pinned, source="known")
     assert said == "float32, as the recipe says, 1 thread, as the recipe says"

@@ -74,6 +74,7 @@ def test_it_is_told_at_most_once_a_second():
         ({"validation": 50.0, "compute": 100.0}, "memory", True, "Validating takes 33 %"),
         ({"host": 50.0, "compute": 100.0}, "memory", True, "steps per call"),
         ({"saving": 50.0, "compute": 100.0}, "memory", True, "slow disk"),
+        ({"host": 50.0, "compute": 100.0, "compile": 50.0}, "memory", True, "25 % of the time"),
         ({"input": 5.0, "compute": 100.0, "compile": 500.0}, "memory", True, ""),
         ({"input": 1.0, "compute": 1.0}, "memory", True, ""),
     ],

@@ -180,10 +180,13 @@ def test_a_training_that_diverges_is_told_and_keeps_the_last_finite_epoch(traine
 
 
 def test_the_best_epoch_is_kept_where_the_recipe_says_so(trainer, small_project):
-    training = trainer(small_project(keep="best", epochs=6, validation="test", learning_rate=0.5))
+    recipe = {"keep": "best", "keep_by": "val_loss", "validation": "test", "learning_rate": 0.5}
+    training = trainer(small_project(epochs=6, **recipe))
     finished = training.finish()
     card = training.run.model_card()
-    best = max(training.all(EpochFinished), key=lambda event: event.val_accuracy)
+    best = min(training.all(EpochFinished), key=lambda event: event.val_loss)
+    # A window that looks on ranks the epochs by what it is told.
+    assert [event.keep_by for event in training.all(RunStarted)] == ["val_loss"]
     assert card.kept_epoch == finished.best.epoch == best.epoch
     assert finished.test.accuracy == best.val_accuracy
 

@@ -45,7 +45,9 @@ class RunLibrary(QObject):
         shown_changed: `shown` is another set, or one of its histories is read or has grown.
         run_started: Path of a run whose trainer was just started here.
         run_queued: Path of a run that waits for its turn now.
+        outcome_changed: Path of a followed run whose outcome is another than before.
         run_ended: Path of a followed run that has just ended, and its RunOutcome.
+        asked_changed: Path of a run that was just asked to stop or to pause.
         stop_offered: Path of a run that was asked to end and is still there: it can be
             ended with `terminate`, and after that with `kill`.
         failed: A WorkbenchError: what was asked could not be done.
@@ -56,7 +58,9 @@ class RunLibrary(QObject):
     shown_changed = Signal()
     run_started = Signal(str)
     run_queued = Signal(str)
+    outcome_changed = Signal(str)
     run_ended = Signal(str, object)
+    asked_changed = Signal(str)
     stop_offered = Signal(str)
     failed = Signal(object)
 
@@ -76,6 +80,7 @@ class RunLibrary(QObject):
         self._trainers.started.connect(self._on_started)
         self._trainers.queued.connect(self._on_queued)
         self._trainers.changed.connect(self.refresh)
+        self._trainers.asked_changed.connect(self.asked_changed)
         self._trainers.stop_offered.connect(self.stop_offered)
         self._trainers.failed.connect(self.failed)
         self._timer = QTimer(self)
@@ -244,6 +249,10 @@ class RunLibrary(QObject):
             follower.deleteLater()
 
     def _on_outcome_changed(self, follower: RunFollower, outcome: RunOutcome) -> None:
+        self._take_outcome(follower, outcome)
+        self.outcome_changed.emit(str(follower.run.path))
+
+    def _take_outcome(self, follower: RunFollower, outcome: RunOutcome) -> None:
         path = follower.run.path
         if outcome.kind == "waiting":
             self.refresh()

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from workbench.client.background import Background
 from workbench.client.stop_ladder import StopLadder, end_trainer
 from workbench.core.project import Project
-from workbench.errors import WorkbenchError
+from workbench.errors import RunError, WorkbenchError
 from workbench.runs import queue
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.start import reap, start_trainer
@@ -41,6 +41,7 @@ class TrainerControl(QObject):
         started: Path of a run whose trainer was just started.
         queued: Path of a run that now waits for its turn.
         changed: The list of runs is another than before.
+        asked_changed: Path of a run that was just asked to stop or to pause.
         stop_offered: Path of a run that was asked to end and is still there.
         failed: The WorkbenchError: what was asked could not be done.
     """
@@ -48,6 +49,7 @@ class TrainerControl(QObject):
     started = Signal(object)
     queued = Signal(object)
     changed = Signal()
+    asked_changed = Signal(str)
     stop_offered = Signal(str)
     failed = Signal(object)
 
@@ -104,6 +106,10 @@ class TrainerControl(QObject):
     def _begin(self, work: Callable[[], _Begun], *, may_be_one_of_many: bool = False) -> None:
         """A second press of the same button starts nothing; runs that wait may be many."""
         if self.is_starting and not may_be_one_of_many:
+            # Told, not swallowed: a button that was pressed waits for an answer.
+            self.failed.emit(
+                RunError("A trainer is being started already.", fix="Try again in a moment.")
+            )
             return
         self._num_starting += 1
         self._background.run(work, self._on_begun, self._on_not_begun)
@@ -168,6 +174,7 @@ class TrainerControl(QObject):
         ladder.failed.connect(self.failed)
         self._ladders[path] = ladder
         ladder.ask()
+        self.asked_changed.emit(str(path))
 
     def is_stopping(self, path: Path | None) -> bool:
         """Whether a run was asked here to stop."""

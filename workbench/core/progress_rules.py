@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from workbench.core.recipe import TrainingRecipe
 
@@ -31,6 +31,9 @@ class EpochValues(Protocol):
     def top_k_accuracy(self) -> float | None: ...
 
 
+E = TypeVar("E", bound=EpochValues)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What an epoch changes.
@@ -50,6 +53,8 @@ class Verdict:
 
 Score = tuple[float, float]
 
+WORST: Score = (-math.inf, -math.inf)
+
 
 def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
     """The value that `keep_by` means, turned so that more is better; of equals, less loss.
@@ -58,9 +63,10 @@ def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
     the loss tells which has learnt more. Without validation the training's own values stand
     in. What is not a number is minus infinity.
     """
-    value = _VALUES[keep_by](epoch)
+    # A log of a newer Workbench may name a value that this one does not know.
+    value = _VALUES.get(keep_by, _accuracy)(epoch)
     loss = _loss(epoch)
-    return (-math.inf, -math.inf) if value is None else (value, _or_worst(loss))
+    return WORST if value is None else (value, _or_worst(loss))
 
 
 def _loss(epoch: EpochValues) -> float | None:
@@ -87,6 +93,28 @@ _VALUES: Mapping[str, Callable[[EpochValues], float | None]] = {
     "top_k": _top_k,
     "loss": lambda epoch: None if epoch.loss is None else -epoch.loss,
 }
+
+
+class BestSoFar(Generic[E]):
+    """Remembers the best of the epochs it is told; of equals the first.
+
+    Args:
+        keep_by: The recipe's.
+
+    Attributes:
+        epoch: The best epoch; None before the first that has a value.
+    """
+
+    def __init__(self, keep_by: str) -> None:
+        self.keep_by = keep_by
+        self.epoch: E | None = None
+        self._score = WORST
+
+    def took(self, epoch: E) -> None:
+        """Takes in a finished epoch; call once for each, in order."""
+        score = epoch_score(epoch, self.keep_by)
+        if score > self._score:
+            self.epoch, self._score = epoch, score
 
 
 class ProgressRules:

@@ -86,8 +86,8 @@ TRAINING: tuple[Param, ...] = (
         default="split",
         choices=("split", "test", "none"),
         titles={
-            "split": "a part of the training pictures",
-            "test": "the test pictures",
+            "split": "part of training",
+            "test": "test pictures",
             "none": "nothing",
         },
         help="What the validation curve is measured on. The published tutorials use the "
@@ -222,13 +222,14 @@ KEEP: tuple[Param, ...] = (
         default="val_accuracy",
         choices=("val_accuracy", "val_loss", "top_k", "loss"),
         titles={
-            "val_accuracy": "validation accuracy",
-            "val_loss": "validation loss",
-            "top_k": "top-k accuracy",
+            "val_accuracy": "val. accuracy",
+            "val_loss": "val. loss",
+            "top_k": "top-k",
             "loss": "training loss",
         },
         help="What tells the best epoch, ends the training early and lets the learning rate "
-        "fall on a plateau. Without validation, the training's own value stands in.",
+        "fall on a plateau: accuracy, loss or top-k accuracy of the validation, or the training's "
+        "loss. Without validation, the training's own value stands in.",
         group="Keep",
     ),
     IntParam(
@@ -295,11 +296,11 @@ EXECUTION: tuple[Param, ...] = (
         titles={
             "auto": "automatic",
             "memory": "in memory",
-            "cached": "decoded on disk",
-            "streamed": "decoded each time",
+            "cached": "cached on disk",
+            "streamed": "read each time",
         },
-        help="Where the pictures wait for their step. Automatic keeps them in memory when "
-        "they fit.",
+        help="Where the pictures wait for their step: decoded in memory, decoded on disk, or "
+        "in their files, decoded each time. Automatic keeps them in memory when they fit.",
         group="Execution",
     ),
     IntParam(

@@ -46,6 +46,15 @@ def learning_rates(
     return _rates(recipe, steps, total_steps, steps_per_epoch).astype(np.float32)
 
 
+def end_rate(recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int) -> float:
+    """Where the schedule has come to when the last step is over.
+
+    Curves go on falling during that step; a fall "in steps" that would come behind it is none.
+    """
+    end = total_steps - 1 if recipe.schedule == "step" else total_steps
+    return learning_rate_at(recipe, max(end, 0), total_steps, steps_per_epoch)
+
+
 def curve(
     recipe: TrainingRecipe, total_steps: int, steps_per_epoch: int, points: int = 400
 ) -> tuple[Array, Array]:

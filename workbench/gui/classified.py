@@ -47,7 +47,7 @@ class ClassifiedPicture:
         """The answer in one line."""
         if self.answer.error is not None:
             return "not readable"
-        return f"{self.answer.label} {share(self.probability, 0)}"
+        return f"{self.answer.label} {share(self.probability)}"
 
 
 def load_preview(path: str) -> QImage:

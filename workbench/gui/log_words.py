@@ -18,6 +18,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.runs.event_words import checkpoint_words, resumed_words, time_words
+from workbench.targets import target_title
 
 MAX_BAD_FILES = 5
 CHECKPOINT_NEWS_S = 60.0
@@ -90,10 +91,11 @@ def event_words(event: RunEvent, epochs: int = 0) -> str:
 
 
 def _started_words(event: RunStarted) -> str:
-    words = f"started on {event.target}, {event.precision}, seed {event.seed}"
+    on = f"on {target_title(event.target)}, {event.precision}"
+    words = f"started {on}, seed {event.seed}"
     resumed = resumed_words(event)
     if resumed:
-        words = f"{resumed[:1].lower()}{resumed[1:]}, on {event.target}, {event.precision}"
+        words = f"{resumed[:1].lower()}{resumed[1:]}, {on}"
     return f"{words}. {event.plan.words}" if event.plan.words else words
 
 

@@ -275,15 +275,20 @@ class MainWindow(QMainWindow):
 
     def _refresh_run(self) -> None:
         running, reason = self.runs.is_running, self.runs.reason()
+        is_stopping, is_pausing = self.runs.is_stopping, self.runs.is_pausing
         self.top.show_state(
             is_running=running,
-            is_stopping=self.runs.is_stopping,
+            is_stopping=is_stopping,
+            is_pausing=is_pausing,
             reason=reason,
             num_waiting=self.runs.num_waiting,
         )
         self.actions_by_key["start_run"].setText("&Train next" if running else "&Train")
-        for key in ("pause_run", "stop_run"):
-            self.actions_by_key[key].setEnabled(running)
+        pause, stop = self.actions_by_key["pause_run"], self.actions_by_key["stop_run"]
+        pause.setText("Pausing…" if is_pausing else "&Pause")
+        pause.setEnabled(running and not is_pausing and not is_stopping)
+        stop.setText("Stopping…" if is_stopping else "&Stop")
+        stop.setEnabled(running and not is_stopping)
 
     # drops and closing ---------------------------------------------------------------
 

@@ -42,8 +42,9 @@ class RunFlow(QObject):
         self._library = context.library
         self._service = context.service
         self._window = window
-        self._follower: QObject | None = None
-        self._library.current_changed.connect(self._on_current_changed)
+        self._library.current_changed.connect(self.changed)
+        self._library.outcome_changed.connect(lambda _path: self.changed.emit())
+        self._library.asked_changed.connect(self._on_asked_changed)
         self._library.runs_changed.connect(self.changed)
         self._library.run_started.connect(self._on_started)
         self._library.run_queued.connect(self._on_queued)
@@ -51,7 +52,6 @@ class RunFlow(QObject):
         self._library.failed.connect(self._on_failed)
         self._document.analysis_changed.connect(lambda _analysis: self.changed.emit())
         self._document.project_replaced.connect(self.changed)
-        self._on_current_changed()
 
     @property
     def is_running(self) -> bool:
@@ -70,9 +70,13 @@ class RunFlow(QObject):
 
     @property
     def is_stopping(self) -> bool:
-        """The run that trains was asked to stop, or to pause."""
-        running, library = self.running, self._library
-        return running is not None and (library.is_stopping(running) or library.is_pausing(running))
+        """The run that trains was asked to stop."""
+        return self._library.is_stopping(self.running)
+
+    @property
+    def is_pausing(self) -> bool:
+        """The run that trains was asked to pause; it can still be stopped instead."""
+        return self._library.is_pausing(self.running)
 
     @property
     def num_waiting(self) -> int:
@@ -115,14 +119,12 @@ class RunFlow(QObject):
         running = self.running
         if running is not None and not self.is_stopping:
             self._library.stop(running)
-            self.changed.emit()
 
     def pause(self) -> None:
         """Asks the run that trains to keep all of its state and end, to be resumed."""
         running = self.running
         if running is not None and not self.is_stopping:
             self._library.pause(running)
-            self.changed.emit()
 
     def may_close(self) -> bool:
         """Asks what becomes of a run that goes on while the window closes."""
@@ -210,11 +212,13 @@ class RunFlow(QObject):
         self.said.emit("")
         show_error(self._window, error_from_parts(answer.error))
 
-    def _on_current_changed(self) -> None:
-        current = self._library.current
-        if current is not None and current is not self._follower:
-            self._follower = current
-            current.outcome_changed.connect(lambda _outcome: self.changed.emit())
+    def _on_asked_changed(self, path: str) -> None:
+        is_pause = self._library.is_pausing(Path(path))
+        self.said.emit(
+            "Pausing… The trainer keeps all of its state and ends; it can be resumed."
+            if is_pause
+            else "Stopping… The trainer finishes its step and keeps the weights."
+        )
         self.changed.emit()
 
     def _on_started(self, path: str) -> None:

@@ -24,8 +24,10 @@ class RunOverlays(QObject):
         super().__init__(parent)
         self._library = library
         self._numbers: dict[Path, int] = {}
+        self._titles: dict[Path, str] = {}
         library.shown_changed.connect(self._on_shown_changed)
         library.current_changed.connect(self.changed)
+        library.runs_changed.connect(self._on_runs_changed)
         self._on_shown_changed()
 
     @property
@@ -47,10 +49,18 @@ class RunOverlays(QObject):
         summary = self._library.summary(path)
         return summary.title if summary is not None else path.name
 
+    def _on_runs_changed(self) -> None:
+        """A new run is called by its folder until the list is read; people rename runs."""
+        titles = {path: self._title(path) for path in self._numbers}
+        if titles != self._titles:
+            self._titles = titles
+            self.changed.emit()
+
     def _on_shown_changed(self) -> None:
         shown = self._library.shown
         self._numbers = {path: n for path, n in self._numbers.items() if path in shown}
         for path in sorted(shown - self._numbers.keys()):
             taken = set(self._numbers.values())
             self._numbers[path] = next(number for number in count() if number not in taken)
+        self._titles = {path: self._title(path) for path in self._numbers}
         self.changed.emit()

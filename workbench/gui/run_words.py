@@ -23,8 +23,12 @@ def state_words(summary: RunSummary) -> str:
             words = _place_words(summary.queue_place)
         case "completed":
             words = f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
+        case "stopped" if summary.epochs_done == 0:
+            words = f"stopped {_before_an_epoch(has_begun=summary.seconds > 0)}"
         case "stopped":
             words = f"stopped at epoch {done} · {when(summary.created)}"
+        case "paused" if summary.epochs_done == 0:
+            words = f"paused {_before_an_epoch(has_begun=summary.seconds > 0)}"
         case "paused":
             words = f"paused after {plural(summary.epochs_done, 'epoch')}"
         case "silent":
@@ -32,6 +36,11 @@ def state_words(summary: RunSummary) -> str:
         case _:
             words = f"{summary.outcome} · {summary.words}"
     return words
+
+
+def _before_an_epoch(*, has_begun: bool) -> str:
+    """Where a run ended that finished no epoch: one taken out of the queue never began."""
+    return "in its first epoch" if has_begun else "before its first epoch"
 
 
 def _place_words(place: int) -> str:
@@ -67,11 +76,13 @@ def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
 
 def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
     done = history.epochs[-1].epoch if history.epochs else 0
-    at = count(max(1, history.progress.epoch, done))
+    at = f"at epoch {count(max(1, history.progress.epoch, done))}"
+    if history.started is None:
+        at = _before_an_epoch(has_begun=False)
     return {
         "completed": f"Completed {plural(done, 'epoch')}",
-        "stopped": f"Stopped at epoch {at}",
-        "paused": f"Paused at epoch {at}",
+        "stopped": f"Stopped {at}",
+        "paused": f"Paused {at}",
         "failed": "Training failed",
         "died": "The trainer ended early",
     }.get(outcome.kind, outcome.sentence())

@@ -64,16 +64,23 @@ class TopBar(QToolBar):
         self.target.setText("Target")
         # Asking what the machine has may take a moment: the window is shown first.
         QTimer.singleShot(0, self, self._refresh_target)
-        self.show_state(is_running=False, is_stopping=False, reason="")
+        self.show_state(is_running=False, reason="")
 
     def show_state(
-        self, *, is_running: bool, is_stopping: bool, reason: str, num_waiting: int = 0
+        self,
+        *,
+        is_running: bool,
+        is_stopping: bool = False,
+        is_pausing: bool = False,
+        reason: str,
+        num_waiting: int = 0,
     ) -> None:
         """Makes the button Train or Stop; while a run goes on another takes the next one.
 
         Args:
             is_running: A run goes on.
             is_stopping: It was asked to stop.
+            is_pausing: It was asked to pause; it can still be stopped instead.
             reason: Why training cannot start, "" when it can; shown as the tooltip. The
                 button still takes clicks then, so that the reason can be looked at.
             num_waiting: Runs that wait for their turn.
@@ -85,6 +92,8 @@ class TopBar(QToolBar):
             words = "Stopping…" if is_stopping else "Stop"
             self.train.set_look(words, role="stop", icon="stop")
             tip = "Ends the run after this step. The weights are kept."
+            if is_pausing:
+                tip = f"The run is being paused. Stop makes an end of it instead:\n{tip}"
         else:
             self.train.set_look("Train", role="primary", icon="train")
             tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."

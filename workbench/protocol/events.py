@@ -55,6 +55,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
             for a run from its start.
         bit_exact: Of a resumed run: True, or the reasons why its figures can differ from
             those of the run never interrupted.
+        keep_by: The recipe's value that tells the best epoch; logs from before it was told
+            are read as if it were the validation accuracy.
         protocol: Lets an older window refuse politely.
     """
 
@@ -70,6 +72,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     pid: int
     resumed_at_step: int | None = None
     bit_exact: bool | list[str] | None = None
+    keep_by: str = "val_accuracy"
     protocol: int = PROTOCOL_VERSION
 
 
@@ -184,11 +187,16 @@ class TestResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BestEpoch(msgspec.Struct, frozen=True, kw_only=True):
-    """The epoch with the highest validation accuracy (training accuracy without one)."""
+    """The epoch that is the best by the recipe's `keep_by`."""
 
     epoch: int
     val_accuracy: float | None
     val_loss: float | None
+
+    @classmethod
+    def of(cls, epoch: EpochFinished) -> BestEpoch:
+        """What is told of an epoch as the best one."""
+        return cls(epoch=epoch.epoch, val_accuracy=epoch.val_accuracy, val_loss=epoch.val_loss)
 
 
 class RunFinished(Event, frozen=True, kw_only=True, tag="run_finished"):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.core.progress_rules import BestSoFar
 from workbench.protocol.events import (
     Batch,
     BestEpoch,
@@ -92,6 +93,7 @@ class MetricHistory:
         self._pause_s = 0.0
         self.num_rewinds = 0
         self.epochs: list[EpochFinished] = []
+        self._best: BestSoFar[EpochFinished] = BestSoFar("val_accuracy")
         self.log: deque[LogLine] = deque(maxlen=_LOG_LINES)
         self.last_time = 0.0
         self.last_seq = 0
@@ -127,9 +129,17 @@ class MetricHistory:
 
     def _add_epoch(self, event: EpochFinished) -> None:
         # One that was told, but not kept before the trainer was killed, is told again.
-        while self.epochs and self.epochs[-1].epoch >= event.epoch:
-            self.epochs.pop()
+        if self.epochs and self.epochs[-1].epoch >= event.epoch:
+            self.epochs = [epoch for epoch in self.epochs if epoch.epoch < event.epoch]
+            self._judge(self._best.keep_by)
         self.epochs.append(event)
+        self._best.took(event)
+
+    def _judge(self, keep_by: str) -> None:
+        """Finds the best of the epochs anew: some are void, or another value tells it."""
+        self._best = BestSoFar(keep_by)
+        for epoch in self.epochs:
+            self._best.took(epoch)
 
     def _count(self, event: RunEvent) -> None:
         self.num_events += 1
@@ -166,12 +176,14 @@ class MetricHistory:
         """A trainer has begun. What a resumed one does again was told in vain before."""
         self.started = event
         if event.resumed_at_step is None:
+            self._judge(event.keep_by)
             return
         self.num_rewinds += 1
         kept = np.int32(event.resumed_at_step)
         self._batches.cut(int(np.searchsorted(self.steps, kept, side="right")))
         self._told.cut(int(np.searchsorted(self.told_steps, kept, side="right")))
         self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
+        self._judge(event.keep_by)
         self._last_batch = None
         kept_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
         self._pause_s = max(0.0, event.time - self._first_time - kept_s)
@@ -240,8 +252,12 @@ class MetricHistory:
 
     @property
     def best(self) -> BestEpoch | None:
-        """The best epoch so far, see `best_epoch`."""
-        return best_epoch(self.epochs)
+        """The best epoch so far by what the run's recipe keeps by; once the run is over, the
+        one that its trainer names.
+        """
+        if self.finished is not None and self.finished.best is not None:
+            return self.finished.best
+        return BestEpoch.of(self._best.epoch) if self._best.epoch is not None else None
 
     @property
     def progress(self) -> TrainingProgress:
@@ -282,26 +298,3 @@ class MetricHistory:
         if batch is None or started is None or batch.images_per_second <= 0:
             return None
         return max(0, steps_left) * started.batch_size / batch.images_per_second
-
-
-def best_epoch(epochs: Iterable[EpochFinished]) -> BestEpoch | None:
-    """The epoch with the highest validation accuracy; of equals the one with the lowest
-    validation loss, then the earliest.
-
-    With few validation pictures many epochs are equal, the untrained first ones too: there
-    the loss tells which has learnt more. Training values decide where nothing was validated.
-    """
-    best: EpochFinished | None = None
-    best_score = (float("-inf"), float("-inf"))
-    for epoch in epochs:
-        is_validated = epoch.val_accuracy is not None
-        accuracy = epoch.val_accuracy if is_validated else epoch.accuracy
-        loss = epoch.val_loss if is_validated else epoch.loss
-        if accuracy is None:
-            continue
-        score = (accuracy, float("-inf") if loss is None else -loss)
-        if score > best_score:
-            best, best_score = epoch, score
-    if best is None:
-        return None
-    return BestEpoch(epoch=best.epoch, val_accuracy=best.val_accuracy, val_loss=best.val_loss)

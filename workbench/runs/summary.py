@@ -98,7 +98,7 @@ def summarise(run: RunFolder) -> RunSummary | None:
     history = _telling_history(run.events_path)
     outcome = RunOutcome("waiting", waiting_words(place - 1)) if place else outcome_of(run, history)
     finished, started = history.finished, history.started
-    best = (finished.best if finished is not None else None) or history.best
+    best = history.best
     last = history.epochs[-1] if history.epochs else None
     return RunSummary(
         path=run.path,

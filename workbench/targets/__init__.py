@@ -12,3 +12,9 @@ from workbench.core.specs import TargetSpec
 def all_targets() -> Registry[TargetSpec]:
     """Every place to train on by key."""
     return Registry.from_package("workbench.targets", TargetSpec)
+
+
+def target_title(key: str) -> str:
+    """A target's name for people; the key of one that is no longer known."""
+    spec = all_targets().get(key)
+    return spec.title if spec is not None else key

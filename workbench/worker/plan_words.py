@@ -34,7 +34,7 @@ def plan_words(
         parts.append(f"measured in {spent_s:.1f} s" if source == "measured" else source)
         parts.extend(_losers(way, timings))
     elif len(parts) == 1 and recipe.precision == "auto" and way.precision == "bfloat16":
-        parts.append("not measured: that would take longer than 10 s or 2 % of the run")
+        parts.append("not compared with other ways: that would take too long for this run")
     if recipe.threads:
         parts.append(f"{_count(recipe.threads, 'thread')}, as the recipe says")
     return ", ".join(parts)

@@ -95,10 +95,7 @@ class Position:
     @property
     def best_epoch(self) -> BestEpoch | None:
         """The best epoch as the last event and the model card tell it."""
-        best = self.best
-        if best is None:
-            return None
-        return BestEpoch(epoch=best.epoch, val_accuracy=best.val_accuracy, val_loss=best.val_loss)
+        return BestEpoch.of(self.best) if self.best is not None else None
 
     def go_on(self) -> None:
         """Called when the steps begin: getting there is no part of the epoch."""

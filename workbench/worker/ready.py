@@ -239,5 +239,6 @@ def tell_start(
             pid=os.getpid(),
             resumed_at_step=resumed_at,
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,
+            keep_by=project.recipe.keep_by,
         )
     )

@@ -106,7 +106,7 @@ def time_advice(
     """
     if seconds["input"] + seconds["compute"] < _SETTLED_S:
         return ""
-    total = sum(seconds[name] for name in ACTIVITIES if name != "compile")
+    total = sum(seconds[name] for name in ACTIVITIES)  # as the shares beside the advice
     shares = {name: seconds[name] / total for name in ("input", "host", "validation", "saving")}
     worst = max(shares, key=lambda name: shares[name])
     if shares[worst] < _SMALLEST_SHARE:

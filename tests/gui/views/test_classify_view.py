@@ -154,7 +154,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     assert result.picture.image.pixelColor(5, 5) == QColor("red")
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · 6 ms"
-    assert ready.strip.words() == ["cat 90 %"]
+    assert ready.strip.words() == ["cat 90.0 %"]
     assert not ready.wait.is_waiting
 
 
@@ -181,7 +181,7 @@ def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, 
     qtbot.waitUntil(lambda: ready.strip.num_tiles == 2)
     assert ready.result.label.text() == "Not readable"
     assert ready.result.message.text() == "This file is not a picture. Found: text. Open another."
-    assert ready.strip.words() == ["cat 90 %", "not readable"]
+    assert ready.strip.words() == ["cat 90.0 %", "not readable"]
 
 
 def test_a_worker_that_fails_is_told_and_asked_again_next_time(qtbot, ready, service):

@@ -9,11 +9,13 @@ from PySide6.QtCore import Qt
 from workbench.core.predict import RunPrediction
 from workbench.core.recipe import TrainingRecipe
 from workbench.gui.panels.plan_popup import plan_facts, plan_pins
+from workbench.gui.panels.run_header import CAPTION_PX, RunHeader
 from workbench.gui.panels.run_trouble import RunTrouble
 from workbench.gui.run_predictor import fit_words
 from workbench.gui.views.train import TrainView
 from workbench.protocol.events import (
     CheckpointKept,
+    EpochFinished,
     Plan,
     RunFinished,
     RunStarted,
@@ -97,7 +99,75 @@ def test_a_living_run_can_be_paused(qtbot, view, context, written, open_library)
     view.header.pause.click()
     assert context.library.is_pausing(run.path)
     assert view.header.pause.text() == "Pausing"
+    assert not view.header.pause.isEnabled()
+    context.library.stop_offered.emit(str(run.path))
+    assert "asked to pause" in view.trouble.words.text()
+    view.header.stop.click()  # a pause under way becomes a stop
+    assert context.library.is_stopping(run.path)
+    assert view.header.stop.text() == "Stopping"
     assert not view.header.stop.isEnabled()
+    assert view.trouble.isHidden()
+    context.library.stop_offered.emit(str(run.path))
+    assert "asked to stop" in view.trouble.words.text()
+
+
+def test_a_press_that_cannot_be_served_gives_its_button_back(
+    qtbot, view, context, written, open_library
+):
+    """Two trainers do not begin at once: the second is told so, not left "Resuming"."""
+    written("stopped").begin().train(1).finish("stopped")
+    open_library()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
+    view.header.set_can_resume(True)
+    context.library._trainers._num_starting = 1
+    view.header.resume.click()
+    assert view.header.resume.isEnabled()
+    assert view.header.resume.text() == "Resume"
+    assert any("being started already" in line for line in view.log.lines())
+
+
+def test_the_speed_of_a_run_that_is_over_is_that_of_its_last_epoch(
+    qtbot, view, written, open_library
+):
+    run = written("ends", epochs=1).begin()
+    run.batches([0.5] * 10)
+    open_library()
+    qtbot.waitUntil(lambda: view.header.speed.value.text() == "1,234")
+    tell(
+        run,
+        EpochFinished(
+            epoch=1, step=10, loss=0.8, accuracy=0.5, val_loss=0.9, val_accuracy=0.6,
+            seconds=2.0, images_per_second=1000.0,
+        ),
+    )  # fmt: skip
+    run.finish()
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Completed 1 epoch")
+    assert view.header.speed.value.text() == "1,000"
+
+
+def test_what_the_header_shows_does_not_depend_on_how_long_the_times_are(
+    qtbot, context, written, open_library
+):
+    written("Fashion-MNIST convnet", epochs=12).begin().train(7)
+    open_library()
+    header = RunHeader(context.theme)
+    qtbot.addWidget(header)
+    qtbot.waitUntil(lambda: context.library.current.outcome is not None)
+    header.set_follower(context.library.current, "Fashion-MNIST convnet")
+    header.show()
+    figures = (header.best, header.best_epoch, header.speed)
+    shown = {}
+    for width in range(header.minimumWidth(), 1_200, 10):
+        for words in ("7 s", "59 min 59 s"):
+            header.elapsed.setText(words)
+            header.left.setText(f"{words} left")
+            header.resize(width, header.height())
+            header._show_parts()
+            is_shown = [figure.isVisibleTo(header) for figure in figures]
+            assert shown.setdefault(width, is_shown) == is_shown, width
+            if any(is_shown):
+                assert header.caption.minimumWidth() == CAPTION_PX
+    assert shown[1_190] == [True, True, True]
 
 
 def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, open_library):

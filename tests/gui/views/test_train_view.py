@@ -10,7 +10,9 @@ from workbench.gui.panels.run_header import clock
 from workbench.gui.run_words import state_words
 from workbench.gui.views.train import TrainView
 from workbench.protocol.messages import ErrorParts
+from workbench.runs import queue
 from workbench.runs.control import wish_of
+from workbench.runs.folder import create_run
 
 
 @pytest.fixture
@@ -168,13 +170,21 @@ def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, op
 
 def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, written, open_library):
     written("flowers").begin().train(1).finish("stopped")
+    written("begun").begin().finish("stopped")
+    waiting = create_run(context.document.project, title="taken out")
+    queue.enqueue(waiting)
+    queue.cancel(waiting)
     written("fashion", epochs=4).begin().train(2)
     open_library()
     words = {run.title: state_words(run) for run in context.library.runs}
     assert words["fashion"] == "running · epoch 3 of 4"
     assert words["flowers"].startswith("stopped at epoch 1 · today")
+    assert words["begun"] == "stopped in its first epoch"
+    assert words["taken out"] == "stopped before its first epoch"
     view.runs.filter.setText("FLOW")
     assert view.runs.list.model().rowCount() == 1
+    context.library.select(waiting.path)
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before its first epoch")
 
 
 def test_the_menu_of_a_living_run_does_not_delete(qtbot, view, context, written, open_library):
@@ -192,6 +202,23 @@ def test_a_title_with_markup_is_shown_as_it_is(qtbot, view, written, open_librar
     written("<b>bold</b>").begin().train(1).finish()
     open_library()
     qtbot.waitUntil(lambda: view.header.caption.text() == "<b>bold</b>")
+
+
+def test_a_run_is_called_by_its_new_name_on_the_plots_too(
+    qtbot, view, context, written, open_library
+):
+    beside = written("beside").begin().train(1).finish()
+    run = written("looked at").begin().train(1)
+    open_library()
+    context.library.toggle_shown(beside.path)
+    qtbot.waitUntil(lambda: view.plots.loss.overlays != {})
+    context.library.rename(run.path, "renamed")
+    qtbot.waitUntil(lambda: view.header.caption.full_text == "renamed")
+    assert [plot.main.title for plot in view.plots.plots] == ["renamed"] * 3
+    context.library.rename(beside.path, "renamed too")
+    qtbot.waitUntil(
+        lambda: [each.title for each in view.plots.loss.overlays.values()] == ["renamed too"]
+    )
 
 
 def test_times_that_count_are_whole_seconds():

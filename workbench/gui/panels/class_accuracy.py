@@ -17,7 +17,7 @@ from workbench.errors import WorkbenchError
 from workbench.gui.panels.class_marks import ClassMarks
 from workbench.gui.plots.class_plot import ClassAccuracyPlot
 from workbench.gui.theme import Theme
-from workbench.gui.widgets.confusion_map import ConfusionMap
+from workbench.gui.widgets.confusion_map import POINT_AT, ConfusionMap
 from workbench.gui.widgets.labels import ElidedLabel, plain_label
 from workbench.runs.confusions import read_class_accuracy, read_confusion
 from workbench.runs.folder import RunFolder
@@ -28,7 +28,6 @@ NOTHING_YET = (
     "After each epoch with validation pictures: the accuracy of each class, and what was taken "
     "for what. Up to 256 classes are kept."
 )
-POINT_AT = "Point at a square, or use the arrow keys."
 MAP_MIN_PX = 150
 
 

@@ -25,7 +25,7 @@ from workbench.gui.widgets.labels import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 
-TILE = QSize(104, 70)
+TILE = QSize(108, 70)
 WORDS_PX = 20
 GAP_PX = 8
 IMAGE_ROLE = int(Qt.ItemDataRole.UserRole)

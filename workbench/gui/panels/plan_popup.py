@@ -11,7 +11,7 @@ from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import FactRows
 from workbench.gui.widgets.labels import plain_label
 from workbench.protocol.events import Plan, RunStarted
-from workbench.targets import all_targets
+from workbench.targets import target_title
 
 WIDTH_PX = 380
 
@@ -24,7 +24,7 @@ _PIPELINES = {
 
 def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
     """(name, value) of all parts of the plan, for people; pinned ones are marked."""
-    plan, target = started.plan, all_targets().get(started.target)
+    plan = started.plan
     rows = [
         ("precision", "Precision", plan.precision),
         ("xla", "Compiled by XLA", "yes" if plan.xla else "no"),
@@ -32,7 +32,7 @@ def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
         ("pipeline", "Pictures", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
         ("threads", "Threads", f"{plan.threads}" if plan.threads else "all cores"),
         ("", "Measured gain", f"{plan.gain:.1f} x plain float32" if plan.gain else "–"),
-        ("", "Trains on", target.title if target is not None else started.target),
+        ("", "Trains on", target_title(started.target)),
         ("", "TensorFlow", started.versions.get("tensorflow", "–")),
     ]
     return [
@@ -78,7 +78,7 @@ class PlanPopup(QFrame):
         column.addWidget(
             plain_label(
                 "Before the first epoch a few ways to run this network are measured, and the "
-                "fastest is taken. Each can be fixed in the recipe under How it runs.",
+                "fastest is taken. Each can be fixed in the recipe under Execution.",
                 role="dim",
                 wrap=True,
             )

@@ -23,10 +23,19 @@ SAY_HOW_LONG_AFTER_S = 2.0
 PROGRESS_STEPS = 1000
 MIN_WIDTH_PX = 360
 BUTTON_WORDS_FROM_PX = 560
-SPACING_PX = 20
+SPACING_PX = 16
 MARGIN_PX = 16
+BUTTON_SPACING_PX = 8
+CAPTION_PX = 156
+"""Room for the run's name, before any figure has some."""
+
 ROUND_PX = 40
 """Room for the headline is taken in steps of this: figures do not come and go with a word."""
+
+LONGEST_S = 59 * 60 + 59
+"""The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
+
+WIDEST_SPEED = 88_888
 
 _TIPS = {
     "pause": "Keeps all of its state and ends the trainer; it can be resumed at any time.",
@@ -55,6 +64,10 @@ class Figure(QWidget):
         column.addWidget(self.value)
         column.addStretch(1)
 
+    def keep_room_for(self, text: str) -> None:
+        """It is as wide as this value from the start."""
+        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(text))
+
 
 class RunHeader(QFrame):
     """Shows one follower.
@@ -76,6 +89,7 @@ class RunHeader(QFrame):
         self._follower: RunFollower | None = None
         self._asked = ""
         self._can_resume = False
+        self._buttons_px = 0
         self._phase_words = ""
         self._phase_since = monotonic()
         self._last_arrival = monotonic()
@@ -87,6 +101,7 @@ class RunHeader(QFrame):
         self.bar.setRange(0, PROGRESS_STEPS)
         self.bar.setTextVisible(False)
         self.elapsed = plain_label(role="dim")
+        self.elapsed.setToolTip("How long the run has taken so far.")
         self.left = plain_label(role="dim")
         self.speed = Figure(theme, "Images/s")
         self.best = Figure(theme, "Best validation")
@@ -107,6 +122,11 @@ class RunHeader(QFrame):
     def _build(self) -> None:
         for label in (self.elapsed, self.left):
             label.setFont(ui_font(12, tabular=True))
+        self.speed.keep_room_for(count(WIDEST_SPEED))
+        self.best.keep_room_for(share(1.0))
+        widest = (clock(LONGEST_S), left_words(LONGEST_S))
+        metrics = self.elapsed.fontMetrics()
+        self._times_px = sum(metrics.horizontalAdvance(words) for words in widest) + SPACING_PX
         names = QVBoxLayout()
         names.setSpacing(2)
         names.addWidget(self.caption)
@@ -129,7 +149,7 @@ class RunHeader(QFrame):
         for figure in (self.speed, self.best, self.best_epoch):
             row.addWidget(figure)
         buttons = QHBoxLayout()
-        buttons.setSpacing(8)
+        buttons.setSpacing(BUTTON_SPACING_PX)
         for part in (self.pause, self.resume, self.stop):
             buttons.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addLayout(buttons)
@@ -195,17 +215,16 @@ class RunHeader(QFrame):
         is_begun = not self._is_waiting()
         self.bar.setVisible(is_begun)
         room = self._room_for_figures()
+        self.caption.setMinimumWidth(CAPTION_PX if room >= 0 and not self._asked else 0)
         for figure in (self.best, self.best_epoch, self.speed):
             room -= figure.sizeHint().width() + SPACING_PX
             figure.setVisible(is_begun and room >= 0)
 
     def _room_for_figures(self) -> int:
-        """Pixels that headline, progress and buttons leave."""
+        """Pixels that name, headline, progress and buttons leave; below 0 they have too few."""
         headline = -(-self.headline.sizeHint().width() // ROUND_PX) * ROUND_PX
-        times = self.elapsed.sizeHint().width() + self.left.sizeHint().width() + SPACING_PX
-        parts = (self.pause, self.resume, self.stop)
-        buttons = sum(p.sizeHint().width() + SPACING_PX for p in parts if not p.isHidden())
-        return self.width() - 2 * MARGIN_PX - headline - times - SPACING_PX - buttons
+        room = self.width() - 2 * MARGIN_PX - max(CAPTION_PX, headline) - self._times_px
+        return room - self._buttons_px - 2 * SPACING_PX
 
     def refresh(self) -> None:
         """Shows the figures as they are now."""
@@ -243,10 +262,14 @@ class RunHeader(QFrame):
         for part, key, words, going_on, is_shown in parts:
             shown = going_on if self._asked == key else words
             part.setVisible(is_shown)
-            part.setEnabled(not self._asked)
+            # A pause under way can become a stop.
+            part.setEnabled(not self._asked or (key, self._asked) == ("stop", "pause"))
             part.setText(shown if has_words else "")
             part.setAccessibleName(shown)
             part.setToolTip(_WAITING_TIPS[key] if is_waiting else _TIPS[key])
+        if not self._asked:  # "Pausing" is wider, but hides no figure for its short time
+            widths = (part.sizeHint().width() for part, *_, is_shown in parts if is_shown)
+            self._buttons_px = sum(width + BUTTON_SPACING_PX for width in widths)
 
     def _show_how(self, follower: RunFollower) -> None:
         started = follower.history.started
@@ -284,13 +307,15 @@ class RunHeader(QFrame):
         is_live = not follower.is_over and not self._is_waiting()
         if is_live and follower.history.num_events:
             elapsed_s += min(monotonic() - self._last_arrival, 60.0)
-        self.elapsed.setText(f"{clock(elapsed_s)} elapsed" if elapsed_s else "")
+        self.elapsed.setText(clock(elapsed_s) if elapsed_s else "")
         is_known = progress.eta_s is not None and is_live
-        self.left.setText(f"{clock(progress.eta_s or 0.0)} left" if is_known else "")
+        self.left.setText(left_words(progress.eta_s or 0.0) if is_known else "")
 
     def _show_figures(self, follower: RunFollower) -> None:
         history = follower.history
         speed = history.progress.images_per_second
+        if follower.is_over and history.epochs:
+            speed = history.epochs[-1].images_per_second  # as the list and Compare tell it
         _set(self.speed.value, count(round(speed)) if speed else "–")
         best = history.best
         _set(self.best.value, share(best.val_accuracy) if best else "–")
@@ -301,6 +326,11 @@ def clock(seconds: float) -> str:
     """A time that counts up or down, in whole seconds: "7 s", "14 min 52 s"."""
     whole = round(seconds)
     return f"{whole} s" if whole < 10 else duration(whole)
+
+
+def left_words(seconds: float) -> str:
+    """How long it will still take."""
+    return f"{clock(seconds)} left"
 
 
 def _set(label: QLabel, text: str) -> None:

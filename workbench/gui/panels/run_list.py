@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -218,7 +217,3 @@ class RunListPanel(QWidget):
     def make_menu(self, runs: list[RunSummary]) -> QMenu:
         """The context menu of some runs."""
         return run_menu(self, runs, shown=self._library.shown, ask=self.asked.emit)
-
-    def select_path(self, path: Path) -> None:
-        """Makes a run current, as a click does."""
-        self._library.select(path)

@@ -98,11 +98,12 @@ class RunTrouble(QFrame):
         for part in (self.retry, self.resume):
             part.setEnabled(True)
 
-    def offer_end(self) -> None:
-        """The trainer was asked to stop a while ago and is still there."""
+    def offer_end(self, *, is_pause: bool) -> None:
+        """The trainer was asked to stop, or to pause, a while ago and is still there."""
+        asked, first = ("pause", "keeps a checkpoint") if is_pause else ("stop", "saves")
         self.words.setText(
-            "The trainer was asked to stop and is still busy: it finishes its step and saves "
-            "first. It can be ended now; what it has not saved is then lost."
+            f"The trainer was asked to {asked} and is still busy: it finishes its step and "
+            f"{first} first. It can be ended now; what it has not saved is then lost."
         )
         self._show_tail(())
         self._show_buttons(end=True)

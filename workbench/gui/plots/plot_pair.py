@@ -139,19 +139,17 @@ class PlotPair(QWidget):
     def set_history(self, history: MetricHistory | None, title: str = "This run") -> None:
         """Shows another run; None shows empty axes. The runs beside it stay."""
         self._main = HistoryFeed(history) if history is not None else None
-        self._title = title or "This run"
         self._is_following = True
         for plot in self.plots:
             plot.clear()
-            plot.main.title = self._title
-        self._show_legend()
+        self.set_title(title)
         self.refresh()
 
     def set_title(self, title: str) -> None:
         """The current run is called so now."""
-        self._title = title
+        self._title = title or "This run"
         for plot in self.plots:
-            plot.main.title = title
+            plot.main.title = self._title
         self._show_legend()
 
     def set_overlays(self, overlays: Sequence[Overlay]) -> None:

@@ -27,7 +27,7 @@ from workbench.gui.panels.class_table import ClassTable
 from workbench.gui.panels.model_chooser import ModelChooser
 from workbench.gui.panels.run_header import Figure
 from workbench.gui.widgets.buttons import button
-from workbench.gui.widgets.confusion_map import ConfusionMap
+from workbench.gui.widgets.confusion_map import POINT_AT, ConfusionMap
 from workbench.gui.widgets.empty import EmptyPage
 from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.numbers import count, share
@@ -243,7 +243,7 @@ class EvaluateView(QWidget):
         return path
 
     def _on_hovered(self, words: str) -> None:
-        self.hover.setText(words or "Point at a square to read it.")
+        self.hover.setText(words or POINT_AT)
 
 
 def _card(title: str) -> tuple[QFrame, QVBoxLayout]:

@@ -57,6 +57,7 @@ class TrainView(QMainWindow):
         self._context = context
         self._library = context.library
         self._follower = context.library.current
+        self._shown_title = ""
         self._background = Background(self, max_threads=1)
         theme = context.theme
         self.overlays = RunOverlays(context.library, self)
@@ -126,8 +127,8 @@ class TrainView(QMainWindow):
 
     def _connect(self) -> None:
         self.empty.pressed.connect(self.train_requested)
-        self.header.stop_wanted.connect(self._on_stop)
-        self.header.pause_wanted.connect(self._on_pause)
+        self.header.stop_wanted.connect(self._library.stop)
+        self.header.pause_wanted.connect(self._library.pause)
         self.header.resume_wanted.connect(self._on_resume)
         self.header.pin_wanted.connect(self._on_pin)
         self.trouble.terminate_wanted.connect(self._library.terminate)
@@ -146,6 +147,7 @@ class TrainView(QMainWindow):
         self.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
+        self._library.asked_changed.connect(self._on_asked_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
         self._library.failed.connect(self._on_failed)
 
@@ -167,11 +169,12 @@ class TrainView(QMainWindow):
         self._pages.setCurrentIndex(0 if follower is None else 1)
         self.log.clear()
         self.trouble.clear()
-        self.header.set_follower(follower, self._title())
+        self._shown_title = self._title()
+        self.header.set_follower(follower, self._shown_title)
         self._show_asked()
         self._show_time()
         self.recipe.show_run(follower.run.path if follower is not None else None)
-        self.curves.set_follower(follower, self._title())
+        self.curves.set_follower(follower, self._shown_title)
         if follower is None:
             return
         follower.loaded.connect(self._on_loaded)
@@ -198,7 +201,7 @@ class TrainView(QMainWindow):
         follower = self._follower
         if follower is None:
             return
-        self.curves.set_follower(follower, self._title())
+        self.curves.set_follower(follower, self._shown_title)
         self.log.clear()
         self.log.add_events(follower.notes, self._epochs())
         self.header.refresh()
@@ -259,17 +262,14 @@ class TrainView(QMainWindow):
         return started.epochs if started is not None else 0
 
     def _on_runs_changed(self) -> None:
-        self.header.set_title(self._title())
+        """A run got another name; a new one is called by its folder until the list is read."""
+        title = self._title()
+        if title != self._shown_title:
+            self._shown_title = title
+            self.header.set_title(title)
+            self.plots.set_title(title)
 
     # what the user asks ------------------------------------------------------------------
-
-    def _on_stop(self) -> None:
-        self._library.stop()
-        self._show_asked()
-
-    def _on_pause(self) -> None:
-        self._library.pause()
-        self._show_asked()
 
     def _on_resume(self) -> None:
         follower = self._follower
@@ -299,9 +299,15 @@ class TrainView(QMainWindow):
     def _on_batch(self, batch_size: int) -> None:
         self._context.document.set_recipe(batch_size=batch_size)
 
+    def _on_asked_changed(self, _path: str) -> None:
+        self._show_asked()
+        follower = self._follower
+        if follower is not None and follower.outcome is not None:
+            self.trouble.show_outcome(follower.outcome)  # an earlier offer to end it is void
+
     def _on_stop_offered(self, path: str) -> None:
         if self._follower is not None and str(self._follower.run.path) == path:
-            self.trouble.offer_end()
+            self.trouble.offer_end(is_pause=self._library.is_pausing(self._follower.run.path))
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.trouble.allow()

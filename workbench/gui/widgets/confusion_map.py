@@ -30,6 +30,9 @@ MAX_NAME_PX = 110
 SHADE_POWER = 0.6
 """Small shares are shaded darker than in proportion, so that rare mistakes can be seen."""
 
+POINT_AT = "Point at a square, or use the arrow keys."
+"""What to say below a map while no square is pointed at."""
+
 _MOVES = {
     Qt.Key.Key_Left: (0, -1),
     Qt.Key.Key_Right: (0, 1),

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPol
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from workbench.core.recipe import TrainingRecipe
-from workbench.core.schedules import curve, warm_up_steps
+from workbench.core.schedules import curve, end_rate, warm_up_steps
 from workbench.gui.theme import Theme
 
 _HEIGHT_PX = 116
@@ -155,7 +155,9 @@ class ScheduleCurve(QWidget):
         painter.drawText(
             above, left | Qt.AlignmentFlag.AlignBottom, rate_text(self._recipe.learning_rate)
         )
-        last = f"at the end {rate_text(float(self._rates[-1]))}"
+        steps = self._steps_per_epoch
+        end = end_rate(self._recipe, self._recipe.epochs * steps, steps)
+        last = f"at the end {rate_text(end)}"
         if self._recipe.schedule != "plateau":
             painter.drawText(above, right | Qt.AlignmentFlag.AlignBottom, last)
         painter.drawText(below, left | Qt.AlignmentFlag.AlignTop, "0")
