@@ -130,7 +130,7 @@ def test_inspector_mends_a_problem(design, context, qtbot):
     context.document.remove([find(design, "flatten")])
     design.canvas.select([])
     buttons = design.inspector.problems.findChildren(QAbstractButton)
-    fix = next(b for b in buttons if b.text() == "Insert Flatten")
+    fix = next(b for b in buttons if b.accessibleName() == "Insert Flatten")
     qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
     assert context.document.undo_stack.undoText() == "Insert Flatten"
 

@@ -127,7 +127,11 @@ def test_a_fix_in_the_list_mends_the_network(cifar, qtbot):
     flatten = next(n for n in cifar.context.document.graph.nodes.values() if n.kind == "flatten")
     cifar.context.document.remove([flatten.id])
     cifar.show_problems()
-    fix = next(b for b in cifar.popup.findChildren(QAbstractButton) if b.text() == "Insert Flatten")
+    fix = next(
+        b
+        for b in cifar.popup.findChildren(QAbstractButton)
+        if b.accessibleName() == "Insert Flatten"
+    )
     qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
     cifar.popup.close()
     assert cifar.context.document.undo_stack.undoText() == "Insert Flatten"

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from workbench.gui.fonts import ui_font
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_tip
 
 _SEGMENT_PAD_PX = 36
+_LEAST_PX = 80
+_SLACK_PX = 4
 
 
 class TextButton(QPushButton):
@@ -54,6 +64,36 @@ class TextButton(QPushButton):
         is_blocked = bool(self.property("blocked"))
         color = by_role.get(str(self.property("role")), colors.text)
         self.setIcon(self._theme.icon(self._icon_name, colors.dim if is_blocked else color))
+
+
+class ElidedButton(TextButton):
+    """A button whose words are shortened with "…" where room is short; its tooltip has all."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._full = text
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(text)
+        self.setToolTip(plain_tip(text))
+
+    def sizeHint(self) -> QSize:
+        """Room for all of its words."""
+        return super().sizeHint() + QSize(self._lacking() + _SLACK_PX, 0)
+
+    def minimumSizeHint(self) -> QSize:
+        """May become narrow: it never widens the panel it stands in."""
+        return QSize(_LEAST_PX, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        metrics = self.fontMetrics()
+        around = super().sizeHint().width() - metrics.horizontalAdvance(self.text())
+        room = self.width() - around
+        self.setText(metrics.elidedText(self._full, Qt.TextElideMode.ElideRight, room))
+
+    def _lacking(self) -> int:
+        metrics = self.fontMetrics()
+        return metrics.horizontalAdvance(self._full) - metrics.horizontalAdvance(self.text())
 
 
 def button(text: str, *, role: str = "", icon: str = "", theme: Theme | None = None) -> TextButton:

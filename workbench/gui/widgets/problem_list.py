@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.core.problems import Fix, Problem
-from workbench.gui.widgets.buttons import button
+from workbench.gui.widgets.buttons import ElidedButton, button
 from workbench.gui.widgets.cards import Box
 from workbench.gui.widgets.labels import plain_label
 
@@ -69,6 +69,6 @@ class ProblemList(QWidget):
         return box
 
     def _fix_button(self, fix: Fix) -> QWidget:
-        result = button(fix.title)
+        result = ElidedButton(fix.title)
         result.clicked.connect(lambda: self.fix_chosen.emit(fix))
         return result
