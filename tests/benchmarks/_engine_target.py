@@ -50,7 +50,7 @@ def print_time_to_accuracy(pictures: Path, published_epochs: int | None, rounds:
     seconds = statistics.median(epoch_s)
     plain = epochs * seconds
     print(
-        f"published network in plain Keras: {epochs} epochs (from an earlier whole run) x "
+        f"published network in plain Keras: {epochs} epochs (counted in an earlier run) x "
         f"{seconds:.1f} s an epoch with its test (measured now) = {plain:,.0f} s; "
         f"cifar10_speedrun {ours:.1f} s: {plain / ours:.1f} x faster (goal {GOAL:.0f})"
     )

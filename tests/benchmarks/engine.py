@@ -44,8 +44,8 @@ class Bench:
     Attributes:
         home: Of all runs and files.
         rounds: Turns of each comparison.
-        published_epochs: Epochs the published network needs in plain Keras; None for the
-            figure in tests/proofs/RESULTS.md.
+        published_epochs: Epochs the published network needs in plain Keras, or a number
+            that is surely too small; None for the figure in tests/proofs/RESULTS.md.
         trainer_speeds: Images/s by template, once measured.
     """
 
