@@ -57,3 +57,20 @@ def written():
     yield make
     for run in runs:
         run.end()
+
+
+@pytest.fixture
+def no_new_processes(monkeypatch):
+    """A computer that starts no processes for the queue of runs: a real one would have to be
+    brought to its limit, and root has none.
+    """
+    from workbench.errors import RunError
+    from workbench.runs import queue
+
+    def start(run, *, resume=False):
+        try:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        except OSError as error:
+            raise RunError("The trainer could not be started.") from error
+
+    monkeypatch.setattr(queue, "start_trainer", start)

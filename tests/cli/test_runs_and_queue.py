@@ -13,7 +13,6 @@ import pytest
 from tests.written_runs import WrittenRun
 from workbench.cli import _turn, main
 from workbench.core.project import Project
-from workbench.errors import RunError
 from workbench.protocol.events import RunFinished
 from workbench.runs import queue
 from workbench.runs.event_log import EventWriter, read_all
@@ -162,14 +161,7 @@ def test_the_queue_from_the_command_line(trainers, project, capsys):
     assert len(trainers) == 2
 
 
-def test_what_cannot_be_started_is_told_and_listed_all_the_same(project, capsys, monkeypatch):
-    def start(run, *, resume=False):
-        try:
-            raise BlockingIOError(11, "Resource temporarily unavailable")
-        except OSError as error:
-            raise RunError("The trainer could not be started.") from error
-
-    monkeypatch.setattr(queue, "start_trainer", start)
+def test_what_cannot_be_started_is_told_and_listed_all_the_same(project, capsys, no_new_processes):
     for title in "ab":
         queue.enqueue(create_run(Project(), title=title))
     capsys.readouterr()

@@ -136,14 +136,7 @@ def test_a_run_that_cannot_start_does_not_stop_the_queue(started, monkeypatch):
     assert (told.outcome, told.error.what) == ("failed", "There is no such target.")
 
 
-def test_a_computer_that_starts_no_processes_leaves_the_queue_as_it_is(monkeypatch):
-    def start(run, *, resume=False):
-        try:
-            raise BlockingIOError(11, "Resource temporarily unavailable")
-        except OSError as error:
-            raise RunError("The trainer could not be started.") from error
-
-    monkeypatch.setattr(queue, "start_trainer", start)
+def test_a_computer_that_starts_no_processes_leaves_the_queue_as_it_is(no_new_processes):
     queued("a", "b")
     with pytest.raises(RunError):
         queue.start_next()
