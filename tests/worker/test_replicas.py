@@ -17,6 +17,7 @@ from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
 from workbench.runs.control import ask_to_pause
 from workbench.runs.event_log import read_all
 from workbench.runs.history import MetricHistory
+from workbench.runs.speeds import read_speeds
 from workbench.runs.start import start_trainer
 from workbench.runs.weights_file import read_arrays
 
@@ -51,6 +52,7 @@ def test_a_paused_run_on_two_replicas_ends_as_if_it_had_not_been(trainer, small_
         "ema_decay": 0.9,
         "batch_size": 51,
     }
+    speeds = read_speeds()
     whole, paused = (trainer(on_two(small_project(*NETWORK, **recipe))) for _ in range(2))
     paused.wait_for(EpochFinished)
     ask_to_pause(paused.run)
@@ -65,6 +67,7 @@ def test_a_paused_run_on_two_replicas_ends_as_if_it_had_not_been(trainer, small_
     assert (second.replicas, second.bit_exact) == (2, True)
     assert second.resumed_at_step >= 150
     assert last.outcome == "completed"
+    assert read_speeds() == speeds == []  # nothing is predicted from them
     assert curves_of(whole.run) == curves_of(paused.run)
     left, right = read_arrays(whole.run.weights_path), read_arrays(paused.run.weights_path)
     for name in left:

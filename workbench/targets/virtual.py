@@ -40,8 +40,6 @@ def _connect(tf: Any, params: Params) -> Any:
                 fix="Start it anew.",
             ) from error
     devices = [f"/cpu:{number}" for number in range(count)]
-    # Collectives between parts of one processor wait for each other in threads; adding up in
-    # one place does not.
     return tf.distribute.MirroredStrategy(
         devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
     )
@@ -64,8 +62,8 @@ def _read(text: str) -> Params:
 SPEC = TargetSpec(
     key="virtual",
     title="Several replicas on this computer",
-    summary="Shares every batch between parts of this processor, as a TPU's cores do. Not "
-    "faster: for trying what training on several replicas changes.",
+    summary="Shares every batch between parts of this processor, as a TPU's cores do: to try "
+    "what training on several replicas changes, not for speed.",
     params=(_REPLICAS,),
     environment=THIS_COMPUTER.environment,
     connect=_connect,
