@@ -62,7 +62,7 @@ def main(path: Path) -> int:
     data = prepare(loaded, shape=tuple(shape), fit=fit, recipe=project.recipe, ctx=ctx)
     sizes = sizes_of(project, len(data.train))
     compiled = compile_training(
-        tf, keras, project, data, strategy=connect(tf, project), sizes=sizes, check=lambda: None
+        tf, keras, project, data, target=connect(tf, project), sizes=sizes, check=lambda: None
     )
     call, step = CallLength(compiled.plan.steps_per_call), 0
     for epoch in range(sizes.epochs):

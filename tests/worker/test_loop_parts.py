@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,8 +54,19 @@ def test_sizes_follow_recipe_data_and_replicas():
     assert sizes_of(project, 1000).steps_per_epoch == 15
     assert sizes_of(project, 30).batch_size == 30
     assert sizes_of(project, 30, replicas=8).batch_size == 24
+    assert sizes_of(project, 30, replicas=30).steps_per_epoch == 1
+    with pytest.raises(DatasetError, match="fewer training pictures"):
+        sizes_of(project, 30, replicas=31)
     chosen = Project(recipe=TrainingRecipe(batch_size=10, steps_per_epoch=7, epochs=3))
     assert sizes_of(chosen, 20).total_steps == 21
+
+
+def test_calls_are_as_long_as_the_target_wants():
+    long, fixed = CallLength(call_s=0.5), CallLength(pinned=40, call_s=0.5)
+    for _ in range(8):
+        long.learn(results(long.steps, 0.01))
+        fixed.learn(results(fixed.steps, 0.01))
+    assert (long.steps, fixed.steps) == (50, 40)
 
 
 def test_calls_grow_gently_and_shrink_at_once():
@@ -103,20 +108,3 @@ def test_progress_is_throttled_but_first_and_last_are_told(tmp_path):
     assert events[-2].fraction == 1.0
     assert events[-1].phase == "building"
     assert len(events) < 500
-
-
-def test_two_replicas_train_as_one_device_does():
-    """The seam that a TPU target uses: same code, eight cores instead of one."""
-    here = Path(__file__).parent
-    environment = {**os.environ, "PYTHONPATH": str(here.parents[1]), "CUDA_VISIBLE_DEVICES": "-1"}
-    answer = subprocess.run(
-        [sys.executable, str(here / "replicas_script.py")],
-        env=environment, capture_output=True, text=True, check=False, timeout=200,
-    )  # fmt: skip
-    assert answer.returncode == 0, answer.stderr[-3000:]
-    one, two = json.loads(answer.stdout)
-    assert (one["replicas"], two["replicas"]) == (1, 2)
-    assert two["losses"] == pytest.approx(one["losses"], rel=1e-4)
-    assert two["accuracies"] == pytest.approx(one["accuracies"])
-    assert two["scores"] == pytest.approx(one["scores"], rel=1e-4)
-    assert one["scores"][2] == 150

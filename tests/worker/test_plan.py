@@ -26,7 +26,7 @@ def test_ways_follow_processor_pins_and_replicas():
     auto = TrainingRecipe()
     assert possible_ways(auto, has_bfloat16=True) == (BF16, PLAIN, BF16_XLA)
     assert possible_ways(auto, has_bfloat16=False) == (PLAIN, F32_XLA)
-    assert possible_ways(auto, has_bfloat16=True, replicas=8) == (BF16, PLAIN)
+    assert possible_ways(auto, has_bfloat16=True, may_compile=False) == (BF16, PLAIN)
     pinned = TrainingRecipe(precision="float32", xla="off")
     assert possible_ways(pinned, has_bfloat16=True) == (PLAIN,)
     assert possible_ways(TrainingRecipe(xla="on"), has_bfloat16=True)[0] == BF16_XLA
@@ -201,7 +201,7 @@ def compiled_on(monkeypatch, tmp_path, small_project):
             keras,
             project,
             data,
-            strategy=connect(tf, project),
+            target=connect(tf, project),
             sizes=sizes_of(project, 200),
             check=lambda: None,
             **arguments,

@@ -15,10 +15,11 @@ from workbench.cli._progress import RunTeller
 from workbench.cli._turn import wait_for_turn
 from workbench.cli.check import facts_of
 from workbench.core.checks import analyse
-from workbench.core.project import Choice, Project
+from workbench.core.project import Project
 from workbench.core.project_file import read_project
 from workbench.core.recipe import TrainingRecipe, value_from_text
 from workbench.core.source import parse_source
+from workbench.core.target_text import parse_target
 from workbench.datasets import all_datasets
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
@@ -127,7 +128,7 @@ def project_for(arguments: argparse.Namespace) -> Project:
     if arguments.data is not None:
         project = replace(project, dataset=parse_source(arguments.data, all_datasets()))
     if arguments.target is not None:
-        project = replace(project, target=_target(arguments.target))
+        project = replace(project, target=parse_target(arguments.target, all_targets()))
     _refuse_problems(project, arguments.project)
     return project
 
@@ -143,18 +144,6 @@ def _changed(
         return recipe.with_values(**changes)
     except ParamError as error:  # typed on the command line: wrong usage, not a wrong file
         raise UsageError(**error.to_dict()) from error
-
-
-def _target(text: str) -> Choice:
-    targets = all_targets()
-    if text not in targets:
-        raise UsageError(
-            "There is no such target.",
-            received=text,
-            expected="one of " + ", ".join(targets),
-            fix="`workbench targets` lists them.",
-        )
-    return Choice(text)
 
 
 def _refuse_problems(project: Project, path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.core.params import check_all
 from workbench.core.project import Project
+from workbench.core.specs import TargetLimits
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.events import Plan
 from workbench.targets import all_targets
@@ -19,7 +20,7 @@ from workbench.worker.plan import Tell, settle_plan, settled_before
 from workbench.worker.sizes import Sizes, sizes_of
 from workbench.worker.trainable import StartStep, Task, Trainable
 
-__all__ = ["Compiled", "Sizes", "compile_training", "connect", "sizes_of"]
+__all__ = ["Compiled", "Connected", "Sizes", "compile_training", "connect", "sizes_of"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Compiled:
             when both are the same pictures.
         batches: What the iterator is made of.
         start: Where the batches begin when they are iterated anew.
+        limits: What the target allows.
     """
 
     trainable: Trainable
@@ -43,6 +45,7 @@ class Compiled:
     test: Evaluator | None
     batches: Any
     start: StartStep
+    limits: TargetLimits
 
     @property
     def built(self) -> BuiltModel:
@@ -69,11 +72,29 @@ class Compiled:
         return self.trainable.state_variables()
 
 
-def connect(tf: Any, project: Project) -> Any:
-    """The target's strategy."""
+@dataclass(frozen=True)
+class Connected:
+    """A target that is reached.
+
+    Attributes:
+        strategy: Of `tf.distribute`.
+        limits: What training there must obey.
+    """
+
+    strategy: Any
+    limits: TargetLimits = field(default_factory=TargetLimits)
+
+    @property
+    def replicas(self) -> int:
+        """Devices that share each batch."""
+        return int(self.strategy.num_replicas_in_sync)
+
+
+def connect(tf: Any, project: Project) -> Connected:
+    """Reaches the project's target. The first thing that a process does with TensorFlow."""
     spec = all_targets()[project.target.key]
     params, _ = check_all(spec.params, project.target.params)
-    return spec.connect(tf, params)
+    return Connected(spec.connect(tf, params), spec.limits(params))
 
 
 def compile_training(
@@ -82,7 +103,7 @@ def compile_training(
     project: Project,
     data: PreparedData,
     *,
-    strategy: Any,
+    target: Connected,
     sizes: Sizes,
     check: Callable[[], None],
     plan: Plan | None = None,
@@ -97,7 +118,7 @@ def compile_training(
         keras: Keras on it.
         project: Graph and recipe.
         data: Its pictures.
-        strategy: Of `tf.distribute`.
+        target: Made by `connect`.
         sizes: Of batch and epochs.
         check: Called now and then; raises when the user has asked to stop.
         plan: Settled earlier, for a training that is resumed; None to settle one.
@@ -108,7 +129,7 @@ def compile_training(
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    task = Task(tf, keras, project, data, strategy, sizes)
+    task = Task(tf, keras, project, data, target.strategy, sizes, limits=target.limits)
     if plan is None:
         settled = settle_plan(task, measure=measure, tell=tell or _tell_nobody, check=check)
     else:
@@ -127,7 +148,7 @@ def compile_training(
             part,
             layers,
             batch_size=sizes.batch_size,
-            replicas=strategy.num_replicas_in_sync,
+            replicas=target.replicas,
             top_k=project.recipe.top_k,
         )
 
@@ -137,7 +158,14 @@ def compile_training(
     batches = settled.batches
     iterator = loop.distribute(batches)
     return Compiled(
-        settled.trainable, settled.plan, iterator, validation, test, batches, task.start
+        settled.trainable,
+        settled.plan,
+        iterator,
+        validation,
+        test,
+        batches,
+        task.start,
+        target.limits,
     )
 
 

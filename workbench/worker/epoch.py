@@ -59,7 +59,12 @@ class EpochTrainer:
         self._teller = teller
         self._stop = stop
         self._ledger = ledger
-        self._call = CallLength(compiled.plan.steps_per_call, pinned=recipe.steps_per_call)
+        limits = compiled.limits
+        self._call = CallLength(
+            compiled.plan.steps_per_call,
+            pinned=recipe.steps_per_call or limits.call_steps,
+            call_s=limits.call_s,
+        )
         self._is_compiled = False
         self._scales: list[tuple[int, float]] = []
         self._replay = Replay(

@@ -19,8 +19,10 @@ from workbench.worker.build import BuiltModel
 from workbench.worker.losses import Weights
 from workbench.worker.step_math import StepMath
 
-_CALL_S = 0.12
-"""Aimed length of one call: eight events a second, and a stop is heard at once."""
+CALL_S = 0.12
+"""Aimed length of one call where the target says nothing else: eight events a second, and a
+stop is heard at once.
+"""
 
 MAX_STEPS = 1_000
 """Of one call."""
@@ -65,10 +67,14 @@ class CallLength:
 
     Args:
         start: Steps of the first calls, from a measured plan; 1 where nothing was measured.
-        pinned: Steps of every call, as the recipe says; None to learn.
+        pinned: Steps of every call, as the recipe or the target says; None to learn.
+        call_s: Aimed seconds of a call.
     """
 
-    def __init__(self, start: int | None = None, *, pinned: int | None = None) -> None:
+    def __init__(
+        self, start: int | None = None, *, pinned: int | None = None, call_s: float = CALL_S
+    ) -> None:
+        self._call_s = call_s
         self._is_pinned = pinned is not None
         self.steps = pinned or start or 1
         self._step_s: float | None = None
@@ -79,7 +85,7 @@ class CallLength:
             return
         step_s = results.seconds / len(results.losses)
         self._step_s = step_s if self._step_s is None else 0.5 * (self._step_s + step_s)
-        self.steps = min(steps_per_call(self._step_s), self.steps * _GROWTH)
+        self.steps = min(steps_per_call(self._step_s, self._call_s), self.steps * _GROWTH)
 
 
 def _padded(rates: Rates) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -89,9 +95,9 @@ def _padded(rates: Rates) -> np.ndarray[Any, np.dtype[np.float32]]:
     return padded
 
 
-def steps_per_call(step_s: float) -> int:
+def steps_per_call(step_s: float, call_s: float = CALL_S) -> int:
     """Steps that fill the aimed length of a call: from 1 to 1,000."""
-    return max(1, min(int(_CALL_S / max(step_s, 1e-6)), MAX_STEPS))
+    return max(1, min(int(call_s / max(step_s, 1e-6)), MAX_STEPS))
 
 
 class TrainingLoop:

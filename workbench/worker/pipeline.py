@@ -51,6 +51,7 @@ def training_pipeline(
     recipe: TrainingRecipe | None = None,
     num_classes: int = 0,
     dtype: str = "float32",
+    may_compile: bool = True,
 ) -> Any:
     """An endless dataset of augmented batches in the given order.
 
@@ -67,9 +68,10 @@ def training_pipeline(
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
         dtype: Type in which float pictures are handed over: what the model computes in.
+        may_compile: XLA may be used here, where the recipe does not forbid it.
     """
     gather = _gather(tf, part, place or place_of(part, recipe))
-    jit = recipe is None or recipe.xla != "off"
+    jit = may_compile and (recipe is None or recipe.xla != "off")
     augment = augmentation(tf, layers, seed=seed, dtype=dtype, jit=jit)
     mix = _mixing(tf, recipe, seed=seed, num_classes=num_classes, dtype=dtype)
 

@@ -68,15 +68,17 @@ def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settl
         tell: Told the phase "measuring", words and a fraction.
         check: Called now and then; raises when the user has asked to stop.
     """
-    recipe = task.project.recipe
+    recipe, limits = task.project.recipe, task.limits
+    has_bfloat16 = limits.has_bfloat16
     ways = possible_ways(
         recipe,
-        has_bfloat16=computes_bfloat16(),
-        replicas=task.strategy.num_replicas_in_sync,
+        has_bfloat16=computes_bfloat16() if has_bfloat16 is None else has_bfloat16,
+        may_compile=limits.jit_step,
     )
     key = plan_key(task.project, task.sizes.batch_size)
     known, steps = read_known(key), task.sizes.total_steps
-    if measure and known.to_measure(ways, steps) and _is_worth_it(task):
+    may_measure = measure and limits.may_measure
+    if may_measure and known.to_measure(ways, steps) and _is_worth_it(task):
         return _measured(task, ways, known, key=key, tell=tell, check=check)
     # What a single way takes decides nothing.
     timings = known.timings if len(known.timings) > 1 else {}
@@ -174,7 +176,7 @@ def _plan(task: Task, way: Way, timings: Mapping[Way, Timing], words: str) -> Pl
     gain = gain_of(way, timings)
     calls = recipe.steps_per_call
     if calls is None and way in timings:
-        calls = steps_per_call(timings[way].step_s)
+        calls = steps_per_call(timings[way].step_s, task.limits.call_s)
     defaults = TrainingRecipe()
     return Plan(
         precision=way.precision,

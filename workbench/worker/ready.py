@@ -130,10 +130,9 @@ class Preparation:
 
         self._stop.check()
         self._teller.phase("building", "Building the network")
-        strategy = connect(tf, self._project)
-        replicas = strategy.num_replicas_in_sync
-        sizes = sizes_of(self._project, len(data.train), replicas=replicas)
-        self._tell_data(data, sizes)
+        target = connect(tf, self._project)
+        sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
+        self._tell_data(data, sizes, target.replicas)
         checkpoint = self._checkpoint
         self._ledger = TimeLedger()  # imports and loading are told by their phases
         with self._ledger.spending("compile"):
@@ -142,7 +141,7 @@ class Preparation:
                 keras,
                 self._project,
                 data,
-                strategy=strategy,
+                target=target,
                 sizes=sizes,
                 check=self._stop.check,
                 plan=checkpoint.state.plan if checkpoint else None,
@@ -156,13 +155,15 @@ class Preparation:
         if checkpoint is not None:
             restore(compiled.state_variables(), checkpoint.arrays)
             finish_statistics(compiled.built)
-        return compiled, sizes, replicas
+        return compiled, sizes, target.replicas
 
-    def _tell_data(self, data: PreparedData, sizes: Sizes) -> None:
+    def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
         if sizes.batch_size != self._recipe.batch_size:
+            why = f"there are {len(data.train):,} training pictures"
+            if replicas > 1:
+                why += f", and {replicas:,} replicas share a batch evenly"
             self._teller.log(
-                f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: "
-                f"there are {len(data.train):,} training pictures.",
+                f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
                 level="warning",
             )
         self._teller.tell(

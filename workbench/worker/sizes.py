@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.core.project import Project
+from workbench.errors import DatasetError
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,17 @@ def sizes_of(project: Project, num_train: int, *, replicas: int = 1) -> Sizes:
     """The sizes a recipe means for so many pictures.
 
     A batch is never larger than the training part, and a multiple of the replicas.
+
+    Raises:
+        DatasetError: there are fewer pictures than replicas.
     """
+    if num_train < replicas:
+        raise DatasetError(
+            "There are fewer training pictures than replicas that share a batch.",
+            received=f"{num_train:,} pictures, {replicas:,} replicas",
+            expected="at least one picture for each replica",
+            fix="Train on fewer replicas, or add pictures.",
+        )
     recipe = project.recipe
     batch_size = min(recipe.batch_size, num_train)
     batch_size = max(batch_size // replicas, 1) * replicas

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.project import Project
+from workbench.core.specs import TargetLimits
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData
@@ -50,6 +51,7 @@ class Task:
         strategy: Of `tf.distribute`.
         sizes: Of batch and epochs.
         start: Where its batches begin.
+        limits: What the target allows.
     """
 
     tf: Any
@@ -59,6 +61,7 @@ class Task:
     strategy: Any
     sizes: Sizes
     start: StartStep = field(default_factory=StartStep)
+    limits: TargetLimits = field(default_factory=TargetLimits)
 
     @cached_property
     def place(self) -> Place:
@@ -158,6 +161,7 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
         recipe=recipe,
         num_classes=len(task.data.class_names),
         dtype=trainable.built.input_dtype,
+        may_compile=task.limits.jit_host,
     )
 
 

@@ -160,7 +160,7 @@ class Training:
             self._end(compiled, trainer, keeping)
         self._teller.tell(ledger.told())
         if self._speeds:
-            self._warned(partial(self._keep_speed, compiled.plan.precision))
+            self._warned(partial(self._keep_speed, compiled))
 
     def _epochs(self, trainer: EpochTrainer, keeping: Keeping, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
@@ -229,14 +229,16 @@ class Training:
             )
             keeping.keep_model(model, self.test)
 
-    def _keep_speed(self, precision: str) -> None:
+    def _keep_speed(self, compiled: Compiled) -> None:
         """For predictions: how fast this network was here. The first epoch of several warms up."""
+        if compiled.limits.replicas > 1:
+            return  # says nothing of one device
         add_speed(
             measured_run(
                 analyse(self._project.graph, all_layers(), recipe=self._recipe),
                 self._recipe,
                 batch_size=self.batch_size,
-                precision=precision,
+                precision=compiled.plan.precision,
                 images_per_second=median(self._speeds[1:] or self._speeds),
                 memory_bytes=peak_bytes(),
             )

@@ -35,14 +35,14 @@ class Trial:
         import tensorflow as tf
 
         project = replace(self.project, recipe=self.project.recipe.with_values(**recipe))
-        strategy = connect(tf, project)
+        target = connect(tf, project)
         return compile_training(
             tf,
             self.keras,
             project,
             self.data,
-            strategy=strategy,
-            sizes=sizes_of(project, len(self.data.train), replicas=strategy.num_replicas_in_sync),
+            target=target,
+            sizes=sizes_of(project, len(self.data.train), replicas=target.replicas),
             check=self.job.check_cancelled,
         )
 

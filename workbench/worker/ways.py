@@ -51,23 +51,23 @@ class Timing:
 
 
 def possible_ways(
-    recipe: TrainingRecipe, *, has_bfloat16: bool, replicas: int = 1
+    recipe: TrainingRecipe, *, has_bfloat16: bool, may_compile: bool = True
 ) -> tuple[Way, ...]:
-    """The ways that the recipe's pins and the computer allow, the most promising first.
+    """The ways that the recipe's pins and the target allow, the most promising first.
 
-    XLA is only tried for one replica. It comes last: on processors its convolutions are
+    XLA comes last: on processors its convolutions are
     often many times slower than oneDNN's, and compiling takes several seconds.
 
     Args:
         recipe: `precision` and `xla` may be pinned.
-        has_bfloat16: The processor computes bfloat16 in hardware.
-        replicas: Devices that share a batch.
+        has_bfloat16: The target computes bfloat16 in hardware.
+        may_compile: XLA may compile the step there at our request.
     """
     if recipe.precision == "auto":
         precisions = ["bfloat16", "float32"] if has_bfloat16 else ["float32"]
     else:
         precisions = [recipe.precision]
-    if replicas > 1 or recipe.xla == "off":
+    if not may_compile or recipe.xla == "off":
         compiling = [False]
     else:
         compiling = [True] if recipe.xla == "on" else [False, True]
