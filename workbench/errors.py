@@ -15,7 +15,9 @@
     │   └── UnconfirmedSaveError  saved, but the disk did not confirm it
     ├── RegistryError         a plug-in file that breaks its contract          (exit 4)
     └── RunError              a training, or a worker, that ended badly        (exit 4)
-        └── OutOfMemoryError  the memory was not enough for it
+        ├── OutOfMemoryError  the memory was not enough for it
+        ├── RemoteError       another computer, or the line to it
+        └── TpuError          a TPU that is missing, busy, gone or of the wrong kind
 
 Every error says what happened, where, what was received, what was expected and how to
 mend it; the parts that do not apply stay empty.
@@ -142,3 +144,11 @@ class RunError(WorkbenchError):
 
 class OutOfMemoryError(RunError):
     """The memory was not enough for a training, or for a worker."""
+
+
+class RemoteError(RunError):
+    """Another computer could not be reached, refused, or could not do what was asked."""
+
+
+class TpuError(RunError):
+    """A TPU that is missing, busy, gone, too small or not for TensorFlow."""
