@@ -12,6 +12,7 @@ confusions.bin one confusion matrix an epoch (confusions.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
 origin.json    the machine and the pictures it was computed from (origin.py)
+machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (tensorboard_log.py)
 
 Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.lock`.
@@ -107,6 +108,10 @@ class RunFolder:
     @property
     def checkpoints_path(self) -> Path:
         return self.path / "checkpoints"
+
+    def machine_path(self, number: int) -> Path:
+        """The folder of another machine's process that was started here; counted from 1."""
+        return self.path / "machines" / str(number)
 
     def request(self) -> RunRequest:
         """What was asked.

@@ -1,4 +1,4 @@
-"""`python -m workbench.worker train RUN_FOLDER` and `python -m workbench.worker serve`.
+"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, and `... join FOLDER`.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -9,7 +9,7 @@ import contextlib
 import os
 import sys
 
-USAGE = "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy]"
+USAGE = "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | join FOLDER"
 
 
 def main(words: list[str]) -> int:
@@ -19,6 +19,10 @@ def main(words: list[str]) -> int:
             from workbench.worker.train import run_training
 
             return run_training(folder, resume="--resume" in options)
+        case ["join", folder]:
+            from workbench.worker.joining import join_training
+
+            return join_training(folder)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             from workbench.worker.channel import claim_stdout
 
