@@ -256,6 +256,8 @@ class TargetSpec:
         is_remote: Trained there by a host that is reached over a line.
         probe: What is wrong with it, without TensorFlow and within seconds; None for nothing.
         is_offered: Whether menus show it without being asked.
+        machines: Addresses "HOST" or "HOST:PORT" of the machines that share every batch, each
+            by a process of its own, the leading one first; nothing for a single process.
     """
 
     key: str
@@ -272,6 +274,7 @@ class TargetSpec:
     is_remote: Callable[[Params], bool] = lambda params: False
     probe: Callable[[Params], WorkbenchError | None] = lambda params: None
     is_offered: Callable[[], bool] = lambda: True
+    machines: Callable[[Params], Sequence[str]] = lambda params: ()
 
     def replicas(self, params: Params) -> int:
         """How many devices share each batch."""

@@ -9,7 +9,9 @@ import contextlib
 import os
 import sys
 
-USAGE = "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | join FOLDER"
+USAGE = (
+    "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | join FOLDER"
+)
 
 
 def main(words: list[str]) -> int:

@@ -169,9 +169,7 @@ def _moved(
     return warp(tf, pictures, combined(matrices), _sampling(members))
 
 
-def _as_keras_has_them(
-    tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str
-) -> Augmentation:
+def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str) -> Augmentation:
     """Other layers: as Keras has them, but drawing from (seed, step) alone.
 
     Keras keeps a running state in each layer, so that with two batches in the making the

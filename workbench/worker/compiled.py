@@ -132,7 +132,9 @@ def compile_training(
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    task = Task(tf, keras, project, data, target.strategy, sizes, limits=target.limits, share=target.share)
+    task = Task(
+        tf, keras, project, data, target.strategy, sizes, limits=target.limits, share=target.share
+    )
     if plan is None:
         settled = settle_plan(task, measure=measure, tell=tell or _tell_nobody, check=check)
     else:

@@ -45,13 +45,9 @@ class Evaluator:
         self._top_k = top_k
         self._num_steps = -(-len(part) // size)
         self._steps = 1
-        self._dataset = evaluation_pipeline(
-            tf, part, layers, batch_size=size, share=loop.share
-        )
+        self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size, share=loop.share)
 
-    def scores(
-        self, tell: Callable[[float], None], meet: Callable[[int], int]
-    ) -> Scores | None:
+    def scores(self, tell: Callable[[float], None], meet: Callable[[int], int]) -> Scores | None:
         """Means over all pictures; None when stopped on the way.
 
         Args:
