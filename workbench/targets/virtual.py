@@ -72,4 +72,6 @@ SPEC = TargetSpec(
     limits=lambda params: TargetLimits(replicas=params["replicas"], jit_step=False),
     read=_read,
     write=lambda params: str(params["replicas"]),
+    presets=({"replicas": 2}, {"replicas": 4}, {"replicas": 8}),
+    label=lambda params: f"{params['replicas']:,} replicas here",
 )
