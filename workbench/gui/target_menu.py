@@ -85,8 +85,7 @@ class TargetMenu(QMenu):
         for spec in self._targets.values():
             for params in spec.presets if spec.is_offered() else ():
                 checked = check_all(spec.params, params)[0]
-                # What several presets share is told once, by the first.
-                words = spec.describe(checked) if params is spec.presets[0] else ""
+                words = "" if spec.label(checked) else spec.describe(checked)
                 yield Choice(spec.key, checked), words
 
     def _found(self) -> Iterable[tuple[Choice, str]]:
