@@ -25,7 +25,7 @@ def test_offers_this_computer_and_some_replicas(window):
 def test_choosing_is_an_edit_that_can_be_undone(window):
     document = window.context.document
     rows(window.top.targets)["8 replicas here"].trigger()
-    assert document.project.target == Choice("virtual", {"replicas": 8})
+    assert document.project.target == Choice("virtual", {"replicas": 8, "like_tpu": False})
     assert "8 replicas here" in window.top.target.text()
     assert rows(window.top.targets)["8 replicas here"].isChecked()
     document.undo_stack.undo()
