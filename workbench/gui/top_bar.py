@@ -160,6 +160,8 @@ class TopBar(QToolBar):
         group = QActionGroup(self._menu)
         chosen = self._context.document.project.target.key
         for spec in self._context.targets.values():
+            if not (spec.is_offered() or spec.key == chosen):
+                continue
             what = spec.describe(defaults(spec.params))
             action = QAction(f"{spec.title} · {what}".replace("&", "&&"), self._menu)
             action.setCheckable(True)
