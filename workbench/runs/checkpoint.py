@@ -100,6 +100,12 @@ def has_checkpoint(run: RunFolder) -> bool:
     return any(checkpoint_path(run, generation).is_file() for generation in _GENERATIONS)
 
 
+def newest_state(run: RunFolder) -> TrainerState | None:
+    """What the newest generation says of itself, without its arrays; None without one."""
+    states = [_state_of(checkpoint_path(run, generation)) for generation in _GENERATIONS]
+    return max((state for state in states if state), key=lambda state: state.number, default=None)
+
+
 def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> None:
     """Writes the generation whose turn it is; the other one stays as it is.
 
