@@ -66,6 +66,9 @@ class Remote(msgspec.Struct, frozen=True, kw_only=True):
         run: The run's folder there.
         code, parcel, environment: Names by content of what was made ready there; "" for what
             is not used.
+        attempt: How often its trainer was asked for, by whoever started or resumed the run: the
+            same attempt starts nothing twice.
+        is_resumed: The last of them goes on from a checkpoint.
         is_abandoned: The run went on elsewhere: nothing of this place counts any more.
     """
 
@@ -75,6 +78,8 @@ class Remote(msgspec.Struct, frozen=True, kw_only=True):
     code: str = ""
     parcel: str = ""
     environment: str = ""
+    attempt: int = 1
+    is_resumed: bool = False
     is_abandoned: bool = False
     format: str = "workbench-remote"
     version: int = 1
