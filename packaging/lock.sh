@@ -13,3 +13,6 @@ compile pyproject.toml --group dev -o packaging/requirements-dev.lock
 # What a remote host needs: everything but the window.
 grep -v -i -E 'pyside6|pyqtgraph' pyproject.toml >"$tool/pyproject.toml"
 compile "$tool/pyproject.toml" -o packaging/requirements-worker.lock
+# Google's TPU compiler, for preflights: installed by people into an environment of its own.
+printf '%s\n' jax==0.10.2 jaxlib==0.10.2 libtpu==0.0.51 >"$tool/compiler.in"
+compile "$tool/compiler.in" -o resources/environments/compiler.lock

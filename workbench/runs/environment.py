@@ -56,6 +56,21 @@ def _known(target: Choice) -> tuple[TargetSpec, Params]:
     return spec, params
 
 
+def refuse_unready(target: Choice) -> None:
+    """Asks a target what is wrong with it, before anything is started there.
+
+    May take seconds, and never more than the target's own deadlines.
+
+    Raises:
+        WorkbenchError: it cannot be trained on now, or is unknown.
+    """
+    target_environment(target)
+    spec = all_targets()[target.key]
+    problem = spec.probe(check_all(spec.params, target.params)[0])
+    if problem is not None:
+        raise problem
+
+
 def project_environment(project: Project) -> dict[str, str]:
     """What a project's target and recipe want set before TensorFlow starts.
 
