@@ -86,6 +86,16 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     path: str
 
 
+class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
+    """Writes a program that trains a project elsewhere. `project` is project-file text.
+    Answer: Done with the words to show.
+    """
+
+    project: str
+    format: str
+    path: str
+
+
 class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
     """Makes a run out of a project and a `.weights.h5` or `.keras` file. Answer: Done,
     whose `path` is the new run folder. `project` is project-file text.
@@ -130,6 +140,7 @@ AnyRequest = (
     | PickTestPictures
     | Evaluate
     | Export
+    | ExportProject
     | LoadWeights
     | FindLearningRate
     | FindBatchSize

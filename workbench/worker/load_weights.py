@@ -78,7 +78,7 @@ def _class_names(
                 expected=f"{units}, one for each output of the last layer",
             )
         return list(asked), ""
-    for names in (_names_inside(path), _names_of_data(job, project)):
+    for names in (_names_inside(path), names_of_data(job, project)):
         if len(names) == units:
             return list(names), ""
     numbered = [f"class {number}" for number in range(units)]
@@ -94,7 +94,8 @@ def _names_inside(path: Path) -> Sequence[str]:
         return ()
 
 
-def _names_of_data(job: Job, project: Project) -> Sequence[str]:
+def names_of_data(job: Job, project: Project) -> Sequence[str]:
+    """The class names of a project's data set; () where it is not at hand."""
     spec = all_datasets().get(project.dataset.key)
     if spec is None:
         return ()
