@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workbench.exports._python_code import call, literal, square, variable_names
@@ -23,22 +23,25 @@ def names_of(calls: Sequence[Any]) -> dict[str, str]:
 
 
 def layer_lines(
-    calls: Sequence[Any], names: Mapping[str, str], *, float32: Collection[str] = ()
+    calls: Sequence[Any],
+    names: Mapping[str, str],
+    *,
+    more: Callable[[Any], list[str]] = lambda layer: [],
 ) -> list[str]:
     """A line of a function body for each layer but Input.
 
     Args:
         calls: The layers to write.
         names: From `names_of`, or with other variables for what is not written here.
-        float32: Names of layers that keep computing in float32 whatever the others do.
+        more: Gives a layer's further arguments, as source.
     """
-    return [_line(call, names, call.name in float32) for call in calls if call.kind != "Input"]
+    return [_line(call, names, more(call)) for call in calls if call.kind != "Input"]
 
 
-def _line(layer: Any, names: Mapping[str, str], is_float32: bool) -> str:  # noqa: FBT001 - one place
+def _line(layer: Any, names: Mapping[str, str], more: list[str]) -> str:
     sources = ", ".join(names[source] for source in layer.inputs)
     end = f"([{sources}])" if len(layer.inputs) > 1 else f"({sources})"
-    words = layer_words(layer) + ['dtype="float32"'] * is_float32
+    words = [*layer_words(layer), *more]
     return call(f"{names[layer.name]} = layers.{layer.kind}", words, end, indent=4)
 
 

@@ -197,10 +197,19 @@ def _build(context: Any) -> str:
     if context.front:
         names[context.front[-1]] = "prepared"
     written = [layer for layer in calls if layer.name not in context.front]
-    float32 = () if context.recipe.precision == "float32" else context.float32_names
-    lines = "\n".join(layer_lines(written, names, float32=float32))
+    lines = "\n".join(layer_lines(written, names, more=lambda layer: _more(context, layer)))
     text = _BUILD if context.front else _BUILD_WHOLE
     return text.format(lines=lines, output=output_of(calls, names))
+
+
+def _more(context: Any, layer: Any) -> list[str]:
+    """What a layer is told beside the project's own parameters, for the sake of the cores."""
+    words = []
+    if layer.kind == "BatchNormalization":  # few pictures on a core have no good mean
+        words.append("synchronized=BATCH_SIZE // CORES < 32")
+    if context.recipe.precision != "float32" and layer.name in context.float32_names:
+        words.append('dtype="float32"')
+    return words
 
 
 def _recipe(context: Any, loop: LoopText) -> str:

@@ -97,8 +97,9 @@ class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
 
 
 class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
-    """Makes a run out of a project and a `.weights.h5` or `.keras` file. Answer: Done,
-    whose `path` is the new run folder. `project` is project-file text.
+    """Makes a run out of a project and a `.weights.h5` or `.keras` file, or the `.zip` that an
+    exported notebook leaves. Answer: Done, whose `path` is the new run folder. `project` is
+    project-file text.
     """
 
     project: str

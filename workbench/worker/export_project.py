@@ -132,6 +132,8 @@ class ProgramContext:
             "keras": self._keras,
             "layers": self._keras.layers,
             "INPUT_SHAPE": tuple(self.input_shape),
+            "BATCH_SIZE": self.recipe.batch_size,
+            "CORES": 1,
             "__name__": "exported",
         }
         source = network_source(self)
