@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from workbench.core.params import check_all
+from workbench.core.project import Choice
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
 
@@ -18,3 +20,11 @@ def target_title(key: str) -> str:
     """A target's name for people; the key of one that is no longer known."""
     spec = all_targets().get(key)
     return spec.title if spec is not None else key
+
+
+def target_label(choice: Choice) -> str:
+    """A chosen target in a few words, for a button or a menu."""
+    spec = all_targets().get(choice.key)
+    if spec is None:
+        return f"{choice.key} (unknown)"
+    return spec.label(check_all(spec.params, choice.params)[0]) or spec.title
