@@ -1,4 +1,4 @@
-"""`python -m workbench.worker train RUN_FOLDER` and `python -m workbench.worker serve`.
+"""`python -m workbench.worker train RUN_FOLDER`, `serve`; `start` and `pack` for another computer.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -9,7 +9,10 @@ import contextlib
 import os
 import sys
 
-USAGE = "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy]"
+USAGE = (
+    "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
+    "start RUN_FOLDER [--resume]"
+)
 
 
 def main(words: list[str]) -> int:
@@ -19,6 +22,10 @@ def main(words: list[str]) -> int:
             from workbench.worker.train import run_training
 
             return run_training(folder, resume="--resume" in options)
+        case ["start", folder, *options] if set(options) <= {"--resume"}:
+            from workbench.worker.start import start
+
+            return start(folder, resume="--resume" in options)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             from workbench.worker.channel import claim_stdout
 

@@ -241,5 +241,6 @@ def tell_start(
             resumed_at_step=resumed_at,
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,
             keep_by=project.recipe.keep_by,
+            on=run.request().on,
         )
     )

@@ -26,6 +26,7 @@ from workbench.protocol.messages import (
     Done,
     Evaluate,
     Export,
+    ExportProject,
     Failed,
     FindBatchSize,
     FindLearningRate,
@@ -133,7 +134,7 @@ class Service:
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
 
 
-def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one a kind
+def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: C901, PLR0911 - one a kind
     """Does what is asked.
 
     Each handler is imported with its first request: Hello, and the description of data,
@@ -164,6 +165,10 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one 
             from workbench.worker.export import export
 
             return export(job, request)
+        case ExportProject():
+            from workbench.worker.export_project import export_project
+
+            return export_project(job, request)
         case FindLearningRate():
             from workbench.worker.find_rate import find_learning_rate
 

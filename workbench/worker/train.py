@@ -66,7 +66,7 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
     error: BaseException | None = None
     try:
         teller.phase("starting", "Resuming" if resume else "Starting")
-        project = run.request().to_project()
+        project = run.project()
         os.environ.update(project_environment(project))
         refuse_unready(project.target)  # TensorFlow might hang there, or end this process
         tidy_up(run)

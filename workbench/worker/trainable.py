@@ -121,7 +121,12 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
     with task.strategy.scope():
         keras.utils.set_random_seed(recipe.seed)
         built = build_model(
-            keras, task.project.graph, all_layers(), precision=way.precision, seed=recipe.seed
+            keras,
+            task.project.graph,
+            all_layers(),
+            own_layers=task.limits.own_layers,
+            precision=way.precision,
+            seed=recipe.seed,
         )
         _check_outputs(built, task.data)
         optimizer = make_optimizer(keras, recipe)
