@@ -6,13 +6,17 @@ from workbench.core.tpu_faults import SSH_FAULTS, TPU_FAULTS, fault_of
 
 TEXTS = [
     (
-        "NotFoundError: TPUs not found in the cluster. Failed in initialization: {{node x}} "
-        "/job:worker/replica:0/task:0/device:TPU_SYSTEM:0 unknown device.",
+        (
+            "NotFoundError: TPUs not found in the cluster. Failed in initialization: {{node x}} "
+            "/job:worker/replica:0/task:0/device:TPU_SYSTEM:0 unknown device."
+        ),
         "no_tpu_there", "has no TPU",
     ),
     (
-        "NotFoundError: TPUs not found in the cluster. Failed in initialization: No OpKernel was "
-        "registered to support Op 'ConfigureDistributedTPU' used by {{node x}}",
+        (
+            "NotFoundError: TPUs not found in the cluster. Failed in initialization: No OpKernel was "
+            "registered to support Op 'ConfigureDistributedTPU' used by {{node x}}"
+        ),
         "no_tpu_support", "no TPU support",
     ),
     ("No TPU platform registered. Waiting 1 second and trying again...", "no_chip", "no TPU in this"),
@@ -47,7 +51,7 @@ TEXTS = [
     ("libtpu.so already in use by another process.", "busy", "in use"),
     ("failed to open /tmp/libtpu_lockfile: Permission denied", "busy", "in use"),
     (
-        "ABORTED: Internal error when accessing libtpu multi-process lockfile. Run \"$ rm x\"",
+        "ABORTED: Internal error when accessing libtpu multi-process lockfile. Run rm x",
         "busy", "in use",
     ),
     ("open(/dev/accel0): Operation not permitted: Couldn't open device", "not_permitted", "may not"),
@@ -57,8 +61,10 @@ TEXTS = [
         "hbm", "It needs 8.38 GB per core; this TPU has 8.00.",
     ),
     (
-        "E1000: CompileTimeHbmOom: XLA:TPU compile permanent error. Program size (36.1G): HLO "
-        "temporaries (35.42G) exceeds available HBM (15.75G)",
+        (
+            "E1000: CompileTimeHbmOom: XLA:TPU compile permanent error. Program size (36.1G): HLO "
+            "temporaries (35.42G) exceeds available HBM (15.75G)"
+        ),
         "hbm", "It needs 35.42 GB per core; this TPU has 15.75.",
     ),
     (
@@ -81,9 +87,11 @@ TEXTS = [
     ),
     ("on XLA_TPU_JIT: EagerPyFunc (No registered 'EagerPyFunc' OpKernel", "python_function", "Python"),
     (
-        "InvalidArgumentError: Detected unsupported operations when trying to compile graph "
-        "__inference_step_1[] on XLA_TPU_JIT: ImageProjectiveTransformV3 (No registered "
-        "'ImageProjectiveTransformV3' OpKernel for XLA_TPU_JIT){{node rotate/Image}}",
+        (
+            "InvalidArgumentError: Detected unsupported operations when trying to compile graph "
+            "__inference_step_1[] on XLA_TPU_JIT: ImageProjectiveTransformV3 (No registered "
+            "'ImageProjectiveTransformV3' OpKernel for XLA_TPU_JIT){{node rotate/Image}}"
+        ),
         "unsupported_operation", "ImageProjectiveTransformV3 of this network (at rotate/Image)",
     ),
     ("InvalidArgumentError: shape must be a compile-time constant", "dynamic_shape", "only known"),
@@ -94,8 +102,10 @@ TEXTS = [
     ),
     ("NotFoundError: Op type not registered 'X' in binary running on vm", "version_skew", "versions"),
     (
-        "'__inference__tpu_init_fn_4' is neither a type of a primitive operation, or not registered "
-        "in binary",
+        (
+            "'__inference__tpu_init_fn_4' is neither a type of a primitive operation, or not registered "
+            "in binary"
+        ),
         "version_skew", "different versions",
     ),
     (

@@ -140,7 +140,8 @@ TPU_FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         key="busy",
-        pattern=r"The TPU is already in use by (?:another )?process(?: with pid)?(?P<pid>(?: \d+)?)",
+        pattern=r"The TPU is already in use by (?:another )?process(?: with pid)?"
+        r"(?P<pid>(?: \d+)?)",
         words="The TPU is in use by another process{pid}.",
         fix="`workbench doctor tpu:local` names it; stop that run, or end the process.",
         action="stop_other",
@@ -170,7 +171,8 @@ TPU_FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         key="hbm",
-        pattern=r"(?:CompileTime|Runtime)HbmOom[\s\S]{0,2000}?\((?P<needs>[\d.]+)(?P<unit>[KMGT])\) "
+        pattern=r"(?:CompileTime|Runtime)HbmOom[\s\S]{0,2000}?"
+        r"\((?P<needs>[\d.]+)(?P<unit>[KMGT])\) "
         r"exceeds available HBM \((?P<has>[\d.]+)[KMGT]\)",
         words="It needs {needs} {unit}B per core; this TPU has {has}.",
         fix="Take half the batch, bfloat16, or smaller pictures.",

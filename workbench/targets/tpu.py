@@ -78,7 +78,7 @@ def _write(params: Params) -> str:
 
 
 def _kind(params: Params) -> str:
-    """ "local", "grpc" or "name"."""
+    """Which kind of address it is: local, grpc or name."""
     address = params["address"]
     return "local" if address == "local" else "grpc" if "://" in address else "name"
 
@@ -208,6 +208,10 @@ def _describe(params: Params) -> str:
     return f"{host.generation() or 'TPU'}, {words}"
 
 
+def _label(params: Params) -> str:
+    return "TPU here" if _kind(params) == "local" else f"TPU {_write(params)}"
+
+
 SPEC = TargetSpec(
     key="tpu",
     title="TPU",
@@ -223,4 +227,5 @@ SPEC = TargetSpec(
     is_remote=lambda params: _kind(params) == "name",
     probe=_probe,
     is_offered=lambda: bool(TpuHost().chips()),
+    label=_label,
 )
