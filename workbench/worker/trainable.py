@@ -23,7 +23,9 @@ from workbench.worker.optimizers import make_optimizer
 from workbench.worker.order import Indices, endless_passes, whole_epochs
 from workbench.worker.pipeline import training_pipeline
 from workbench.worker.place import Place, place_of
+from workbench.worker.replica_seeds import fold_replicas
 from workbench.worker.sizes import Sizes
+from workbench.worker.synced_norm import synchronize
 from workbench.worker.ways import Way
 
 Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
@@ -129,6 +131,10 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
             seed=recipe.seed,
         )
         _check_outputs(built, task.data)
+        replicas = task.strategy.num_replicas_in_sync
+        fold_replicas(task.tf, keras, built.model, replicas)
+        is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
+        synchronize(keras, built.model, is_on=is_synced)
         optimizer = make_optimizer(keras, recipe)
         optimizer.build(built.model.trainable_variables)
     adapt_normalizations(task.tf, keras, task.strategy, built, task.data.train, check=check)
