@@ -244,9 +244,7 @@ def _check_widths(
 def _is_end(project: Project, node_id: str) -> bool:
     """True where only layers without a width of their own come behind."""
     behind = project.graph.descendants(node_id)
-    return not any(
-        key in project.graph.nodes[other].params for other in behind for key in _WIDTHS
-    )
+    return not any(key in project.graph.nodes[other].params for other in behind for key in _WIDTHS)
 
 
 def _check_precision(project: Project) -> Iterator[Problem]:

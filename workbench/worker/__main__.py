@@ -1,5 +1,5 @@
-"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower FOLDER`; and `start`,
-`pack` for another computer.
+"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower FOLDER`; `start` and
+`pack` for another computer, `join FOLDER` for one of several machines.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
-    "lower FOLDER | start RUN_FOLDER [--resume]"
+    "lower FOLDER | start RUN_FOLDER [--resume] | join FOLDER"
 )
 
 
@@ -28,6 +28,10 @@ def main(words: list[str]) -> int:
             from workbench.worker.start import start
 
             return start(folder, resume="--resume" in options)
+        case ["join", folder]:
+            from workbench.worker.joining import join_training
+
+            return join_training(folder)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             from workbench.worker.channel import claim_stdout
 
