@@ -1,4 +1,4 @@
-"""`python -m workbench.worker train RUN_FOLDER` and `python -m workbench.worker serve`.
+"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower FOLDER`.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -8,8 +8,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from pathlib import Path
 
-USAGE = "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy]"
+USAGE = (
+    "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | lower FOLDER"
+)
 
 
 def main(words: list[str]) -> int:
@@ -26,6 +29,12 @@ def main(words: list[str]) -> int:
             from workbench.worker.service import serve
 
             return serve(protocol, is_lazy="--lazy" in options)
+        case ["lower", folder]:
+            from workbench.worker.channel import claim_stdout
+            from workbench.worker.lowering_child import run_child
+
+            with os.fdopen(claim_stdout(), "wb") as answers:
+                return run_child(Path(folder), answers)
     sys.stderr.write(USAGE + "\n")
     return 2
 

@@ -131,7 +131,7 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
         _check_outputs(built, task.data)
         optimizer = make_optimizer(keras, recipe)
         optimizer.build(built.model.trainable_variables)
-    adapt_normalizations(task.tf, keras, built, task.data.train, check)
+    adapt_normalizations(task.tf, keras, task.strategy, built, task.data.train, check=check)
     loop = TrainingLoop(
         task.tf,
         keras,
