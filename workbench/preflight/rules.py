@@ -50,6 +50,7 @@ def check_rules(
     """
     if chip.generation.needs_jax:
         yield _needs_jax(chip)
+        return
     analysis = analyse(project.graph, layers, recipe=project.recipe, dataset=facts)
     yield from analysis.errors
     yield from _check_batch(project, chip)
@@ -265,9 +266,8 @@ def _check_host(
     facts: DatasetFacts | None,
 ) -> Iterator[Problem]:
     on_host = pipeline_nodes(project.graph, layers)
-    random = [
-        node_id for node_id in on_host if layers[project.graph.nodes[node_id].kind].place != "either"
-    ]  # fmt: skip
+    nodes = project.graph.nodes
+    random = [key for key in on_host if layers[nodes[key].kind].place == "pipeline"]
     if random:
         yield Problem(
             random[0],
