@@ -18,11 +18,11 @@ from workbench.runs.confusions import append_confusion, truncate_confusions
 from workbench.runs.folder import RunFolder
 from workbench.runs.origin import write_origin
 from workbench.runs.speeds import add_speed, measured_run
-from workbench.worker.company import Company
+from workbench.worker.company import Company, KeptModel
 from workbench.worker.compiled import Compiled, Sizes
 from workbench.worker.epoch import EpochTrainer
 from workbench.worker.failure import DivergedError
-from workbench.worker.keeping import Keeping, KeptModel, NotFiniteError
+from workbench.worker.keeping import Keeping, NotFiniteError
 from workbench.worker.loop import Scores
 from workbench.worker.nonfinite import culprit_of_weights
 from workbench.worker.not_keeping import NotKeeping
