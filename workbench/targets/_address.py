@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from workbench.errors import UsageError
 
-_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}|\[[0-9A-Fa-f:.]{2,45}\]")
-_USER = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}")
-_PATH = re.compile(r"[^\x00-\x1f\x7f]{1,1000}")
+HOST = r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}|\[[0-9A-Fa-f:.]{2,45}\]"
+USER = r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}"
+PATH = r"[^-\x00-\x1f\x7f][^\x00-\x1f\x7f]{0,999}"
+"""Regular expressions of what the whole of a host, a user or a path may be."""
+
 MAX_PORT = 65_535
 
 
@@ -58,7 +60,7 @@ def parse_address(text: str) -> Address:
 
 def checked_host(host: str) -> str:
     """A host's name or number; raises UsageError for what could be anything else."""
-    if not _HOST.fullmatch(host):
+    if not re.fullmatch(HOST, host):
         raise _refused(
             "host", host, "letters, digits, dots and dashes; an IPv6 address in brackets"
         )
@@ -67,7 +69,7 @@ def checked_host(host: str) -> str:
 
 def checked_user(user: str) -> str:
     """The name of an account; raises UsageError for what could be anything else."""
-    if not _USER.fullmatch(user):
+    if not re.fullmatch(USER, user):
         raise _refused("user", user, "letters, digits, dots, dashes and underscores")
     return user
 
@@ -84,7 +86,7 @@ def checked_path(text: str, name: str) -> str:
     """A path, which never becomes part of a shell's command; raises UsageError for one with
     control characters, or one that a program would take for an option.
     """
-    if not _PATH.fullmatch(text) or text.startswith("-"):
+    if not re.fullmatch(PATH, text):
         raise _refused(name, text, "a path without control characters")
     return text
 
