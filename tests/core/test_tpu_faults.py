@@ -1,8 +1,8 @@
-"""Each text that a TPU, TensorFlow or ssh is known to print comes out as its own words."""
+"""Each text that a TPU or TensorFlow is known to print comes out as its own words."""
 
 import pytest
 
-from workbench.core.tpu_faults import SSH_FAULTS, TPU_FAULTS, fault_of
+from workbench.core.tpu_faults import TPU_FAULTS, fault_of
 
 TEXTS = [
     (
@@ -114,24 +114,6 @@ TEXTS = [
     ),
 ]  # fmt: skip
 
-SSH_TEXTS = [
-    ("me@host: Permission denied (publickey).", "key_refused"),
-    ("me@host: Permission denied (publickey,password).", "key_refused"),
-    ("No ED25519 host key is known for host and you have requested strict checking.", "host_unknown"),
-    ("Host key verification failed.", "host_unknown"),
-    (
-        "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
-        "host_changed",
-    ),
-    ("ssh: connect to host h port 22: Connection refused", "unreachable"),
-    ("ssh: connect to host h port 22: Connection timed out", "unreachable"),
-    ("ssh: Could not resolve hostname nosuch: Name or service not known", "unreachable"),
-    ("bash: line 1: python3: command not found", "no_python"),
-    ("sh: 1: exec: python3: not found", "no_python"),
-    ("OSError: [Errno 28] No space left on device", "disk_full"),
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(("text", "key", "words"), TEXTS)
 def test_each_text_of_a_tpu_is_told_in_words(text, key, words):
     found = fault_of(text, is_connecting=True)
@@ -140,16 +122,8 @@ def test_each_text_of_a_tpu_is_told_in_words(text, key, words):
     assert "{" not in found.words
 
 
-@pytest.mark.parametrize(("text", "key"), SSH_TEXTS)
-def test_each_text_of_ssh_is_told_in_words(text, key):
-    found = fault_of(text, SSH_FAULTS)
-    assert found.key == key
-    assert found.words.endswith(".")
-
-
 def test_every_fault_is_told_by_some_text():
     assert {fault.key for fault in TPU_FAULTS} == {key for _, key, _ in TEXTS}
-    assert {fault.key for fault in SSH_FAULTS} == {key for _, key in SSH_TEXTS}
 
 
 @pytest.mark.parametrize(
