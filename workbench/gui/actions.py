@@ -54,7 +54,15 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "export", "File", "&Export the run…", ("Ctrl+E",), "export", 2,
         "Writes the trained network for use elsewhere.",
     ),
-    ActionSpec("quit", "File", "&Quit", ("Ctrl+Q",), "quit", 3, "Closes the window."),
+    ActionSpec(
+        "export_notebook", "File", "Train on &Colab or Kaggle…", (), "", 3,
+        "Writes a notebook that trains this project on a TPU there.",
+    ),
+    ActionSpec(
+        "read_result", "File", "Read &back results…", (), "", 3,
+        "Makes a run out of the file that such a notebook has left.",
+    ),
+    ActionSpec("quit", "File", "&Quit", ("Ctrl+Q",), "quit", 4, "Closes the window."),
     ActionSpec(
         "settings", "Edit", "Se&ttings…", ("Ctrl+,",), "settings", 9,
         "What the application does, for all projects.",

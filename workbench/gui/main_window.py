@@ -27,6 +27,7 @@ from workbench.gui.file_flow import FileFlow
 from workbench.gui.help_flow import HelpFlow
 from workbench.gui.layouts import Layouts, focus_next_panel
 from workbench.gui.menus import fill_recent, fill_themes
+from workbench.gui.notebook_flow import NotebookFlow
 from workbench.gui.preload import preload
 from workbench.gui.problems_popup import ProblemsPopup
 from workbench.gui.qt_names import name_own_buttons
@@ -66,6 +67,7 @@ class MainWindow(QMainWindow):
         self.start = StartFlow(self)
         self.runs = RunFlow(context, self)
         self.places = TargetFlow(context, self)
+        self.notebooks = NotebookFlow(context, self)
         self.layouts = Layouts(state, self)
         self.help = HelpFlow(context, self)
         keys = ("welcome", *VIEW_KEYS)
@@ -169,6 +171,8 @@ class MainWindow(QMainWindow):
             "revert": self.files.revert,
             "load_weights": self.runs.ask_weights,
             "export": self.runs.ask_export,
+            "export_notebook": self.notebooks.ask_export,
+            "read_result": self.notebooks.ask_result,
             "quit": self.close,
             "settings": self.help.show_settings,
             "welcome": lambda: self.show_view("welcome"),
@@ -208,6 +212,9 @@ class MainWindow(QMainWindow):
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
         self.runs.said.connect(self.say)
+        self.notebooks.blocked.connect(self.show_problems)
+        self.notebooks.said.connect(self.say)
+        self.notebooks.read_back.connect(lambda _path: self.show_view("train"))
         self.runs.model_ready.connect(lambda _path: self.show_view("classify"))
         self.views.built.connect(self.layouts.add)
         self.views.built.connect(lambda _key, view: name_own_buttons(view))
