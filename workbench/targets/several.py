@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from workbench.core.params import Param, Params
+from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError, UsageError
 from workbench.targets._cluster import (
@@ -24,14 +24,14 @@ from workbench.targets.this_computer import SPEC as THIS_COMPUTER
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachinesParam(Param):
+class MachinesParam(TextParam):
     """Addresses of machines as one text, "HOST,HOST:PORT,..."; the first machine leads."""
 
-    kind: ClassVar[str] = "text"
+    max_length: int = 20_000
 
     def check(self, value: Any) -> str:
         try:
-            return ",".join(map(str, read_addresses(value if isinstance(value, str) else "")))
+            return ",".join(map(str, read_addresses(super().check(value))))
         except UsageError as error:
             raise self._refuse(value) from error
 

@@ -162,7 +162,7 @@ class EpochTrainer:
 
     def diverged(self, what: str, step: int, found: str = "") -> DivergedError:
         """The error of values that are no numbers."""
-        rate = self._recipe.learning_rate
+        rate = self._recipe.peak_rate
         return DivergedError(what, step=step, learning_rate=rate, found=found)
 
     def scores(

@@ -13,7 +13,8 @@ import msgspec
 from workbench.core.checks import analyse
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
-from workbench.core.specs import DatasetSpec, Shape
+from workbench.core.replica_checks import check_split
+from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
@@ -139,6 +140,7 @@ class Preparation:
         target = self._company.connect(tf, self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
         self._tell_data(data, sizes, target.replicas)
+        self._tell_split(target.limits)
         checkpoint = self._checkpoint
         self._ledger = TimeLedger()  # imports and loading are told by their phases
         with self._ledger.spending("compile"):
@@ -163,10 +165,16 @@ class Preparation:
             finish_statistics(compiled.built)
         return compiled, sizes, target.replicas
 
+    def _tell_split(self, limits: TargetLimits) -> None:
+        """What of the batch does not suit the target; also of a run that nobody has checked."""
+        for problem in check_split(self._recipe, limits):
+            if problem.severity == "warning":
+                self._teller.log(f"{problem.title}. {problem.message}", level="warning")
+
     def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
-        if sizes.batch_size != self._recipe.batch_size:
+        if len(data.train) < self._recipe.batch_size:  # of other reasons `_tell_split` tells
             why = f"there are {len(data.train):,} training pictures"
-            if replicas > 1:
+            if len(data.train) % replicas:
                 why += f", and {replicas:,} replicas share a batch evenly"
             self._teller.log(
                 f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
@@ -243,9 +251,11 @@ def tell_start(
             plan=plan,
             epochs=ready.sizes.epochs,
             batch_size=ready.sizes.batch_size,
+            per_core_batch=ready.sizes.batch_size // ready.replicas,
             pid=os.getpid(),
             resumed_at_step=resumed_at,
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,
             keep_by=project.recipe.keep_by,
+            on=run.request().on,
         )
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import WorkbenchError
 from workbench.protocol.events import RunFinished
 from workbench.runs.checkpoint import has_checkpoint, read_checkpoint, remove_checkpoints, tidy_up
-from workbench.runs.environment import project_environment
+from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder
 from workbench.runs.queue import start_next_after
@@ -85,8 +85,9 @@ def _train(
     error: BaseException | None = None
     try:
         teller.phase("starting", "Resuming" if resume else "Starting")
-        project = run.request().to_project()
+        project = run.project()
         os.environ.update(project_environment(project))
+        refuse_unready(project.target)  # TensorFlow might hang there, or end this process
         tidy_up(run)
         if member is None:
             on_hang = partial(_give_up, run, teller, begun)
