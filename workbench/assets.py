@@ -62,11 +62,6 @@ def environment_lock(name: str) -> Path:
     return resource_path(f"environments/{name}.lock")
 
 
-def environment_lock(name: str) -> bytes:
-    """The packages with checksums that a computer needs to train: "worker", "tpu" or "gpu"."""
-    return resource_path(f"environments/{name}.lock").read_bytes()
-
-
 def sample_paths() -> list[Path]:
     """The bundled sample pictures, by file name."""
     return sorted(p for p in resource_path("samples").iterdir() if p.suffix in {".png", ".jpg"})

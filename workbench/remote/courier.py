@@ -71,7 +71,7 @@ class Courier:
                 self._try()
             except LeftError:
                 return 0
-            except (RemoteError, SaveError) as error:
+            except WorkbenchError as error:
                 if self._is_final(error):
                     sys.stderr.write(f"{error}\n")
                     self._teller.refused(error)
@@ -103,7 +103,7 @@ class Courier:
         """The run as it is there, with its trainer started."""
         remote = read_remote(self._run)
         if remote is None or self._is_new:
-            prepared = self._prepare(line, self._teller.setting_up)
+            prepared = self._prepare(line, self._tell_setting_up)
             if remote is not None:
                 prepared = msgspec.structs.replace(
                     prepared, attempt=remote.attempt, is_resumed=remote.is_resumed
@@ -120,9 +120,22 @@ class Courier:
         )
         return remote
 
+    def _tell_setting_up(self, words: str, fraction: float) -> None:
+        if courier_wish_of(self._run) is not None:
+            forget_wish(self._run)
+            raise RemoteError(
+                "It was stopped while the other computer was set up.",
+                key="stopped",
+                where=str(self._run.path),
+                fix="Resume it: what is ready there is used.",
+            )
+        self._teller.setting_up(words, fraction)
+
     def _is_final(self, error: WorkbenchError) -> bool:
+        if isinstance(error, SaveError):
+            return False  # the disk here may have room again
         if not isinstance(error, RemoteError):
-            return False
+            return True
         # An address that was never reached is more likely wrong than away for a while.
         is_new = read_remote(self._run) is None and not self._tries
         return not error.is_passing or (is_new and error.key in _UNREACHED)
