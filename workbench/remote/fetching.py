@@ -173,9 +173,7 @@ class Fetching:
         if state.best_file and state.best is not None:
             # By its number: a name from elsewhere is no path here.
             best = best_name(state.best.epoch)
-            self._bring(
-                f"checkpoints/{best}", self._run.checkpoints_path / best, _check_arrays
-            )
+            self._bring(f"checkpoints/{best}", self._run.checkpoints_path / best, _check_arrays)
 
     def _check_card(self, part: Path) -> None:
         card = decode_card(part.read_bytes(), str(part))

@@ -11,7 +11,7 @@ import sys
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
-    "start RUN_FOLDER [--resume]"
+    "start RUN_FOLDER [--resume] | pack RUN_FOLDER"
 )
 
 
@@ -26,6 +26,13 @@ def main(words: list[str]) -> int:
             from workbench.worker.start import start
 
             return start(folder, resume="--resume" in options)
+        case ["pack", folder]:
+            from workbench.worker.channel import claim_stdout
+
+            protocol = claim_stdout()
+            from workbench.worker.pack import pack_run
+
+            return pack_run(folder, protocol)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             from workbench.worker.channel import claim_stdout
 
