@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Self
 
 PORT = 2222
 _PATIENCE_S = 20.0
@@ -70,7 +71,7 @@ class PrivateHost:
         kind, blob = (self.folder / "host_key.pub").read_text().split()[:2]
         return f"{kind} {blob}"
 
-    def __enter__(self) -> PrivateHost:
+    def __enter__(self) -> Self:
         try:
             self._make()
         except BaseException:

@@ -22,6 +22,9 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, read_remote, write_remote
 
 _LONGEST_WAIT_S = 60.0
+_STOOD_TRIES = 2
+"""A line that stood and was cut is tried again sooner than one that cannot be made."""
+
 _LOOK_S = 0.2
 _FOLDER_PATIENCE_S = 30.0
 _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
@@ -86,6 +89,7 @@ class Courier:
     def _try(self) -> None:
         self._teller.connecting()
         with self._connect() as line:
+            self._tries = min(self._tries, _STOOD_TRIES)
             remote = self._arrive(line)
             mirror = LogMirror(self._run.events_path)
             try:
