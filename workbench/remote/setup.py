@@ -199,7 +199,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
         RemoteError: that computer cannot do it, or the line was cut.
         DatasetError, UsageError: the run itself is wrong.
     """
-    target = run.request().to_project().target
+    target = run.project().target
     params = check_all(all_targets()[target.key].params, target.params)[0]
     inner = inner_target(params["target"])
     limits = all_targets()[inner.key].limits(
