@@ -1,13 +1,17 @@
 """`workbench preflight`: the JSON that programs rely on, exit codes; real lowering."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from workbench.cli import main
+from workbench.core.fixes import insert_before
+from workbench.core.graph import Node
 from workbench.core.project_file import project_text
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.wire import encode_request
 from workbench.templates import find_template
 
 FIELDS = {
@@ -95,20 +99,14 @@ def test_lowering_runs_where_the_compiler_is_missing(project, capsys):
 
 @pytest.mark.worker
 def test_a_layer_that_no_tpu_can_compile_is_named_with_a_fix(tmp_path, capsys):
-    plain = json.loads(project_text(find_template("lenet5").project))
-    nodes, edges = plain["graph"]["nodes"], plain["graph"]["edges"]
-    conv = next(node for node in nodes if node["kind"] == "conv2d")
-    into = next(edge for edge in edges if conv["id"] in edge)
-    behind = next(edge for edge in edges if edge[0] == conv["id"])
-    nodes.append(
-        {"id": "big", "kind": "resizing", "name": "bigger",
-         "params": {"height": 28, "width": 28, "interpolation": "lanczos3"}}
-    )  # fmt: skip
-    assert into
-    edges.append(["big", *behind[1:]])
-    behind[1:] = ["big"]
+    project = find_template("lenet5").project
+    conv = next(node.id for node in project.graph.nodes.values() if node.kind == "conv2d")
+    values = {"height": 28, "width": 28, "interpolation": "lanczos3"}
+    # Behind the first convolution: in the model, not in the input pipeline.
+    after = project.graph.targets(conv)[0]
+    graph = insert_before(project.graph, after, Node("big", "resizing", "bigger", values))
     path = tmp_path / "resized.workbench"
-    path.write_text(json.dumps(plain))
+    path.write_text(project_text(replace(project, graph=graph)))
     assert main(["preflight", str(path), "--tpu", "v5e-8", "--level", "lowering", "--json"]) == 1
     report = report_of(capsys)
     assert (report["ok"], report["level"]) == (False, "lowering")
@@ -121,10 +119,11 @@ def test_a_cancel_is_obeyed_while_a_step_is_lowered():
     text = project_text(find_template("small_resnet").project)
     request = m.Preflight(id=1, project=text, tpu="v5e-8", level="lowering")
     with ServiceCall() as service:
-        answers = []
+        answers, process = [], service._process
         for answer in service.ask(request):
             answers.append(answer)
             if isinstance(answer, m.PreflightStage) and answer.level == "lowering":
-                service.tell(m.Cancel(id=2, target=1))
+                process.stdin.write(encode_request(m.Cancel(id=2, target=1)))
+                process.stdin.flush()
     assert isinstance(answers[-1], m.Failed)
     assert "cancelled" in answers[-1].error.what

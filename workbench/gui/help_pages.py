@@ -15,6 +15,7 @@ GENERAL_PAGES = (
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
     ("layers_overview", "Which layer when"),
+    ("preflight", "Will it train on a TPU?"),
 )
 
 _PLACES = {
