@@ -13,9 +13,11 @@ from workbench.core.predict import RunPrediction
 from workbench.core.project import Project
 from workbench.core.project_file import read_project
 from workbench.core.recipe import TrainingRecipe
+from workbench.core.target_text import limits_of
 from workbench.datasets import facts_of
 from workbench.layers import all_layers
 from workbench.runs.speeds import predict_run, read_speeds
+from workbench.targets import all_targets
 
 NAME = "check"
 HELP = "show shapes, parameters, multiply-adds, memory and problems of a project"
@@ -34,7 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = project.recipe
     if arguments.batch is not None:
         recipe = recipe.with_values(batch_size=arguments.batch)
-    analysis = analyse(project.graph, all_layers(), recipe=recipe, dataset=facts_of(project))
+    analysis = analyse(
+        project.graph,
+        all_layers(),
+        recipe=recipe,
+        dataset=facts_of(project),
+        limits=limits_of(project.target, all_targets()),
+    )
     prediction = _prediction(project, analysis, recipe) if analysis.is_trainable else None
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))

@@ -23,6 +23,7 @@ from workbench.datasets import all_datasets, facts_of
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished
+from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.queue import enqueue
 from workbench.runs.start import start_trainer
@@ -66,6 +67,7 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
+    refuse_unready(project.target)
     folder = new_run(arguments, project)
     with CtrlC(folder) as ctrl_c:
         if arguments.wait:

@@ -97,9 +97,20 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     path: str
 
 
+class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
+    """Writes a program that trains a project elsewhere. `project` is project-file text.
+    Answer: Done with the words to show.
+    """
+
+    project: str
+    format: str
+    path: str
+
+
 class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
-    """Makes a run out of a project and a `.weights.h5` or `.keras` file. Answer: Done,
-    whose `path` is the new run folder. `project` is project-file text.
+    """Makes a run out of a project and a `.weights.h5` or `.keras` file, or the `.zip` that an
+    exported notebook leaves. Answer: Done, whose `path` is the new run folder. `project` is
+    project-file text.
     """
 
     project: str
@@ -160,6 +171,7 @@ AnyRequest = (
     | PickTestPictures
     | Evaluate
     | Export
+    | ExportProject
     | LoadWeights
     | FindLearningRate
     | FindBatchSize

@@ -26,6 +26,7 @@ from workbench.protocol.messages import (
     Done,
     Evaluate,
     Export,
+    ExportProject,
     Failed,
     FindBatchSize,
     FindLearningRate,
@@ -165,6 +166,10 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: C901, PLR0911 
             from workbench.worker.export import export
 
             return export(job, request)
+        case ExportProject():
+            from workbench.worker.export_project import export_project
+
+            return export_project(job, request)
         case FindLearningRate():
             from workbench.worker.find_rate import find_learning_rate
 
