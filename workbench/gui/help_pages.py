@@ -16,6 +16,7 @@ GENERAL_PAGES = (
     ("runs", "Runs: pause, queue, compare"),
     ("notebook", "Train on Colab or Kaggle"),
     ("layers_overview", "Which layer when"),
+    ("preflight", "Will it train on a TPU?"),
 )
 
 _PLACES = {
