@@ -58,13 +58,8 @@ def data_path(name: str) -> Path:
 
 
 def environment_lock(name: str) -> Path:
-    """The hashed list of packages of an environment, e.g. "compiler"."""
+    """The hashed list of packages of an environment: "worker", "tpu", "gpu", "compiler"."""
     return resource_path(f"environments/{name}.lock")
-
-
-def environment_lock(name: str) -> bytes:
-    """The packages with checksums that a computer needs to train: "worker", "tpu" or "gpu"."""
-    return resource_path(f"environments/{name}.lock").read_bytes()
 
 
 def sample_paths() -> list[Path]:

@@ -16,6 +16,7 @@ GENERAL_PAGES = (
     ("runs", "Runs: pause, queue, compare"),
     ("tpu", "Training on a TPU"),
     ("tpu-first-run", "The first run on a TPU"),
+    ("notebook", "Train on Colab or Kaggle"),
     ("layers_overview", "Which layer when"),
 )
 

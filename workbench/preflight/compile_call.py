@@ -100,5 +100,3 @@ class CompilerCall:
         if not started.ready:
             raise fault_error(started.fault)
         self.versions = started.ready
-
-

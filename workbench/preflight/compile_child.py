@@ -77,10 +77,11 @@ class _Compiler:
     """JAX's compile-only client. These modules are private to it: its version is pinned."""
 
     def __init__(self) -> None:
+        from importlib.metadata import version  # noqa: PLC0415
+
         import jax  # noqa: PLC0415 - after the settings, and with a message where it fails
         import jaxlib  # noqa: PLC0415
         import numpy as np  # noqa: PLC0415
-        from importlib.metadata import version  # noqa: PLC0415
         from jax._src import compiler  # noqa: PLC0415
         from jax._src.interpreters import mlir  # noqa: PLC0415
         from jax._src.lib import _jax  # noqa: PLC0415

@@ -50,6 +50,7 @@ def check_rules(
     """
     if chip.generation.needs_jax:
         yield _needs_jax(chip)
+        return
     analysis = analyse(project.graph, layers, recipe=project.recipe, dataset=facts)
     yield from analysis.errors
     yield from _check_batch(project, chip)
@@ -244,9 +245,7 @@ def _check_widths(
 def _is_end(project: Project, node_id: str) -> bool:
     """True where only layers without a width of their own come behind."""
     behind = project.graph.descendants(node_id)
-    return not any(
-        key in project.graph.nodes[other].params for other in behind for key in _WIDTHS
-    )
+    return not any(key in project.graph.nodes[other].params for other in behind for key in _WIDTHS)
 
 
 def _check_precision(project: Project) -> Iterator[Problem]:
@@ -267,9 +266,8 @@ def _check_host(
     facts: DatasetFacts | None,
 ) -> Iterator[Problem]:
     on_host = pipeline_nodes(project.graph, layers)
-    random = [
-        node_id for node_id in on_host if layers[project.graph.nodes[node_id].kind].place != "either"
-    ]  # fmt: skip
+    nodes = project.graph.nodes
+    random = [key for key in on_host if layers[nodes[key].kind].place == "pipeline"]
     if random:
         yield Problem(
             random[0],

@@ -89,9 +89,7 @@ class Courier:
             remote = self._arrive(line)
             mirror = LogMirror(self._run.events_path)
             try:
-                Attachment(
-                    self._run, line, remote.run, mirror=mirror, tell=self._is_alive
-                ).follow()
+                Attachment(self._run, line, remote.run, mirror=mirror, tell=self._is_alive).follow()
             finally:
                 mirror.close()
 
