@@ -194,7 +194,7 @@ class FirstRun:
     def _replicas(self) -> str:
         run = self._needed(self._paused)
         words = [sys.executable, "-P", "-m", "workbench.worker.replica_check", str(run.path)]
-        environment = trainer_environment(run.request().to_project(), {})
+        environment = trainer_environment(run.project(), {})
         with subprocess.Popen(
             words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as child:

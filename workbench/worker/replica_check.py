@@ -21,6 +21,7 @@ from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder
 from workbench.worker.checkpoint import snapshot
+from workbench.worker.company import Company
 from workbench.worker.progress import Teller
 from workbench.worker.stop import StopSwitch
 
@@ -38,7 +39,7 @@ def check(run: RunFolder) -> dict[str, Any]:
     checkpoint = read_checkpoint(run)
     if checkpoint is None:
         raise RunFolderError("This run has no checkpoint.", where=str(run.path))
-    project = run.request().to_project()
+    project = run.project()
     os.environ.update(project_environment(project))
     refuse_unready(project.target)
     from workbench.worker.ready import Preparation  # after the variables are set
@@ -49,7 +50,9 @@ def check(run: RunFolder) -> dict[str, Any]:
     ):
         # The run's log is its trainer's, and so is what was asked of it.
         stop = StopSwitch(RunFolder(Path(folder)))
-        ready = Preparation(run, project, checkpoint, teller=Teller(writer), stop=stop).make()
+        ready = Preparation(
+            run, project, checkpoint, company=Company(), teller=Teller(writer), stop=stop
+        ).make()
         variables = ready.compiled.state_variables()
         differing = [
             name
