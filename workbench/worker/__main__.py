@@ -13,7 +13,7 @@ from pathlib import Path
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
-    "lower FOLDER | start RUN_FOLDER [--resume] | join FOLDER"
+    "lower FOLDER | start RUN_FOLDER [--resume] | pack RUN_FOLDER | join FOLDER"
 )
 
 
@@ -32,6 +32,13 @@ def main(words: list[str]) -> int:
             from workbench.worker.joining import join_training
 
             return join_training(folder)
+        case ["pack", folder]:
+            from workbench.worker.channel import claim_stdout
+
+            protocol = claim_stdout()
+            from workbench.worker.pack import pack_run
+
+            return pack_run(folder, protocol)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             from workbench.worker.channel import claim_stdout
 
