@@ -259,6 +259,8 @@ class TargetSpec:
         is_remote: Trained there by a host that is reached over a line.
         probe: What is wrong with it, without TensorFlow and within seconds; None for nothing.
         is_offered: Whether menus show it without being asked.
+        presets: The parameters that menus show it with; what is missing has its default.
+        label: A choice of it in a few words ("8 replicas here"); "" where the title says it.
     """
 
     key: str
@@ -275,6 +277,8 @@ class TargetSpec:
     is_remote: Callable[[Params], bool] = lambda params: False
     probe: Callable[[Params], WorkbenchError | None] = lambda params: None
     is_offered: Callable[[], bool] = lambda: True
+    presets: tuple[Params, ...] = ({},)
+    label: Callable[[Params], str] = lambda params: ""
 
     def replicas(self, params: Params) -> int:
         """How many devices share each batch."""

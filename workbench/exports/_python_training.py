@@ -7,7 +7,9 @@ schedule) is a small class in the script; what comes out otherwise is told in a 
 from __future__ import annotations
 
 from workbench.core.recipe import OPTIMIZERS, TrainingRecipe
+from workbench.core.recipe_params import OWN_OPTIMIZERS, SCALINGS
 from workbench.exports._python_code import call, literal
+from workbench.exports._python_lars import LARS
 
 NOT_DECAYED = ["bias", "gamma", "beta", "alpha"]
 
@@ -89,7 +91,9 @@ class TrainingText:
 
     def helpers(self) -> str:
         """Classes and functions that the training needs, above it."""
-        text = _WARM_UP if self._climbs and self._recipe.schedule != "cosine" else ""
+        text = LARS if self._recipe.optimizer == "lars" else ""
+        if self._climbs and self._recipe.schedule != "cosine":
+            text += _WARM_UP
         if self.has_own_loss:
             text += _SQUARED
         return text
@@ -140,20 +144,31 @@ class TrainingText:
         """The schedule and the optimizer, in lines of the function."""
         recipe = self._recipe
         rate, lines = self._rate()
+        lines = [*self._scaling(), *lines]
         words = [f"{key}={literal(value)}" for key, value in recipe.optimizer_arguments().items()]
         if recipe.clip_norm is not None and not self._has_own_loop:
             words.append(f"global_clipnorm={literal(recipe.clip_norm)}")
-        start = f"optimizer = keras.optimizers.{OPTIMIZERS[recipe.optimizer]}"
+        place = "" if recipe.optimizer in OWN_OPTIMIZERS else "keras.optimizers."
+        start = f"optimizer = {place}{OPTIMIZERS[recipe.optimizer]}"
         lines.append(call(start, [rate, *words], indent=4))
         if not recipe.decay_biases and recipe.has_weight_decay:
             names = f"var_names={_list(NOT_DECAYED)}"
             lines.append(call("optimizer.exclude_from_weight_decay", [names], indent=4))
         return "\n".join(lines)
 
+    def _scaling(self) -> list[str]:
+        """Where the rate comes from, if it is not the recipe's own."""
+        recipe = self._recipe
+        if recipe.rate_scaling == "none":
+            return []
+        how = SCALINGS[recipe.rate_scaling]
+        meant = f"{literal(recipe.learning_rate)} for a batch of {recipe.rate_base_batch}"
+        return [f"    # The rate is {meant}; its scaling is {how}."]
+
     def _rate(self) -> tuple[str, list[str]]:
         """The learning rate as an argument, and the lines that make it."""
         recipe = self._recipe
-        rate = literal(recipe.learning_rate)
+        rate = literal(recipe.peak_rate)
         is_still = recipe.schedule in {"constant", "plateau"}
         if is_still and not self._climbs:
             lines = []

@@ -33,6 +33,7 @@ from workbench.protocol.messages import (
     Hello,
     LoadWeights,
     PickTestPictures,
+    Preflight,
     WarmUp,
 )
 from workbench.protocol.wire import error_parts
@@ -177,6 +178,10 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: C901, PLR0911 
             from workbench.worker.find_batch import find_batch_size
 
             return find_batch_size(job, request)
+        case Preflight():
+            from workbench.worker.preflight import preflight
+
+            return preflight(job, request)
         case LoadWeights():
             from workbench.worker.load_weights import load_weights
 
