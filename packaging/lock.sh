@@ -7,9 +7,22 @@ tool=$(mktemp -d)
 trap 'rm -rf "$tool"' EXIT
 "$(find_python)" -m venv "$tool" && "$tool/bin/pip" install --quiet uv
 cd "$project"
-compile() { "$tool/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links "$@"; }
-compile pyproject.toml -o packaging/requirements.lock
-compile pyproject.toml --group dev -o packaging/requirements-dev.lock
-# What a remote host needs: everything but the window.
+compile() { "$tool/bin/uv" pip compile --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links "$@"; }
+compile --universal pyproject.toml -o packaging/requirements.lock
+compile --universal pyproject.toml --group dev -o packaging/requirements-dev.lock
+
+# What computers that only train need, in the versions of the window's own environment.
+same=(--constraint packaging/requirements.lock)
+on_linux=(--python-platform x86_64-manylinux_2_28)
+mkdir -p resources/environments
 grep -v -i -E 'pyside6|pyqtgraph' pyproject.toml >"$tool/pyproject.toml"
-compile "$tool/pyproject.toml" -o packaging/requirements-worker.lock
+compile --universal "${same[@]}" "$tool/pyproject.toml" -o resources/environments/worker.lock
+# TensorFlow for TPUs ended with 2.19; newer libtpu abort its import. Keras as everywhere.
+others=$(sed -n '/^dependencies/,/^]/p' pyproject.toml | grep -oE '"(msgspec|numpy|pillow|platformdirs)[^"]*"' | tr -d '"')
+printf '%s\n' $others tensorflow-tpu==2.19.1 libtpu==0.0.10 keras==3.15.1 >"$tool/tpu.in"
+compile "${on_linux[@]}" "$tool/tpu.in" -o resources/environments/tpu.lock
+printf '%s\n' $others "tensorflow[and-cuda]==2.21.0" keras==3.15.1 >"$tool/gpu.in"
+compile "${on_linux[@]}" "${same[@]}" "$tool/gpu.in" -o resources/environments/gpu.lock
+# Google's TPU compiler, for preflights: installed by people into an environment of its own.
+printf '%s\n' jax==0.10.2 jaxlib==0.10.2 libtpu==0.0.51 >"$tool/compiler.in"
+compile --universal "$tool/compiler.in" -o resources/environments/compiler.lock

@@ -57,6 +57,11 @@ def data_path(name: str) -> Path:
     return resource_path(f"data/{name}")
 
 
+def environment_lock(name: str) -> Path:
+    """The hashed list of packages of an environment: "worker", "tpu", "gpu", "compiler"."""
+    return resource_path(f"environments/{name}.lock")
+
+
 def sample_paths() -> list[Path]:
     """The bundled sample pictures, by file name."""
     return sorted(p for p in resource_path("samples").iterdir() if p.suffix in {".png", ".jpg"})

@@ -147,7 +147,18 @@ class OutOfMemoryError(RunError):
 
 
 class RemoteError(RunError):
-    """Another computer could not be reached, refused, or could not do what was asked."""
+    """Another computer could not be reached, refused, or could not do what was asked.
+
+    Args:
+        what, parts: As everywhere.
+        key: Short word by which programs know it, e.g. "host_key_unknown".
+        is_passing: The same may succeed a little later: the line was cut, the computer is off.
+    """
+
+    def __init__(self, what: str, *, key: str = "", is_passing: bool = False, **parts: str) -> None:
+        super().__init__(what, **parts)
+        self.key = key
+        self.is_passing = is_passing
 
 
 class TpuError(RunError):

@@ -21,15 +21,13 @@ def main() -> int:
         place = Path(folder)
         wheel = _build(place)
         words = []
-        for lock in ("requirements.lock", "requirements-worker.lock"):
-            python = _environment(
-                place / lock.removesuffix(".lock"), ROOT / "packaging" / lock, wheel
-            )
+        for lock in ("packaging/requirements.lock", "resources/environments/worker.lock"):
+            python = _environment(place / Path(lock).stem, ROOT / lock, wheel)
             accuracy, label = _train_and_classify(python, place)
             has_qt = _run(python, "-c", "import PySide6", check=False).returncode == 0
             qt = "with Qt" if has_qt else "without Qt"
             words.append(f"{lock} {qt}: test accuracy {accuracy:.3f}, trouser_01.png is {label}")
-            if has_qt != (lock == "requirements.lock"):
+            if has_qt != lock.startswith("packaging/"):
                 print(f"FAILED: {words[-1]}")
                 return 1
         size = wheel.stat().st_size / 1e6

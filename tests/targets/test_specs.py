@@ -27,13 +27,24 @@ def test_every_target_describes_itself_and_is_named_by_a_text(spec):
 
 def test_virtual_is_read_and_obeyed():
     choice = parse_target("virtual:2", all_targets())
-    assert choice == Choice("virtual", {"replicas": 2})
+    assert choice == Choice("virtual", {"replicas": 2, "like_tpu": False})
     limits = VIRTUAL.limits(choice.params)
     assert (limits.replicas, limits.jit_step, limits.has_bfloat16) == (2, False, None)
-    assert parse_target("virtual", all_targets()).params == {"replicas": 8}
+    assert parse_target("virtual", all_targets()).params["replicas"] == 8
 
 
-@pytest.mark.parametrize("value", ["1", "65", "-2", "2.0", "two", "2 3", "²", "9" * 5_000])
+def test_virtual_can_keep_to_the_rules_of_a_tpu():
+    choice = parse_target("virtual:4,like_tpu", all_targets())
+    assert choice.params == {"replicas": 4, "like_tpu": True}
+    limits = VIRTUAL.limits(choice.params)
+    kept = (limits.own_layers, limits.jit_host, limits.may_measure, limits.jit_step)
+    assert not any(kept)
+    assert VIRTUAL.label(choice.params) == "4 replicas here, as on a TPU"
+
+
+@pytest.mark.parametrize(
+    "value", ["1", "65", "-2", "2.0", "two", "2 3", "²", "9" * 5_000, ",like_tpu", "2,"]
+)
 def test_virtual_refuses_what_is_no_number_of_replicas(value):
     with pytest.raises(UsageError) as caught:
         parse_target(f"virtual:{value}", all_targets())

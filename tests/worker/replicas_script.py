@@ -92,7 +92,7 @@ def trained(project):
     second = loop.train(compiled.iterator, STEPS, rates=rates[STEPS:])
     end = trainable.read_state()
     with compiled.averaging.applied():
-        scores = compiled.validation.scores(lambda _fraction: None, lambda: False)
+        scores = compiled.validation.scores(lambda _fraction: None, lambda steps: steps)
     trainable.restore_state(between)
     again = loop.train(compiled.restart(STEPS), STEPS, rates=rates[STEPS:])
     after = trainable.read_state()

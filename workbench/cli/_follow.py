@@ -1,19 +1,31 @@
-"""Follows a run's event log to its end: for `train` and the terminal tour."""
+"""Follows a run's event log to its end: for `train` and the terminal tour.
+
+Of a run that another computer trains, the log here is what a courier brings; how the line
+stands is said on stderr.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
+import msgspec
+
 from workbench.cli._ctrl_c import CtrlC
-from workbench.protocol.events import RunEvent, RunFinished
+from workbench.cli._output import tell
+from workbench.errors import WorkbenchError
+from workbench.protocol.events import RunEvent, RunFinished, RunStarted
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
-from workbench.runs.outcome import outcome_of
+from workbench.runs.link import has_courier, link_words, read_link
+from workbench.runs.outcome import RunOutcome, outcome_of
+from workbench.runs.start import may_reattach, reattach
 
 _POLL_S = 0.05
+_LOOK_S = 0.5
+_AGAIN_S = 60.0
 _START_S = 60.0
 
 
@@ -35,7 +47,8 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
     """Yields each event as it is written; the last one is always RunFinished.
 
     A trainer that died without a word is told as a failed RunFinished made here. Ctrl+C
-    asks the run to stop and goes on following until it has saved.
+    asks the run to stop and goes on following until it has saved. A run that goes on
+    elsewhere without a courier gets one; there a second Ctrl+C leaves it to itself.
 
     Args:
         folder: The run.
@@ -49,22 +62,85 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
     reader = past.reader if past else EventReader(folder.events_path)
     history = past.history if past else MetricHistory()
     started = time.monotonic()
+    line = _Line(folder)
     while True:
-        ctrl_c.pass_on()
+        line.leave_or(ctrl_c)
+        line.look()
         # Asked before reading: what the trainer wrote before it ended is then still read.
         is_over = not folder.is_alive() and time.monotonic() - started > _grace(history)
         events = reader.read_new()
         for event in events:
             history.add(event)
-            yield event
+            yield _as_here(event, folder)
             if isinstance(event, RunFinished):
                 if ctrl_c.has_asked and event.outcome == "stopped":
                     raise KeyboardInterrupt
                 return
-        if is_over and not events:
+        if is_over and not events and not line.is_up_again(history):
             yield _died(folder, history)
             return
         time.sleep(_POLL_S)
+
+
+class _Line:
+    """How a run's courier stands, where it has one, told to people as it changes."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._said: tuple[str, str] = ("", "")
+        self._looked = self._tried = -_AGAIN_S
+
+    def leave_or(self, ctrl_c: CtrlC) -> None:
+        """Passes Ctrl+C on; the second one leaves a run that is trained elsewhere.
+
+        Raises:
+            KeyboardInterrupt: the run is left to itself.
+        """
+        if ctrl_c.is_pressed and ctrl_c.has_asked and has_courier(self._folder):
+            tell(
+                "The run is left to itself. It ends as soon as it hears that it shall; "
+                f"`workbench attach {self._folder.name}` follows it again."
+            )
+            raise KeyboardInterrupt
+        ctrl_c.pass_on()
+
+    def look(self) -> None:
+        """Tells how the line stands when that is new; looks once in a while."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK_S:
+            return
+        self._looked = now
+        link = read_link(self._folder)
+        if link is None or (link.state, link.words) == self._said:
+            return
+        before, self._said = self._said[0], (link.state, link.words)
+        words = link_words(link)
+        if words and link.state != "refused":  # a refusal is told at the end
+            tell(words)
+        elif link.state == "attached" and before == "lost":
+            tell(f"The line to {link.host} is there again.")
+
+    def is_up_again(self, history: MetricHistory) -> bool:
+        """Starts a courier where the last one was killed; not where nothing is to be had."""
+        now = time.monotonic()
+        if now - self._tried < _AGAIN_S or outcome_of(self._folder, history).kind != "away":
+            return False
+        self._tried = now
+        if not may_reattach(self._folder):
+            return False
+        try:
+            reattach(self._folder)
+        except WorkbenchError as error:
+            tell(str(error))
+            return self._folder.is_alive()
+        return True
+
+
+def _as_here(event: RunEvent, folder: RunFolder) -> RunEvent:
+    """The event with the run's folder on this computer; the log keeps the one elsewhere."""
+    if isinstance(event, RunStarted | RunFinished) and has_courier(folder):
+        return msgspec.structs.replace(event, run=str(folder.path))
+    return event
 
 
 def _grace(history: MetricHistory) -> float:
@@ -81,9 +157,16 @@ def _died(folder: RunFolder, history: MetricHistory) -> RunFinished:
         run=str(folder.path),
         seconds=history.elapsed_s,
         epochs_done=len(history.epochs),
-        error=ErrorParts(
-            what=outcome.sentence(),
-            where=str(folder.path),
-            fix=f"The last lines of the trainer are in {folder.log_path}.",
-        ),
+        error=outcome.error or _parts_of(outcome, folder),
+    )
+
+
+def _parts_of(outcome: RunOutcome, folder: RunFolder) -> ErrorParts:
+    is_away = outcome.kind == "away"
+    return ErrorParts(
+        what=outcome.sentence(),
+        where=str(folder.path),
+        fix=f"`workbench attach {folder.name}` connects again."
+        if is_away
+        else f"The last lines of the trainer are in {folder.log_path}.",
     )

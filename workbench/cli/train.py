@@ -13,17 +13,17 @@ from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
 from workbench.cli._turn import wait_for_turn
-from workbench.cli.check import facts_of
 from workbench.core.checks import analyse
 from workbench.core.project import Project
 from workbench.core.project_file import read_project
 from workbench.core.recipe import TrainingRecipe, value_from_text
 from workbench.core.source import parse_source
 from workbench.core.target_text import parse_target
-from workbench.datasets import all_datasets
+from workbench.datasets import all_datasets, facts_of
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished
+from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.queue import enqueue
 from workbench.runs.start import start_trainer
@@ -67,6 +67,7 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Trains in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     project = project_for(arguments)
+    refuse_unready(project.target)
     folder = new_run(arguments, project)
     with CtrlC(folder) as ctrl_c:
         if arguments.wait:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QFile
@@ -10,20 +12,57 @@ from workbench.errors import RunError, WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.index import RunSummary, list_runs
 from workbench.runs.queue import start_next
+from workbench.runs.start import may_reattach, reattach
 from workbench.runs.trash import check_deletable
 
+_AGAIN_S = 60.0
 
-def list_and_start_next(home: Path) -> tuple[list[RunSummary], WorkbenchError | None]:
-    """The list, after the next waiting run was started if it is its turn; and why not."""
+
+class AwayRuns:
+    """Connects again to runs that go on elsewhere while nobody here is connected.
+
+    Each at most once a minute: a courier that ends at once would do so again.
+    """
+
+    def __init__(self) -> None:
+        self._tried: dict[Path, float] = {}
+
+    def attach(self, runs: Iterable[RunSummary]) -> WorkbenchError | None:
+        """Starts a courier for each run whose turn it is; tells why one could not be started."""
+        problem: WorkbenchError | None = None
+        now = time.monotonic()
+        for summary in runs:
+            if summary.outcome != "away":
+                continue
+            if now - self._tried.get(summary.path, -_AGAIN_S) < _AGAIN_S:
+                continue
+            self._tried[summary.path] = now
+            run = RunFolder(summary.path)
+            try:
+                if may_reattach(run):
+                    reattach(run)
+            except WorkbenchError as error:
+                if not run.is_alive():  # else somebody was faster
+                    problem = error
+        return problem
+
+
+def list_and_start_next(
+    home: Path, away: AwayRuns
+) -> tuple[list[RunSummary], WorkbenchError | None]:
+    """The list, after runs elsewhere were connected to again, and the next waiting run was
+    started if it is its turn; and why not.
+    """
     runs = list_runs(home)
-    is_free = not any(run.outcome in ("running", "silent") for run in runs)
+    problem = away.attach(runs)
+    is_free = not any(run.outcome in ("running", "silent") and not run.on for run in runs)
     if not (is_free and any(run.queue_place for run in runs)):
-        return runs, None
+        return runs, problem
     try:
         start_next(home)
     except WorkbenchError as error:
         return runs, error
-    return list_runs(home), None
+    return list_runs(home), problem
 
 
 def trash(path: Path) -> None:

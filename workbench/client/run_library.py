@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
-from workbench.client.run_jobs import list_and_start_next, trash
+from workbench.client.run_jobs import AwayRuns, list_and_start_next, trash
 from workbench.client.trainer_control import TrainerControl
 from workbench.core.project import Project
 from workbench.errors import WorkbenchError
@@ -76,6 +76,7 @@ class RunLibrary(QObject):
         self._is_listing = False
         self._is_stale = False
         self._queue_problem = ""
+        self._away = AwayRuns()
         self._trainers = TrainerControl(home, self._background, self)
         self._trainers.started.connect(self._on_started)
         self._trainers.queued.connect(self._on_queued)
@@ -123,16 +124,16 @@ class RunLibrary(QObject):
             self._is_stale = True
             return
         self._is_listing, self._is_stale = True, False
-        home = self._home
+        home, away = self._home, self._away
         self._background.run(
-            lambda: list_and_start_next(home), self._on_listed, self._on_list_failed
+            lambda: list_and_start_next(home, away), self._on_listed, self._on_list_failed
         )
 
     def _on_listed(self, found: tuple[list[RunSummary], WorkbenchError | None]) -> None:
         self._is_listing = False
         runs, problem = found
         self._tell_queue_problem(problem)
-        living = [run for run in runs if run.outcome in ("running", "silent")]
+        living = [run for run in runs if run.outcome in ("running", "silent", "away")]
         is_idle = not living and not any(run.queue_place for run in runs)
         self._timer.setInterval(IDLE_INTERVAL_MS if is_idle else REFRESH_INTERVAL_MS)
         for summary in living:
@@ -169,8 +170,8 @@ class RunLibrary(QObject):
 
     @property
     def is_training(self) -> bool:
-        """Whether any run of the list is being trained."""
-        return any(run.outcome in ("running", "silent") for run in self.runs)
+        """Whether this computer trains any run of the list."""
+        return any(run.outcome in ("running", "silent") and not run.on for run in self.runs)
 
     @property
     def num_waiting(self) -> int:

@@ -8,9 +8,10 @@ import signal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
-from workbench.errors import RunError, WorkbenchError
-from workbench.runs.control import ask_to_pause, ask_to_stop
+from workbench.errors import RunError, SaveError, WorkbenchError
+from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.folder import RunFolder
+from workbench.runs.link import has_courier
 
 OFFER_AFTER_S = 15.0
 """A trainer that was asked to stop finishes its step and saves; this is more than enough
@@ -68,11 +69,14 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
     """Second and third step: SIGTERM, or SIGKILL where `is_hard`.
 
     The signal is sent only while the run's lock is held: a process id alone may belong to
-    somebody else by now.
+    somebody else by now. A trainer elsewhere is ended by the courier, which is asked to: its
+    process id is a number of another computer.
 
     Returns:
         Why it could not be done, or None.
     """
+    if has_courier(run):
+        return _end_elsewhere(run, is_hard=is_hard)
     if pid <= 1 or not run.is_alive():
         return RunError("The trainer has ended already.", where=str(run.path))
     try:
@@ -84,4 +88,18 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
             received=error.strerror or str(error),
             fix="End it with the system's task list.",
         )
+    return None
+
+
+def _end_elsewhere(run: RunFolder, *, is_hard: bool) -> WorkbenchError | None:
+    if not run.is_alive():
+        return RunError(
+            "Nobody here is connected to the computer that trains this run.",
+            where=str(run.path),
+            fix="Connect to it again first.",
+        )
+    try:
+        ask_courier(run, "kill" if is_hard else "terminate")
+    except SaveError as error:
+        return error
     return None

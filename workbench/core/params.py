@@ -7,6 +7,7 @@ lists). `check(value)` returns the value in its canonical form or raises ParamEr
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -262,6 +263,32 @@ class PathParam(Param):
 
     def expected(self) -> str:
         return "the path of a folder" if self.is_folder else "the path of a file"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextParam(Param):
+    """One line of text: a name, an address.
+
+    Attributes:
+        pattern: Regular expression that the whole text matches.
+        allowed: The same in words.
+        max_length: Longest text, in characters.
+    """
+
+    pattern: str = ".*"
+    allowed: str = "a line of text"
+    max_length: int = 255
+    kind: ClassVar[str] = "text"
+
+    def check(self, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > self.max_length or not value.isprintable():
+            raise self._refuse(value)
+        if re.fullmatch(self.pattern, value) is None:
+            raise self._refuse(value)
+        return value
+
+    def expected(self) -> str:
+        return self.allowed
 
 
 def defaults(params: tuple[Param, ...]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ GENERAL_PAGES = (
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
+    ("notebook", "Train on Colab or Kaggle"),
     ("layers_overview", "Which layer when"),
 )
 

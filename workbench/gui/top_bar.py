@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolBar, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
 
-from workbench.core.params import defaults
+from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.gui.context import WindowContext
+from workbench.gui.target_menu import TargetMenu
 from workbench.gui.widgets.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.widgets.labels import plain_tip
 from workbench.gui.widgets.numbers import plural
+from workbench.targets import target_label
 
 VIEW_TITLES = (
     ("design", "Design"),
@@ -32,11 +34,13 @@ class TopBar(QToolBar):
         view_chosen: Key of a view.
         train_clicked: Train, or Stop while `is_running`.
         next_clicked: Train this project when what runs has ended.
+        target_asked: A key of gui.target_menu.ASKS.
     """
 
     view_chosen = Signal(str)
     train_clicked = Signal()
     next_clicked = Signal()
+    target_asked = Signal(str)
 
     def __init__(self, context: WindowContext, undo: QAction, redo: QAction) -> None:
         super().__init__("Tools")
@@ -55,12 +59,14 @@ class TopBar(QToolBar):
         self.next = TextButton("Train next", role="", icon="clock", theme=context.theme)
         self.next.setObjectName("next_button")
         self.next.clicked.connect(self.next_clicked)
-        self._menu = QMenu(self)
-        self.target.setMenu(self._menu)
-        self._menu.aboutToShow.connect(self._fill_targets)
+        document = context.document
+        self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
+        self.targets.chosen.connect(self._choose_target)
+        self.targets.asked.connect(self.target_asked)
+        self.target.setMenu(self.targets)
         self._build(self._follow(undo, "undo"), self._follow(redo, "redo"))
-        context.document.target_changed.connect(self._refresh_target)
-        context.document.project_replaced.connect(self._refresh_target)
+        document.target_changed.connect(self._refresh_target)
+        document.project_replaced.connect(self._refresh_target)
         self.target.setText("Target")
         # Asking what the machine has may take a moment: the window is shown first.
         QTimer.singleShot(0, self, self._refresh_target)
@@ -146,28 +152,16 @@ class TopBar(QToolBar):
 
     def _refresh_target(self) -> None:
         choice = self._context.document.project.target
+        label = target_label(choice)
+        self.target.setText(" " + label.replace("&", "&&"))
         spec = self._context.targets.get(choice.key)
         if spec is None:
-            self.target.setText(f"Target {choice.key} (unknown)")
+            self.target.setToolTip(plain_tip("This version knows no such place to train."))
             return
-        self.target.setText(" " + spec.title.replace("&", "&&"))
-        what = spec.describe({**defaults(spec.params), **choice.params})
+        what = spec.describe(check_all(spec.params, choice.params)[0])
         self.target.setToolTip(plain_tip(f"Trains on: {spec.title}. {what}"))
-        self.target.setAccessibleName(f"Target: {spec.title}, {what}")
+        self.target.setAccessibleName(f"Target: {label}, {what}")
 
-    def _fill_targets(self) -> None:
-        self._menu.clear()
-        group = QActionGroup(self._menu)
-        chosen = self._context.document.project.target.key
-        for spec in self._context.targets.values():
-            what = spec.describe(defaults(spec.params))
-            action = QAction(f"{spec.title} · {what}".replace("&", "&&"), self._menu)
-            action.setCheckable(True)
-            action.setChecked(spec.key == chosen)
-            action.triggered.connect(lambda _=False, key=spec.key: self._choose_target(key))
-            group.addAction(action)
-            self._menu.addAction(action)
-
-    def _choose_target(self, key: str) -> None:
-        if key != self._context.document.project.target.key:
-            self._context.document.set_target(Choice(key))
+    def _choose_target(self, choice: Choice) -> None:
+        if choice != self._context.document.project.target:
+            self._context.document.set_target(choice)

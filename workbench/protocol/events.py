@@ -57,6 +57,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
             for a run from its start.
         bit_exact: Of a resumed run: True, or the reasons why its figures can differ from
             those of the run never interrupted.
+        on: The computer that trains, as those call it who sent the run there; "" for the
+            one that the run was started on. `pid` is a number there.
         keep_by: The recipe's value that tells the best epoch; logs from before it was told
             are read as if it were the validation accuracy.
         protocol: Lets an older window refuse politely.
@@ -75,6 +77,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     resumed_at_step: int | None = None
     bit_exact: bool | list[str] | None = None
     keep_by: str = "val_accuracy"
+    on: str = ""
     per_core_batch: int | None = None
     protocol: int = PROTOCOL_VERSION
 

@@ -100,6 +100,12 @@ def has_checkpoint(run: RunFolder) -> bool:
     return any(checkpoint_path(run, generation).is_file() for generation in _GENERATIONS)
 
 
+def newest_state(run: RunFolder) -> TrainerState | None:
+    """What the newest generation says of itself, without its arrays; None without one."""
+    states = [read_state(checkpoint_path(run, generation)) for generation in _GENERATIONS]
+    return max((state for state in states if state), key=lambda state: state.number, default=None)
+
+
 def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> None:
     """Writes the generation whose turn it is; the other one stays as it is.
 
@@ -141,7 +147,7 @@ def remove_old_best(run: RunFolder) -> None:
     Raises:
         SaveError: one cannot be removed.
     """
-    states = [_state_of(checkpoint_path(run, generation)) for generation in _GENERATIONS]
+    states = [read_state(checkpoint_path(run, generation)) for generation in _GENERATIONS]
     named = {state.best_file for state in states if state is not None}
     try:
         for path in _best_files(run):
@@ -185,7 +191,7 @@ def read_checkpoint(run: RunFolder) -> Checkpoint | None:
         WeightsError: what there is is damaged, each of it.
     """
     paths = [checkpoint_path(run, generation) for generation in _GENERATIONS]
-    found = {path: _state_of(path) for path in paths if path.is_file()}
+    found = {path: read_state(path) for path in paths if path.is_file()}
     notes: list[str] = []
     # Those whose state cannot be read come first: they are told, and not used.
     for path in sorted(found, key=lambda path: -(s.number if (s := found[path]) else 1 << 60)):
@@ -216,8 +222,10 @@ def _read(path: Path, notes: list[str]) -> Checkpoint:
     return Checkpoint(state, arrays, tuple(told))
 
 
-def _state_of(path: Path) -> TrainerState | None:
-    """A generation's state without its arrays, not held against the checksum."""
+def read_state(path: Path) -> TrainerState | None:
+    """A generation's state without its arrays, not held against the checksum; None where it
+    cannot be read.
+    """
     try:
         return _decode(read_array(path, _STATE))
     except (WeightsError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from workbench.core.tpu_faults import FoundFault, fault_of
 from workbench.errors import WorkbenchError
 from workbench.protocol.events import Heartbeat, RunStarted
 from workbench.runs.event_log import first_of
@@ -48,11 +49,20 @@ def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
     crash = "\n".join(tail_lines(run.crash_path, max_lines=400))
     for trace, words in _SIGNALS.items():
         if f"Fatal Python error: {trace}" in crash:
-            return Death(f"The trainer was ended by {words}.")
+            # What a library printed before it took the process with it.
+            found = fault_of("\n".join(lines))
+            return Death(_told(found) if found else f"The trainer was ended by {words}.")
     last_error = _last_error(lines)
     if last_error:
+        found = fault_of(last_error)
+        if found is not None:
+            return Death(_told(found))
         return Death(f"The trainer ended with an error: {last_error}")
     return _killed(run, heartbeat)
+
+
+def _told(found: FoundFault) -> str:
+    return f"{found.words} {found.fix}"
 
 
 def suggestion_for(run: RunFolder) -> Suggestion | None:

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import workbench
-from workbench.core.params import check_all
+from workbench.core.params import Params, check_all
 from workbench.core.project import Choice, Project
+from workbench.core.specs import TargetSpec
 from workbench.errors import RunError
 from workbench.targets import all_targets
 
@@ -24,6 +25,21 @@ def target_environment(target: Choice) -> dict[str, str]:
     Raises:
         RunError: the target is unknown or its values are wrong.
     """
+    spec, params = _known(target)
+    return dict(spec.environment(params))
+
+
+def is_remote(target: Choice) -> bool:
+    """Whether a target is another computer, so that a courier stands for the trainer.
+
+    Raises:
+        RunError: the target is unknown or its values are wrong.
+    """
+    spec, params = _known(target)
+    return spec.is_remote(params)
+
+
+def _known(target: Choice) -> tuple[TargetSpec, Params]:
     targets = all_targets()
     spec = targets.get(target.key)
     if spec is None:
@@ -37,7 +53,22 @@ def target_environment(target: Choice) -> dict[str, str]:
     params, errors = check_all(spec.params, target.params)
     if errors:
         raise errors[0]
-    return dict(spec.environment(params))
+    return spec, params
+
+
+def refuse_unready(target: Choice) -> None:
+    """Asks a target what is wrong with it, before anything is started there.
+
+    May take seconds, and never more than the target's own deadlines.
+
+    Raises:
+        WorkbenchError: it cannot be trained on now, or is unknown.
+    """
+    target_environment(target)
+    spec = all_targets()[target.key]
+    problem = spec.probe(check_all(spec.params, target.params)[0])
+    if problem is not None:
+        raise problem
 
 
 def project_environment(project: Project) -> dict[str, str]:

@@ -12,6 +12,9 @@ confusions.bin one confusion matrix an epoch (confusions.py)
 notes.json     title, tags and note that people gave it (notes.py)
 waiting        it waits for its turn (queue.py)
 origin.json    the machine and the pictures it was computed from (origin.py)
+target.json    where it goes on since it was moved (elsewhere.py)
+link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
+machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (tensorboard_log.py)
 
 Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.lock`.
@@ -21,13 +24,13 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from workbench.core.project import Project
+from workbench.core.project import Choice, Project
 from workbench.core.project_file import parse_project, project_text
 from workbench.core.save import save_bytes
 from workbench.errors import RunFolderError, SaveError
@@ -48,18 +51,30 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         title: Words for people.
         project_path: File the project came from, "" when it was never saved.
         created: Seconds since the epoch.
+        parcel: Folder of the pictures as they were packed elsewhere, to be loaded instead of
+            the project's data set; "" for none.
+        on: The computer that trains it, as those call it who sent it there; "" for this one.
     """
 
     project: dict[str, Any]
     title: str = ""
     project_path: str = ""
     created: float = 0.0
+    parcel: str = ""
+    on: str = ""
     format: str = "workbench-run"
     version: int = REQUEST_VERSION
 
     def to_project(self) -> Project:
         """The project to train; raises ProjectFileError when it is damaged."""
         return parse_project(msgspec.json.encode(self.project).decode(), "request.json")
+
+
+class _Target(msgspec.Struct, frozen=True, kw_only=True):
+    """What `target.json` holds."""
+
+    key: str
+    params: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -97,6 +112,22 @@ class RunFolder:
         return self.path / "crash.txt"
 
     @property
+    def target_path(self) -> Path:
+        return self.path / "target.json"
+
+    @property
+    def link_path(self) -> Path:
+        return self.path / "link.json"
+
+    @property
+    def remote_path(self) -> Path:
+        return self.path / "remote.json"
+
+    @property
+    def courier_log_path(self) -> Path:
+        return self.path / "courier.txt"
+
+    @property
     def weights_path(self) -> Path:
         return self.path / WEIGHTS_NAME
 
@@ -107,6 +138,10 @@ class RunFolder:
     @property
     def checkpoints_path(self) -> Path:
         return self.path / "checkpoints"
+
+    def machine_path(self, number: int) -> Path:
+        """The folder of another machine's process that was started here; counted from 1."""
+        return self.path / "machines" / str(number)
 
     def request(self) -> RunRequest:
         """What was asked.
@@ -141,6 +176,42 @@ class RunFolder:
                 fix="Update Workbench.",
             )
         return request
+
+    def project(self) -> Project:
+        """What to train, at the target where it goes on: the one asked for, or the last one
+        that it was moved to.
+
+        Raises:
+            RunFolderError: as `request`; or what says where it was moved to is damaged.
+            ProjectFileError: the project is damaged.
+        """
+        project = self.request().to_project()
+        target = self.moved_to()
+        return project if target is None else replace(project, target=target)
+
+    def moved_to(self) -> Choice | None:
+        """The target that it was moved to; None where it is trained as it was asked for.
+
+        Raises:
+            RunFolderError: the file that says so is damaged.
+        """
+        try:
+            found = msgspec.json.decode(self.target_path.read_bytes(), type=_Target)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise RunFolderError(
+                "What says where the run goes on is damaged.",
+                where=str(self.target_path),
+                received=str(error),
+                fix="Choose the target again: `workbench resume RUN --target TARGET`.",
+            ) from error
+        return Choice(found.key, found.params)
+
+    def move_to(self, target: Choice) -> None:
+        """Keeps where it goes on; its request stays as it was asked. Raises SaveError."""
+        moved = _Target(key=target.key, params=dict(target.params))
+        save_bytes(self.target_path, msgspec.json.encode(moved))
 
     def has_model(self) -> bool:
         """True when weights were kept, so that pictures can be classified."""

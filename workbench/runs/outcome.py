@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from workbench.errors import OutOfMemoryError
-from workbench.protocol.events import Heartbeat, RunFinished
+from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
+from workbench.runs.away import (
+    away_words,
+    courier_words,
+    gone_words,
+    is_away,
+    never_arrived_words,
+)
 from workbench.runs.checkpoint import has_checkpoint
 from workbench.runs.death import cause_of_death, last_life, suggestion_for
 from workbench.runs.event_log import LINE_LIMIT, decode_line
-from workbench.runs.folder import RunFolder
+from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.history import MetricHistory
+from workbench.runs.link import Link, has_courier, read_link, read_remote
 from workbench.runs.memory import Suggestion, memory_limit
 from workbench.runs.queue import is_waiting, num_before, waiting_words
 from workbench.runs.start import log_bytes_at_start
 
-__all__ = ["OutcomeKind", "RunOutcome", "Suggestion", "memory_limit", "outcome_of"]
+__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "Suggestion", "memory_limit", "outcome_of"]
 
 OutcomeKind = Literal[
-    "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting"
+    "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting", "away"
 ]
+
+UNDER_WAY: tuple[OutcomeKind, ...] = ("running", "silent", "waiting", "away")
+"""Kinds of a run of which more may come."""
 
 SILENT_AFTER_S = 10.0
 """A heartbeat comes every 2 s; after this long without one the trainer is told as silent."""
@@ -40,13 +51,16 @@ class RunOutcome:
 
     Attributes:
         kind: completed, stopped, paused (stopped to be resumed), failed (it told why), died
-            (it did not), running, silent (its process is there but says nothing), or
-            waiting (for its turn in the queue).
+            (it did not), running, silent (its process is there but says nothing), waiting
+            (for its turn in the queue), or away (another computer trains it, or did when it
+            was last seen, and nobody here is connected to it).
         reason: Why, as a sentence; empty where there is nothing to explain.
         error: The trainer's own words about a failure.
         log_tail: The last lines it printed, for a run that failed or died.
         suggestion: What to try, as a button says it; None where nothing is known to help.
         can_resume: The run is over, and a checkpoint is kept from which it can go on.
+        can_move: It can go on elsewhere, this computer included: what it was trained by is
+            gone or not connected, or it is over and can be resumed.
     """
 
     kind: OutcomeKind
@@ -55,11 +69,12 @@ class RunOutcome:
     log_tail: tuple[str, ...] = ()
     suggestion: Suggestion | None = None
     can_resume: bool = False
+    can_move: bool = False
 
     @property
     def is_over(self) -> bool:
         """True when nothing more will come."""
-        return self.kind not in ("running", "silent", "waiting")
+        return self.kind not in UNDER_WAY
 
     def sentence(self) -> str:
         """The outcome in words."""
@@ -74,6 +89,7 @@ class RunOutcome:
                 "running": "Training is running.",
                 "silent": "The trainer is silent.",
                 "waiting": "The run waits for its turn.",
+                "away": "The run goes on at another computer; nobody is connected.",
             }[self.kind]
         )
 
@@ -96,12 +112,22 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
         return RunOutcome("waiting", waiting_words(num_before(run)))
     tail = None if history is not None and history.finished else _LogEnd.read(run.events_path)
     finished = (history.finished if history else None) or (tail.finished if tail else None)
-    if is_alive and (_has_just_begun(run) or finished is None):
-        return _living(run)
+    has_just_begun = _has_just_begun(run)
+    if is_alive and (has_just_begun or finished is None):
+        return _brought(run, history, tail) if has_courier(run) else _living(run)
+    if is_away(run, finished, has_just_begun=has_just_begun):
+        words = away_words(run, _last_step(history, tail))
+        return RunOutcome("away", words, can_move=True)
     if finished is not None:
-        return _told(run, finished)
-    if _is_about_to_start(run):
-        return _STARTING
+        told = _told(run, finished)
+        return replace(told, can_move=told.can_resume)
+    return _STARTING if _is_about_to_start(run) else _ended(run, tail)
+
+
+def _ended(run: RunFolder, tail: _LogEnd | None) -> RunOutcome:
+    """How a run stands whose trainer is gone without a word."""
+    if (link := read_link(run)) is not None and read_remote(run) is None:
+        return _never_arrived(run, link)
     death = cause_of_death(run, tail.heartbeat if tail else None)
     return RunOutcome(
         "died",
@@ -109,7 +135,37 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
         log_tail=last_life(run.log_tail(max_lines=20)),
         suggestion=death.suggestion,
         can_resume=_can_go_on(run),
+        can_move=_can_go_on(run),
     )
+
+
+def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
+    """It never began elsewhere: as a trainer that failed before its first step."""
+    return RunOutcome(
+        "failed" if link.state == "refused" else "died",
+        never_arrived_words(link),
+        link.error,
+        tail_lines(run.courier_log_path, max_lines=20),
+        can_resume=True,
+        can_move=True,
+    )
+
+
+def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None) -> RunOutcome:
+    """How a run stands whose courier lives."""
+    link = read_link(run)
+    if link is None or link.state in ("attached", "ended"):
+        return _living(run)
+    if link.state == "gone":
+        words = gone_words(run, link, _last_step(history, tail))
+        return RunOutcome("silent", words, can_move=True)
+    return RunOutcome("silent" if link.state == "lost" else "running", courier_words(link))
+
+
+def _last_step(history: MetricHistory | None, tail: _LogEnd | None) -> int | None:
+    if history is not None:
+        return history.last_batch.step if history.last_batch is not None else None
+    return tail.step if tail is not None else None
 
 
 def can_resume(run: RunFolder) -> bool:
@@ -197,15 +253,17 @@ def _is_about_to_start(run: RunFolder) -> bool:
 
 @dataclass(frozen=True)
 class _LogEnd:
-    """The last finish and the last heartbeat near the end of an event log."""
+    """The last finish, heartbeat and step near the end of an event log."""
 
     finished: RunFinished | None = None
     heartbeat: Heartbeat | None = None
+    step: int | None = None
 
     @classmethod
     def read(cls, path: Path) -> _LogEnd:
         finished: RunFinished | None = None
         heartbeat: Heartbeat | None = None
+        step: int | None = None
         for line in _last_lines(path):
             event = decode_line(line)
             if event is not None:
@@ -213,7 +271,9 @@ class _LogEnd:
                 finished = event if isinstance(event, RunFinished) else None
             if isinstance(event, Heartbeat):
                 heartbeat = event
-        return cls(finished, heartbeat)
+            elif isinstance(event, Batch | EpochFinished):
+                step = event.step
+        return cls(finished, heartbeat, step)
 
 
 def _last_lines(path: Path) -> list[bytes]:

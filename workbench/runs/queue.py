@@ -26,6 +26,7 @@ from workbench.runs.event_log import EventWriter, read_all
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
 from workbench.runs.home import runs_home
+from workbench.runs.link import has_courier
 from workbench.runs.start import start_trainer
 
 MARKER_NAME = "waiting"
@@ -201,8 +202,10 @@ def start_next_after(run: RunFolder) -> None:
 
 
 def is_training(home: Path) -> bool:
-    """True while a trainer works on some run of a home folder."""
-    return any(run.is_alive() for run in _folders(home))
+    """True while a trainer works on some run of a home folder: couriers only wait for what
+    another computer does.
+    """
+    return any(not has_courier(run) and run.is_alive() for run in _folders(home))
 
 
 def _folders(home: Path) -> Iterator[RunFolder]:

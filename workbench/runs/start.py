@@ -1,15 +1,23 @@
-"""Starts a trainer: a process of its own session that outlives whoever started it."""
+"""Starts a trainer: a process of its own session that outlives whoever started it.
+
+Of a run that another computer trains it is a courier: it holds the run's lock as a trainer
+would, and brings the run's log here.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
 
 from workbench.core.file_lock import take_lock
 from workbench.errors import RunError, RunFolderError
 from workbench.runs.control import forget_wish
-from workbench.runs.environment import trainer_environment
+from workbench.runs.environment import is_remote, trainer_environment
 from workbench.runs.folder import RunFolder
+from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
 from workbench.runs.lock import LOCK_FD_VARIABLE
 
 RESUMED_MARK = "=== resumed ==="
@@ -21,7 +29,7 @@ _started: set[int] = set()
 
 
 def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
-    """Starts `python -m workbench.worker train RUN` and returns at once.
+    """Starts the trainer of a run, or the courier to where it is trained; returns at once.
 
     The run is locked before the process starts and the lock is handed over, so there is no
     moment in which a living trainer looks dead.
@@ -31,14 +39,15 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
         resume: Go on from its checkpoint; what it was asked before is forgotten.
 
     Returns:
-        The trainer's process id.
+        The process id of the trainer or the courier.
 
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
         RunError: the process cannot be started, or the target is unknown.
     """
-    project = run.request().to_project()
+    project = run.project()
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
+    starts_courier = is_remote(project.target)
     reap()
     try:
         lock = take_lock(run.lock_path, wait_s=0.2)
@@ -49,9 +58,9 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
             "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
         )
     try:
-        if resume:
-            _begin_again(run, lock)
-        pid = _spawn(run, lock, environment, ["--resume"] if resume else [])
+        _prepare(run, lock, resume=resume, starts_courier=starts_courier)
+        program = _courier(run) if starts_courier else _trainer(run)
+        pid = program.spawn(lock, environment, ["--resume"] if resume else [])
     except OSError as error:
         raise RunError(
             "The trainer could not be started.",
@@ -64,19 +73,57 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     return pid
 
 
-def _begin_again(run: RunFolder, lock: int) -> None:
-    """Forgets what the trainer before was asked, notes where the log of events ends, and
-    separates what the trainers print.
+def may_reattach(run: RunFolder) -> bool:
+    """Whether a courier has a chance: not where the other computer has refused the last one,
+    which a person has to look at.
     """
+    link = read_link(run)
+    return link is None or link.state != "refused"
+
+
+def reattach(run: RunFolder) -> int:
+    """Starts a courier for a run that goes on elsewhere while nobody here is connected.
+
+    Returns:
+        The courier's process id.
+
+    Raises:
+        RunFolderError: the run is nowhere else, or a courier works on it already.
+        RunError: the process cannot be started.
+    """
+    if read_remote(run) is None:
+        raise RunFolderError(
+            "This run is not trained by another computer.",
+            where=str(run.path),
+            fix="`workbench runs` tells how it stands.",
+        )
+    return start_trainer(run)
+
+
+def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_courier: bool) -> None:
     try:
-        forget_wish(run)
-        size = run.events_path.stat().st_size if run.events_path.exists() else 0
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{size}\n".encode(), 0)
-        with run.log_path.open("a", encoding="utf-8") as log:
-            log.write(f"\n{RESUMED_MARK}\n")
+        if starts_courier:
+            # Before its process is there: from here on the lock is a courier's.
+            write_link(run, Link(state="connecting", since=time.time()))
+        else:
+            forget_link(run)
+        if resume:
+            _begin_again(run, lock, marks_log=not starts_courier)
     except OSError as error:
         raise _not_writable(run, error) from error
+
+
+def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
+    """Forgets what the trainer before was asked, notes where the log of events ends, and
+    separates what the trainers print; what those elsewhere print is separated there.
+    """
+    forget_wish(run)
+    size = run.events_path.stat().st_size if run.events_path.exists() else 0
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{size}\n".encode(), 0)
+    if marks_log:
+        with run.log_path.open("a", encoding="utf-8") as log:
+            log.write(f"\n{RESUMED_MARK}\n")
 
 
 def _not_writable(run: RunFolder, error: OSError) -> RunError:
@@ -96,23 +143,37 @@ def log_bytes_at_start(run: RunFolder) -> int | None:
         return None
 
 
-def _spawn(run: RunFolder, lock: int, environment: dict[str, str], options: list[str]) -> int:
-    # -P: files beside the user's project must not shadow Python's own modules.
-    arguments = [sys.executable, "-P", "-m", "workbench.worker", "train", str(run.path)]
-    arguments += options
-    log_flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    return os.posix_spawn(
-        sys.executable,
-        arguments,
-        environment,
-        file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, str(run.log_path), log_flags, 0o644),
-            (os.POSIX_SPAWN_DUP2, 1, 2),
-            (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
-        ],
-        setsid=True,
-    )
+@dataclass(frozen=True)
+class _Program:
+    """What is started for a run, and where it prints to."""
+
+    words: tuple[str, ...]
+    log: Path
+
+    def spawn(self, lock: int, environment: dict[str, str], options: list[str]) -> int:
+        # -P: files beside the user's project must not shadow Python's own modules.
+        arguments = [sys.executable, "-P", "-m", *self.words, *options]
+        log_flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        return os.posix_spawn(
+            sys.executable,
+            arguments,
+            environment,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, str(self.log), log_flags, 0o644),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+                (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
+            ],
+            setsid=True,
+        )
+
+
+def _trainer(run: RunFolder) -> _Program:
+    return _Program(("workbench.worker", "train", str(run.path)), run.log_path)
+
+
+def _courier(run: RunFolder) -> _Program:
+    return _Program(("workbench.remote", str(run.path)), run.courier_log_path)
 
 
 def reap() -> int:

@@ -24,11 +24,12 @@ from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
 from workbench.runs.event_log import decode_line
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.history import MetricHistory
+from workbench.runs.link import read_link, read_remote
 from workbench.runs.notes import read_notes
-from workbench.runs.outcome import RunOutcome, outcome_of
+from workbench.runs.outcome import UNDER_WAY, RunOutcome, outcome_of
 from workbench.runs.queue import is_waiting, num_before, waiting_words
 
-SUMMARY_VERSION = 2
+SUMMARY_VERSION = 3
 
 _TAIL_BYTES = 32 * 1024
 _STARTED, _EPOCH, _FINISHED = (
@@ -44,7 +45,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         path: The run folder.
         name: Its last part.
         title: Words for people: of the notes, else those it was started with.
-        outcome: completed, stopped, paused, failed, died, running, silent or waiting.
+        outcome: completed, stopped, paused, failed, died, running, silent, waiting or away.
         words: The outcome as a sentence.
         created: Seconds since the epoch.
         epochs_done, epochs: Finished and planned.
@@ -57,6 +58,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         tags, note: What people wrote about it.
         has_model: Weights were kept: it can classify.
         can_resume: It is over, and can go on where it stopped.
+        can_move: It can go on at another target, this computer included.
+        on: The other computer that it is or was trained by; "" for this one.
         queue_place: 1 for the next of the waiting runs, 2, ...; 0 for one that does not wait.
     """
 
@@ -79,12 +82,14 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     has_model: bool = False
     can_resume: bool = False
+    can_move: bool = False
+    on: str = ""
     queue_place: int = 0
 
     @property
     def is_over(self) -> bool:
         """True when nothing more will come."""
-        return self.outcome not in ("running", "silent", "waiting")
+        return self.outcome not in UNDER_WAY
 
 
 def summarise(run: RunFolder) -> RunSummary | None:
@@ -120,8 +125,17 @@ def summarise(run: RunFolder) -> RunSummary | None:
         note=notes.text,
         has_model=run.has_model(),
         can_resume=outcome.can_resume,
+        can_move=outcome.can_move,
+        on=_host_of(run),
         queue_place=place,
     )
+
+
+def _host_of(run: RunFolder) -> str:
+    """Who trains it: known from the link before it has arrived there."""
+    link = read_link(run)
+    remote = read_remote(run) if link is not None else None
+    return remote.host if remote is not None else link.host or "..." if link is not None else ""
 
 
 def _telling_history(path: Path) -> MetricHistory:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from workbench.core.params import IntParam, Params
+from workbench.core.params import BoolParam, IntParam, Params
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError, UsageError
 from workbench.targets.this_computer import SPEC as THIS_COMPUTER
@@ -17,6 +18,16 @@ _REPLICAS = IntParam(
     maximum=64,
     help="Parts of the processor that each compute their share of every batch.",
 )
+
+_LIKE_TPU = BoolParam(
+    key="like_tpu",
+    title="Keep to a TPU's rules",
+    default=False,
+    help="Builds and feeds the network exactly as on a TPU: Keras's own layers, nothing "
+    "compiled on the host. Slower; a rehearsal.",
+)
+
+_TPU_WORD = ",like_tpu"
 
 _LONGEST = 6
 """Digits of a number that is worth reading."""
@@ -45,9 +56,19 @@ def _connect(tf: Any, params: Params) -> Any:
     )
 
 
+def _limits(params: Params) -> TargetLimits:
+    # Collectives on processors do not go through XLA.
+    limits = TargetLimits(replicas=params["replicas"], jit_step=False)
+    if not params["like_tpu"]:
+        return limits
+    return replace(limits, has_bfloat16=True, may_measure=False, jit_host=False, own_layers=False)
+
+
 def _read(text: str) -> Params:
     if not text:
         return {}
+    like_tpu = text.endswith(_TPU_WORD)
+    text = text.removesuffix(_TPU_WORD)
     if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST):
         raise UsageError(
             "The number of replicas is not a number.",
@@ -56,7 +77,15 @@ def _read(text: str) -> Params:
             expected=_REPLICAS.expected(),
             fix='For example "virtual:8".',
         )
-    return {"replicas": int(text)}
+    return {"replicas": int(text), "like_tpu": like_tpu}
+
+
+def _write(params: Params) -> str:
+    return f"{params['replicas']}{_TPU_WORD if params['like_tpu'] else ''}"
+
+
+def _label(params: Params) -> str:
+    return f"{params['replicas']:,} replicas here{', as on a TPU' if params['like_tpu'] else ''}"
 
 
 SPEC = TargetSpec(
@@ -64,12 +93,13 @@ SPEC = TargetSpec(
     title="Several replicas on this computer",
     summary="Shares every batch between parts of this processor, as a TPU's cores do: to try "
     "what training on several replicas changes, not for speed.",
-    params=(_REPLICAS,),
+    params=(_REPLICAS, _LIKE_TPU),
     environment=THIS_COMPUTER.environment,
     connect=_connect,
     describe=lambda params: f"{params['replicas']:,} replicas, {THIS_COMPUTER.describe({})}",
-    # Collectives on processors do not go through XLA.
-    limits=lambda params: TargetLimits(replicas=params["replicas"], jit_step=False),
+    limits=_limits,
     read=_read,
-    write=lambda params: str(params["replicas"]),
+    write=_write,
+    presets=({"replicas": 2}, {"replicas": 4}, {"replicas": 8}),
+    label=_label,
 )

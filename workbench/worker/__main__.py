@@ -1,4 +1,5 @@
-"""`python -m workbench.worker train RUN_FOLDER` and `python -m workbench.worker serve`.
+"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower FOLDER`; `start` and
+`pack` for another computer, `join FOLDER` for one of several machines.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -8,17 +9,29 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from pathlib import Path
 
-USAGE = "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy]"
+USAGE = (
+    "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
+    "lower FOLDER | start RUN_FOLDER [--resume] | join FOLDER"
+)
 
 
 def main(words: list[str]) -> int:
-    """Runs one of the two workers; returns its exit code."""
+    """Runs what the words name; returns its exit code."""
     match words:
         case ["train", folder, *options] if set(options) <= {"--resume"}:
             from workbench.worker.train import run_training
 
             return run_training(folder, resume="--resume" in options)
+        case ["start", folder, *options] if set(options) <= {"--resume"}:
+            from workbench.worker.start import start
+
+            return start(folder, resume="--resume" in options)
+        case ["join", folder]:
+            from workbench.worker.joining import join_training
+
+            return join_training(folder)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             from workbench.worker.channel import claim_stdout
 
@@ -26,6 +39,12 @@ def main(words: list[str]) -> int:
             from workbench.worker.service import serve
 
             return serve(protocol, is_lazy="--lazy" in options)
+        case ["lower", folder]:
+            from workbench.worker.channel import claim_stdout
+            from workbench.worker.lowering_child import run_child
+
+            with os.fdopen(claim_stdout(), "wb") as answers:
+                return run_child(Path(folder), answers)
     sys.stderr.write(USAGE + "\n")
     return 2
 

@@ -66,6 +66,7 @@ def build_model(
     layers: Registry[LayerSpec],
     *,
     whole: bool = False,
+    own_layers: bool = True,
     precision: str = "float32",
     seed: int | None = None,
 ) -> BuiltModel:
@@ -77,6 +78,7 @@ def build_model(
         layers: The layer types.
         whole: Put every layer into the model, also those for the input pipeline, and build it
             of Keras's own layers alone, so that it can be exported.
+        own_layers: Take our forms of layers where we have one; they are made for processors.
         precision: "float32", or "bfloat16": layers then compute in bfloat16 and keep float32
             weights. Scores, probabilities and the input pipeline stay in float32.
         seed: Makes initial weights and random layers repeatable; sets the random state of
@@ -89,9 +91,8 @@ def build_model(
     _refuse_errors(graph, layers, found)
     if seed is not None:
         keras.utils.set_random_seed(seed)
-    made = _make_layers(
-        keras, graph, layers, found, precision=precision, seed=seed, is_own=not whole
-    )
+    is_own = own_layers and not whole
+    made = _make_layers(keras, graph, layers, found, precision=precision, seed=seed, is_own=is_own)
     on_host = () if whole else pipeline_nodes(graph, layers)
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))

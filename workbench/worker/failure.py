@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import traceback
 
-from workbench.errors import OutOfMemoryError, RunError, WorkbenchError
+from workbench.core.tpu_faults import FoundFault, fault_of
+from workbench.errors import OutOfMemoryError, RunError, TpuError, WorkbenchError
 from workbench.protocol import wire
 from workbench.protocol.messages import ErrorParts
 from workbench.worker.reading_fault import reading_fault
@@ -56,6 +57,9 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     fault = reading_fault()
     if fault is not None and type(error).__module__.startswith("tensorflow."):
         return error_parts(fault, batch_size=batch_size)
+    found = fault_of(f"{type(error).__name__}: {error}")
+    if found is not None:
+        return _of_tpu(found, error, batch_size)
     if is_out_of_memory(error):
         return _out_of_memory(error, batch_size)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
@@ -70,6 +74,19 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
         where=_where(error),
         received=_first_lines(str(error)),
         fix="The log of the run holds all of it.",
+    )
+
+
+def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorParts:
+    smaller = ""
+    if found.action == "smaller_batch" and batch_size > 1:
+        smaller = f"The batch is {batch_size:,}: choose {batch_size // 2:,}. "
+    return ErrorParts(
+        what=found.words,
+        where=_where(error),
+        received=_first_lines(str(error)),
+        fix=smaller + found.fix,
+        kind=TpuError.__name__,
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from workbench.core.recipe import TrainingRecipe
 from workbench.worker.build import BuiltModel
 from workbench.worker.losses import Weights
+from workbench.worker.shards import WHOLE, Share, iterate
 from workbench.worker.step_math import StepMath
 
 CALL_S = 0.12
@@ -114,6 +115,7 @@ class TrainingLoop:
             compile by themselves, and on processors collectives do not go through XLA.
         recipe: Loss, smoothing, clipping, what is counted; None for a plain one.
         class_weights: What a picture of each class counts in training, or None.
+        share: Which part of each batch this machine computes, where several train together.
     """
 
     def __init__(
@@ -128,8 +130,10 @@ class TrainingLoop:
         xla: bool = False,
         recipe: TrainingRecipe | None = None,
         class_weights: Weights | None = None,
+        share: Share = WHOLE,
     ) -> None:
         self._tf = tf
+        self.share = share
         self._strategy = strategy
         self._batch_size = batch_size
         self._step = StepMath(
@@ -154,7 +158,7 @@ class TrainingLoop:
 
     def distribute(self, dataset: Any) -> Any:
         """An iterator over a dataset's batches, each split over the replicas."""
-        return iter(self._strategy.experimental_distribute_dataset(dataset))
+        return iterate(self._strategy, dataset, self.share)
 
     # training --------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import workbench
 def versions() -> dict[str, str]:
     """Version by name; what is not installed is left out."""
     found = {"workbench": workbench.__version__, "python": platform.python_version()}
-    for name in ("tensorflow", "tensorflow-cpu", "keras", "numpy"):
+    for name in ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras", "numpy"):
         try:
             found[name.removesuffix("-cpu")] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.core.params import defaults
 from workbench.core.shapes import propagate
 from workbench.core.specs import Shape
 from workbench.gui.colors import CATEGORY_COLORS
@@ -243,9 +244,10 @@ class WelcomeView(QScrollArea):
 
     def _fill_targets(self) -> None:
         for spec in self._context.targets.values():
-            defaults = {param.key: param.default for param in spec.params}
+            if not spec.is_offered() or spec.presets[0]:
+                continue  # not here, or a way to use what is told already
             self._targets.addWidget(plain_label(spec.title, role="strong"))
-            what = plain_label(spec.describe(defaults), role="dim", wrap=True)
+            what = plain_label(spec.describe(defaults(spec.params)), role="dim", wrap=True)
             what.setMinimumWidth(180)
             self._targets.addWidget(what)
         self._running = self._link("")

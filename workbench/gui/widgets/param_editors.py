@@ -29,6 +29,7 @@ from workbench.core.params import (
     PathParam,
     ShapeParam,
     SizeParam,
+    TextParam,
 )
 from workbench.gui.widgets.combo import ElidedComboBox
 
@@ -286,6 +287,20 @@ def _ask_path(parent: QWidget, spec: PathParam, start: str) -> str:
     return QFileDialog.getOpenFileName(parent, title, start, filters)[0]
 
 
+def _text_editor(param: Param) -> Editor:
+    line = QLineEdit()
+    line.setMaxLength(cast("TextParam", param).max_length)
+    editor = Editor(line, lambda value: line.setText(str(value)))
+
+    def finish() -> None:
+        if line.isModified():
+            line.setModified(False)
+            editor.commit(line.text().strip())
+
+    line.editingFinished.connect(finish)
+    return editor
+
+
 _MAKERS: dict[str, Callable[[Param], Editor]] = {
     IntParam.kind: _int_editor,
     FloatParam.kind: _float_editor,
@@ -294,4 +309,5 @@ _MAKERS: dict[str, Callable[[Param], Editor]] = {
     SizeParam.kind: _numbers_editor,
     ShapeParam.kind: _numbers_editor,
     PathParam.kind: _path_editor,
+    TextParam.kind: _text_editor,
 }

@@ -1,0 +1,92 @@
+"""What a window does with runs that another computer trains."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from workbench.cli._ctrl_c import CtrlC
+from workbench.cli._follow import follow
+from workbench.client import run_jobs
+from workbench.client.run_jobs import AwayRuns, list_and_start_next
+from workbench.client.stop_ladder import end_trainer
+from workbench.protocol.events import RunFinished, RunStarted
+from workbench.runs.control import courier_wish_of
+from workbench.runs.index import list_runs
+from workbench.runs.link import Link, Remote, write_link, write_remote
+
+
+@pytest.fixture
+def brought(written):
+    run = written().begin().train(1)
+    write_remote(run.folder, Remote(target={"key": "ssh"}, host="box", run="run-1"))
+    write_link(run.folder, Link(state="attached", host="box", since=time.time()))
+    return run
+
+
+@pytest.mark.parametrize(("is_hard", "wish"), [(False, "terminate"), (True, "kill")])
+def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, wish):
+    # The number that the trainer there told is that of an innocent process here.
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as innocent:
+        assert end_trainer(brought.folder, innocent.pid, is_hard=is_hard) is None
+        assert courier_wish_of(brought.folder) == wish
+        innocent.communicate(b"\n", timeout=60)
+    assert innocent.returncode == 0
+
+
+def test_without_a_courier_nothing_can_be_ended_elsewhere(brought):
+    brought.end()
+    error = end_trainer(brought.folder, os.getpid(), is_hard=True)
+    assert "Nobody here is connected" in str(error)
+    assert courier_wish_of(brought.folder) is None
+
+
+def test_a_run_that_nobody_is_connected_to_is_connected_to_once_a_minute(brought, monkeypatch):
+    brought.end()
+    home = brought.path.parent
+    started = []
+    monkeypatch.setattr(run_jobs, "reattach", lambda run: started.append(run.path))
+    away = AwayRuns()
+    for _ in range(3):
+        runs, problem = list_and_start_next(home, away)
+        assert (runs[0].outcome, problem) == ("away", None)
+    assert started == [brought.path]
+    list_and_start_next(home, AwayRuns())
+    assert started == [brought.path] * 2
+
+
+def test_who_was_refused_is_left_to_a_person(brought, monkeypatch):
+    brought.end()
+    write_link(brought.folder, Link(state="refused", host="box"))
+    monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
+    assert AwayRuns().attach(list_runs(brought.path.parent)) is None
+
+
+def test_a_follower_names_the_folder_that_is_here(brought):
+    brought.finish()
+    events = list(follow(brought.folder, CtrlC(brought.folder)))
+    named = [event.run for event in events if isinstance(event, RunStarted | RunFinished)]
+    assert named == [str(brought.path)] * 2
+    log = brought.folder.events_path.read_text()
+    assert f'"run":"{brought.path}"' not in log
+
+
+def test_the_second_ctrl_c_leaves_a_run_that_is_elsewhere(brought, capsys):
+    ctrl_c = CtrlC(brought.folder)
+    events = follow(brought.folder, ctrl_c)
+    next(events)
+    ctrl_c.is_pressed = True
+
+    def go_on():
+        for _event in events:
+            ctrl_c.is_pressed |= ctrl_c.has_asked
+            brought.batches([1.0])
+
+    with pytest.raises(KeyboardInterrupt):
+        go_on()
+    assert courier_wish_of(brought.folder) == "stop"
+    assert "left to itself" in capsys.readouterr().err

@@ -1,0 +1,38 @@
+"""What can go wrong on this computer, in the five parts that errors have everywhere."""
+
+from typing import Any, Dict
+
+_LONGEST = 2000
+
+
+class Fault(Exception):  # noqa: N818 - it crosses the line as an answer, not as an exception
+    """Something that is told to people.
+
+    Args:
+        key: Short word by which programs know it, e.g. "no_venv".
+        what: One sentence that names the problem.
+        parts: Any of where, received, expected, fix.
+    """
+
+    def __init__(self, key: str, what: str, **parts: str) -> None:
+        super().__init__(what)
+        self.key = key
+        self.what = what
+        self.parts = parts
+
+    def to_dict(self) -> Dict[str, Any]:
+        """As an answer carries it."""
+        words = {"key": self.key, "what": self.what}
+        words.update(self.parts)
+        return {name: text[:_LONGEST] for name, text in words.items()}
+
+
+def of_system(error: OSError, where: str) -> Fault:
+    """A refusal of the operating system."""
+    return Fault(
+        "system",
+        "The other computer could not do it.",
+        where=where,
+        received=error.strerror or str(error),
+        fix="Make room there, or make the folder writable.",
+    )

@@ -1,0 +1,156 @@
+"""The folder that is ours on this computer, and the only names that may be used within it.
+
+environments/ID   Python environments, one for each lock file
+code/ID           the application's own sources, unpacked
+parcels/ID        pictures and labels, unpacked
+uploads/          what has come so far of a file
+runs/NAME         as on every computer
+"""
+
+import contextlib
+import errno
+import json
+import os
+import re
+import tempfile
+from typing import Any, Dict, Optional
+
+from workbench.host.faults import Fault, of_system
+
+_RUN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,119}")
+_SHA = re.compile(r"[0-9a-f]{64}")
+KINDS = ("code", "parcel")
+
+
+class Home:
+    """Paths within our folder. Texts from the other end are checked before they name one.
+
+    Args:
+        text: As the person wrote it; "~" is the home folder of the account.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.path = os.path.abspath(os.path.expanduser(text))
+
+    def make(self) -> None:
+        """Makes the folders where there are none; only the account itself may look in.
+
+        Raises:
+            Fault: they cannot be made, or belong to somebody else.
+        """
+        try:
+            for name in ("", "environments", "code", "parcels", "uploads", "runs"):
+                os.makedirs(os.path.join(self.path, name), mode=0o700, exist_ok=True)
+            info = os.stat(self.path)
+        except OSError as error:
+            raise of_system(error, self.path) from error
+        if info.st_uid != os.getuid():
+            raise Fault(
+                "foreign_home",
+                "The folder for Workbench on the other computer belongs to somebody else.",
+                where=self.path,
+                fix="Name another folder.",
+            )
+
+    def environment(self, sha: str) -> str:
+        """The environment made from a lock file of this sha256."""
+        return os.path.join(self.path, "environments", checked_sha(sha)[:16])
+
+    def stored(self, kind: str, sha: str) -> str:
+        """The unpacked folder of an upload."""
+        folder = {"code": "code", "parcel": "parcels"}.get(kind)
+        if folder is None:
+            raise Fault("request", "There is no such kind of upload.", received=repr(kind))
+        return os.path.join(self.path, folder, checked_sha(sha))
+
+    def upload(self, kind: str, sha: str) -> str:
+        """The file that an upload grows in."""
+        return os.path.join(self.path, "uploads", os.path.basename(self.stored(kind, sha)))
+
+    @property
+    def runs(self) -> str:
+        """The folder of all runs."""
+        return os.path.join(self.path, "runs")
+
+    def run(self, name: str) -> str:
+        """The folder of a run, whether it is there or not."""
+        if not isinstance(name, str) or not _RUN.fullmatch(name):
+            raise Fault(
+                "request",
+                "A run on another computer is named by letters, digits, dots and dashes.",
+                received=repr(name)[:200],
+            )
+        return os.path.join(self.runs, name)
+
+    def known_run(self, name: str) -> str:
+        """The folder of a run that is there.
+
+        Raises:
+            Fault: there is none.
+        """
+        folder = self.run(name)
+        if not os.path.isfile(os.path.join(folder, "request.json")):
+            raise Fault(
+                "no_run",
+                "The run is not on the other computer (any more).",
+                where=folder,
+                fix="Train it again, or resume it here from its last checkpoint.",
+            )
+        return folder
+
+
+def checked_sha(sha: str) -> str:
+    """A sha256 in hexadecimal digits; raises Fault for anything else."""
+    if not isinstance(sha, str) or not _SHA.fullmatch(sha):
+        raise Fault("request", "That is no sha256.", received=repr(sha)[:200])
+    return sha
+
+
+def read_json(path: str) -> Optional[Dict[str, Any]]:
+    """An object from a small file; None where there is none, or a damaged one."""
+    try:
+        with open(path, "rb") as file:
+            value = json.loads(file.read(1 << 20).decode("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Replaces a small file as a whole, or leaves it as it is.
+
+    Raises:
+        Fault: it cannot be written.
+    """
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=os.path.dirname(path))
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        flush_folder(os.path.dirname(path))
+    except OSError as error:
+        raise of_system(error, path) from error
+
+
+def write_json(path: str, value: Dict[str, Any]) -> None:
+    """As `write_file`, for an object."""
+    write_file(path, json.dumps(value, indent=1).encode("ascii"))
+
+
+def flush_folder(path: str) -> None:
+    """Waits until the disk has a folder's entries; nothing where it knows no such thing."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)

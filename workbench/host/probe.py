@@ -1,0 +1,125 @@
+"""What this computer is and has: asked before anything is set up, changes nothing."""
+
+import json
+import os
+import platform
+import shutil
+from typing import Any, Dict, List, Sequence
+
+from workbench.host import children, chips, state
+from workbench.host.asked import Answer, Asked
+from workbench.host.faults import Fault
+from workbench.host.home import read_json
+
+PYTHONS = ("python3.11", "python3.12", "python3.13", "python3")
+_SILENCE_S = 20.0
+
+_QUESTION = """
+import json, sys
+try:
+    import ensurepip, venv
+    has_venv = True
+except ImportError:
+    has_venv = False
+versions = {}
+try:
+    from importlib.metadata import version
+except ImportError:
+    version = None
+for name in %r:
+    try:
+        versions[name] = version(name)
+    except Exception:
+        continue
+print(json.dumps({"path": sys.executable, "version": list(sys.version_info[:3]),
+                  "has_venv": has_venv, "versions": versions}))
+"""
+
+PACKAGES = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-tpu",
+    "libtpu",
+    "keras",
+    "numpy",
+    "msgspec",
+    "pillow",
+    "platformdirs",
+    "PySide6",
+)
+"""Whose versions are told; they are read from what is installed, nothing is imported."""
+
+
+def probe(asked: Asked) -> Answer:
+    """The facts as JSON in the answer's bytes. Asks: python (one to use, or "")."""
+    named = asked.text("python")
+    facts = {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "release": platform.release(),
+        "name": platform.node(),
+        "user": _user(),
+        "home": asked.home.path,
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_bytes": _memory(),
+        "free_bytes": shutil.disk_usage(asked.home.path).free,
+        "pythons": pythons((named,) if named else PYTHONS),
+        "environments": _environments(asked),
+        "chips": chips.chips(),
+        "gpus": chips.gpus(),
+        "cloud": chips.cloud(),
+        "runs_alive": _runs_alive(asked),
+    }
+    return {}, json.dumps(facts).encode("ascii")
+
+
+def pythons(names: Sequence[str]) -> List[Dict[str, Any]]:
+    """The interpreters of these names or paths, each once: path, version, versions."""
+    found: Dict[str, Dict[str, Any]] = {}
+    for name in names:
+        path = shutil.which(name)
+        if path is None:
+            continue
+        try:
+            ended = children.run(
+                [path, "-I", "-c", _QUESTION % (PACKAGES,)],
+                dict(os.environ),
+                silence_s=_SILENCE_S,
+            )
+            facts = json.loads(ended.lines[-1]) if ended.code == 0 and ended.lines else None
+        except (Fault, ValueError):
+            continue
+        if isinstance(facts, dict):
+            found.setdefault(os.path.realpath(facts["path"]), facts)
+    return list(found.values())
+
+
+def _environments(asked: Asked) -> List[Dict[str, Any]]:
+    parent = os.path.join(asked.home.path, "environments")
+    made = []
+    for name in sorted(os.listdir(parent)):
+        ready = read_json(os.path.join(parent, name, "ready.json"))
+        if ready is not None:
+            made.append(ready)
+    return made
+
+
+def _runs_alive(asked: Asked) -> List[str]:
+    names = sorted(os.listdir(asked.home.runs))
+    return [name for name in names if state.is_alive(os.path.join(asked.home.runs, name))]
+
+
+def _user() -> str:
+    import pwd  # noqa: PLC0415 - not everywhere
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 0

@@ -1,0 +1,201 @@
+"""Runs on this computer: made, started, asked to stop, listed, forgotten."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal as signals
+import tempfile
+from typing import Dict, List
+
+from workbench.host import children, state
+from workbench.host.asked import Answer, Asked
+from workbench.host.faults import Fault, of_system
+from workbench.host.home import read_json, write_file, write_json
+
+_WISHES = ("stop", "pause")
+_SIGNALS = {"terminate": signals.SIGTERM, "kill": signals.SIGKILL}
+_START_SILENCE_S = 120.0
+
+
+def create(asked: Asked) -> Answer:
+    """Makes the folder of a run from its request; the same request again changes nothing.
+
+    Asks: name, code (sha), python (path), parcel (sha or ""); bytes: request.json.
+    Answers: run (its name), path, is_new.
+    """
+    name, python = asked.text("name"), asked.text("python")
+    folder = asked.home.run(name)
+    facts = {
+        "request": hashlib.sha256(asked.data).hexdigest(),
+        "code": asked.text("code"),
+        "python": python,
+        "parcel": asked.text("parcel"),
+    }
+    _check_stored(asked, facts["code"], facts["parcel"])
+    if not (os.path.isabs(python) and os.access(python, os.X_OK)):
+        raise Fault(
+            "no_python",
+            "The Python that the run should use is not there.",
+            where=python[:200],
+            fix="Set the computer up again.",
+        )
+    is_new = not os.path.lexists(folder)
+    if is_new:
+        _make(asked, folder, facts)
+    else:
+        _check_same(folder, facts["request"])
+        if not state.is_alive(folder):
+            write_json(os.path.join(folder, "host.json"), facts)
+    return {"run": name, "path": folder, "is_new": is_new}, b""
+
+
+def _check_stored(asked: Asked, code: str, parcel: str) -> None:
+    for kind, sha in (("code", code), ("parcel", parcel)):
+        if (sha or kind == "code") and not os.path.isdir(asked.home.stored(kind, sha)):
+            raise Fault("not_stored", "The %s has not been sent yet." % kind, received=sha)
+
+
+def _make(asked: Asked, folder: str, facts: Dict[str, str]) -> None:
+    try:
+        temporary = tempfile.mkdtemp(prefix=".new-", dir=asked.home.runs)
+    except OSError as error:
+        raise of_system(error, asked.home.runs) from error
+    try:
+        write_file(os.path.join(temporary, "request.json"), asked.data)
+        write_json(os.path.join(temporary, "host.json"), facts)
+        os.rename(temporary, folder)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise of_system(error, folder) from error
+
+
+def _check_same(folder: str, digest: str) -> None:
+    there = read_json(os.path.join(folder, "host.json"))
+    if there is None or there.get("request") != digest:
+        raise Fault(
+            "other_run",
+            "Another run of that name is on the other computer already.",
+            where=folder,
+            fix="Train under another name, or forget that run there.",
+        )
+
+
+def start(asked: Asked) -> Answer:
+    """Starts a run's trainer, or lets it wait for its turn. Asked again after a cut line, with
+    the same attempt, it starts nothing twice.
+
+    Asks: run, attempt (1, 2, ...), resume. Answers: was_started, is_waiting.
+    """
+    folder = asked.home.known_run(asked.text("run"))
+    attempt = asked.number("attempt", 1)
+    mark = os.path.join(folder, "started.json")
+    events = os.path.join(folder, "events.jsonl")
+    if state.is_alive(folder):
+        return _started(folder, is_new=False)
+    last = read_json(mark) or {}
+    if last.get("attempt") == attempt and state.size_of(events) > last.get("log_bytes", 0):
+        return _started(folder, is_new=False)  # it came, trained and ended meanwhile
+    write_json(mark, {"attempt": attempt, "log_bytes": state.size_of(events)})
+    ended = children.run(
+        _start_command(folder, resume=asked.flag("resume")),
+        _start_environment(asked, folder),
+        silence_s=_START_SILENCE_S,
+        is_ended_with_line=False,
+    )
+    if ended.code and not state.is_alive(folder):
+        raise _not_started(folder, ended.lines)
+    return _started(folder, is_new=True)
+
+
+def _started(folder: str, *, is_new: bool) -> Answer:
+    return {"was_started": not is_new, "is_waiting": state.is_waiting(folder)}, b""
+
+
+def _start_command(folder: str, *, resume: bool) -> List[str]:
+    facts = read_json(os.path.join(folder, "host.json")) or {}
+    python = facts.get("python", "")
+    # -P: files beside something must not shadow Python's own modules.
+    command = [python, "-P", "-m", "workbench.worker", "start", folder]
+    return [*command, "--resume"] if resume else command
+
+
+def _start_environment(asked: Asked, folder: str) -> Dict[str, str]:
+    facts = read_json(os.path.join(folder, "host.json")) or {}
+    variables = dict(os.environ)
+    variables.pop("PYTHONHOME", None)
+    variables["PYTHONPATH"] = asked.home.stored("code", facts.get("code", ""))
+    variables["WORKBENCH_HOME"] = asked.home.path
+    return variables
+
+
+def _not_started(folder: str, lines: List[str]) -> Fault:
+    """What the application there said of it, as it said it."""
+    for line in reversed(lines):
+        try:
+            error = json.loads(line)["error"]
+            what = str(error.pop("what"))
+            return Fault("not_started", what, **{key: str(text) for key, text in error.items()})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+    return Fault(
+        "not_started",
+        "The training could not be started on the other computer.",
+        where=folder,
+        received="; ".join(lines[-3:])[:1000],
+        fix="Set the computer up again.",
+    )
+
+
+def control(asked: Asked) -> Answer:
+    """Asks a run's trainer to stop or to pause. Asks: run, wish."""
+    folder, wish = asked.home.known_run(asked.text("run")), asked.text("wish")
+    if wish not in _WISHES:
+        raise Fault("request", "There is no such wish.", received=wish[:100])
+    write_file(os.path.join(folder, "control"), wish.encode("ascii") + b"\n")
+    return {}, b""
+
+
+def signal(asked: Asked) -> Answer:
+    """Ends a run's trainer by force. Asks: run, signal (terminate or kill).
+
+    Answers: how many processes got it; the numbers are found here, never told.
+    """
+    folder, name = asked.home.known_run(asked.text("run")), asked.text("signal")
+    if name not in _SIGNALS:
+        raise Fault("request", "There is no such signal.", received=name[:100])
+    count = 0
+    for pid in state.holders(folder):
+        try:
+            os.kill(pid, _SIGNALS[name])
+            count += 1
+        except OSError:
+            continue  # it ended meanwhile
+    return {"count": count}, b""
+
+
+def list_runs(asked: Asked) -> Answer:
+    """All runs here, as a JSON list in the answer's bytes."""
+    names = sorted(os.listdir(asked.home.runs), reverse=True)
+    folders = [os.path.join(asked.home.runs, n) for n in names if not n.startswith(".")]
+    known = [f for f in folders if os.path.isfile(os.path.join(f, "request.json"))]
+    runs = [state.facts_of(folder) for folder in known[:2000]]
+    return {"count": len(known)}, json.dumps(runs).encode("ascii")
+
+
+def forget(asked: Asked) -> Answer:
+    """Removes a run that is over. Asks: run. Nothing happens where it is gone already."""
+    folder = asked.home.run(asked.text("run"))
+    if os.path.isdir(folder) and not os.path.islink(folder):
+        if state.is_alive(folder):
+            raise Fault(
+                "alive",
+                "The run is still being trained there.",
+                where=folder,
+                fix="Stop it first.",
+            )
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            raise of_system(error, folder) from error
+    return {}, b""

@@ -1,0 +1,150 @@
+"""What is sent once and kept by its content: the application's code, pictures and labels.
+
+An upload grows in a file named by its sha256, so that one that was cut goes on where it
+stopped. When all of it is there and its sum is right it is unpacked, member by member, into
+a folder of that name; a folder that is there is whole.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+from typing import IO
+
+from workbench.host.asked import Answer, Asked
+from workbench.host.faults import Fault, of_system
+from workbench.host.wire import CHUNK
+
+_MEMBER = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SPARE_BYTES = 256 * 1024 * 1024
+"""Disk space that an upload leaves free."""
+
+
+def have(asked: Asked) -> Answer:
+    """How much of an upload is here. Asks: kind (code, parcel), sha, size (bytes in all).
+
+    Answers: is_whole, path (once it is unpacked), offset (from where to go on).
+    """
+    kind, sha = asked.text("kind"), asked.text("sha")
+    folder = asked.home.stored(kind, sha)
+    if os.path.isdir(folder):
+        return {"is_whole": True, "path": folder, "offset": 0}, b""
+    upload = asked.home.upload(kind, sha)
+    offset = _size(upload)
+    _check_room(asked, asked.number("size") - offset)
+    return {"is_whole": False, "path": "", "offset": offset}, b""
+
+
+def put(asked: Asked) -> Answer:
+    """Takes the next piece of an upload. Asks: kind, sha, offset; bytes: the piece.
+
+    Answers: offset (bytes here now). A piece for another place than the end is refused.
+    """
+    upload = asked.home.upload(asked.text("kind"), asked.text("sha"))
+    offset = asked.number("offset")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        with os.fdopen(os.open(upload, flags, 0o600), "ab") as file:
+            there = os.fstat(file.fileno()).st_size
+            if there != offset:
+                raise Fault(
+                    "offset",
+                    "A piece of an upload does not fit what is there.",
+                    received=str(offset),
+                    expected=str(there),
+                )
+            file.write(asked.data)
+    except OSError as error:
+        raise of_system(error, upload) from error
+    return {"offset": offset + len(asked.data)}, b""
+
+
+def commit(asked: Asked) -> Answer:
+    """Checks a whole upload and unpacks it. Asks: kind, sha. Answers: path.
+
+    A wrong sum removes it: the next upload starts from nothing.
+    """
+    kind, sha = asked.text("kind"), asked.text("sha")
+    folder, upload = asked.home.stored(kind, sha), asked.home.upload(kind, sha)
+    if os.path.isdir(folder):
+        return {"path": folder}, b""
+    try:
+        found = _sha_of(upload)
+        if found != sha:
+            os.unlink(upload)
+            raise Fault(
+                "sum",
+                "What came is not what was sent; it was thrown away.",
+                where=upload,
+                received=found,
+                expected=sha,
+                fix="Try again.",
+            )
+        _unpack(upload, folder)
+        os.unlink(upload)
+    except OSError as error:
+        raise of_system(error, upload) from error
+    return {"path": folder}, b""
+
+
+def _check_room(asked: Asked, size: int) -> None:
+    # Packed and unpacked it is there at the same time, for a moment.
+    free = shutil.disk_usage(asked.home.path).free
+    if 2 * size + _SPARE_BYTES > free:
+        raise Fault(
+            "disk_full",
+            "There is not enough room on the other computer's disk.",
+            where=asked.home.path,
+            received="%d MB free" % (free // 1_000_000),
+            expected="%d MB" % ((2 * size + _SPARE_BYTES) // 1_000_000),
+            fix="Make room there, for example by forgetting old runs.",
+        )
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _sha_of(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for data in iter(lambda: file.read(CHUNK), b""):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def _unpack(upload: str, folder: str) -> None:
+    """Each member's name is checked before its file is made: none lies outside the folder."""
+    temporary = tempfile.mkdtemp(prefix=".new-", dir=os.path.dirname(folder))
+    try:
+        with zipfile.ZipFile(upload) as archive:
+            for member in archive.infolist():
+                if not _MEMBER.fullmatch(member.filename):
+                    raise Fault("member", "A file has a strange name.", received=member.filename)
+                _write_member(archive, member, os.path.join(temporary, member.filename))
+        os.rename(temporary, folder)
+    except zipfile.BadZipFile as error:
+        raise Fault("archive", "What was sent is no archive.", received=str(error)) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    left = member.file_size
+    with archive.open(member) as source, open(path, "xb") as target:
+        while left > 0:
+            left -= _copy_piece(source, target, min(left, CHUNK))
+
+
+def _copy_piece(source: IO[bytes], target: IO[bytes], size: int) -> int:
+    data = source.read(size)
+    if not data:
+        raise Fault("archive", "A file of the archive is shorter than it says.")
+    target.write(data)
+    return len(data)

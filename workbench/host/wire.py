@@ -1,0 +1,86 @@
+"""Frames: one line of JSON, and the bytes that it announces. Used on both ends of the line.
+
+{"n": 7, "verb": "put", "sha": "...", "offset": 0, "bytes": 1048576}   and that many bytes
+{"n": 7, "ok": true, "offset": 1048576}
+
+A request has a number and is answered once, with `ok`; frames of the same number without `ok`
+may come before: progress, and what a stream carries. A frame of number 0 is a beat: this end
+lives. The host begins with a HELLO line; all before it is the chatter of login scripts.
+"""
+
+import json
+from typing import IO, Any, Dict, Optional, Tuple
+
+PROTOCOL = 1
+HELLO = b"\x1eHELLO "
+LINE_LIMIT = 64 * 1024
+DATA_LIMIT = 4 * 1024 * 1024
+CHUNK = 1024 * 1024
+"""Most bytes of a file in one frame."""
+
+BEAT_S = 1.0
+"""Seconds between two beats of the host."""
+
+Fields = Dict[str, Any]
+
+
+class FrameFault(Exception):  # noqa: N818 - its text becomes an error of either end
+    """What came is not a frame: too long, not JSON, or cut off in its middle."""
+
+
+def encode(fields: Fields, data: bytes = b"") -> bytes:
+    """A frame as bytes.
+
+    Raises:
+        FrameFault: it is longer than the other end would take.
+    """
+    whole = dict(fields)
+    whole["bytes"] = len(data)
+    line = json.dumps(whole, separators=(",", ":")).encode("ascii") + b"\n"
+    if len(line) > LINE_LIMIT or len(data) > DATA_LIMIT:
+        raise FrameFault("a frame is too long: %d and %d bytes" % (len(line), len(data)))
+    return line + data
+
+
+def read_frame(stream: IO[bytes]) -> Optional[Tuple[Fields, bytes]]:
+    """The next frame of a stream; None at its end.
+
+    Raises:
+        FrameFault: what comes is not a frame, or ends within one.
+    """
+    line = stream.readline(LINE_LIMIT)
+    if not line:
+        return None
+    if not line.endswith(b"\n"):
+        raise FrameFault("a line is cut off or too long: %r" % line[:80])
+    try:
+        fields = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise FrameFault("a line is not JSON: %r" % line[:80]) from None
+    size = fields.get("bytes") if isinstance(fields, dict) else None
+    if type(size) is not int or type(fields.get("n")) is not int or not 0 <= size <= DATA_LIMIT:
+        raise FrameFault("a line is not a frame: %r" % line[:80])
+    return fields, read_exactly(stream, size)
+
+
+def read_exactly(stream: IO[bytes], size: int) -> bytes:
+    """So many bytes of a stream.
+
+    Raises:
+        FrameFault: it ends before.
+    """
+    parts = []
+    while size:
+        part = stream.read(size)
+        if not part:
+            raise FrameFault("the line ended within a frame")
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def hello(facts: Fields) -> bytes:
+    """The line by which the other end knows that what follows is ours."""
+    whole = dict(facts)
+    whole["proto"] = PROTOCOL
+    return HELLO + json.dumps(whole).encode("ascii") + b"\n"

@@ -1,0 +1,321 @@
+"""The optional compiler environment: Google's TPU compiler in a Python environment of its own.
+
+Nothing of it is bundled. The person downloads it, is shown the licence that came with it, and
+installs it by naming that licence's checksum. Packages and their hashes are pinned in
+`resources/environments/compiler.lock`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from workbench.assets import environment_lock
+from workbench.core.file_lock import take_lock
+from workbench.core.save import save_bytes
+from workbench.errors import InputError, RunError, SaveError, UsageError
+from workbench.preflight.run_lines import run_lines
+from workbench.runs.home import cache_home, made_cache
+
+DOWNLOAD_BYTES = 347_000_000
+INSTALLED_BYTES = 1_300_000_000
+_ROOM = 300_000_000  # beside it, so that the disk is not full afterwards
+_DOWNLOAD_S, _INSTALL_S, _MAKE_S = 3600.0, 900.0, 300.0
+_LICENCES = ("LICENSE", "LICENSE.txt", "LICENCE")
+_LONGEST_LICENCE = 200_000
+
+Tell = Callable[[str], None]
+Check = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Licence:
+    """The licence that the downloaded compiler came with, and the sum that names it."""
+
+    text: str
+    sha256: str
+
+
+class _Stamp(msgspec.Struct, frozen=True, kw_only=True):
+    lock_sha256: str
+    licence_sha256: str
+    packages: dict[str, str]
+
+
+class CompilerEnvironment:
+    """One environment in the cache folder; everything of it can be removed at any time.
+
+    Args:
+        home: Its folder; the one of this user where None.
+    """
+
+    def __init__(self, home: Path | None = None) -> None:
+        self.home = cache_home() / "compiler" if home is None else home
+        self._wheels = self.home / "wheels"
+        self._making = self.home / "making"
+        self._environment = self.home / "environment"
+        self._lock = environment_lock("compiler")
+
+    # what is there -----------------------------------------------------------------------
+
+    @property
+    def python(self) -> Path:
+        """The interpreter that has the compiler."""
+        return self._environment / "bin" / "python"
+
+    @property
+    def packages(self) -> dict[str, str]:
+        """Package -> version, as pinned."""
+        names = (line.partition(" ")[0] for line in self._lock.read_text("utf-8").splitlines())
+        pairs = (name.partition("==") for name in names if "==" in name)
+        return {name: version for name, _, version in pairs if name in {"jax", "jaxlib", "libtpu"}}
+
+    def why_not(self) -> str:
+        """Why it cannot be had on this computer, in words; "" where it can."""
+        if sys.platform != "linux" or platform.machine() not in {"x86_64", "AMD64"}:
+            return "The TPU compiler exists for Linux on x86-64 processors alone."
+        return ""
+
+    def is_installed(self) -> bool:
+        """True when it is there, as pinned by this version of Workbench."""
+        stamp = self._stamp()
+        is_same = stamp is not None and stamp.lock_sha256 == self._lock_sha256()
+        return is_same and self.python.exists()
+
+    def is_downloaded(self) -> bool:
+        """True when only the licence is left to accept."""
+        return (self._wheels / "complete").exists()
+
+    def size_bytes(self) -> int:
+        """What it takes of the disk."""
+        files = (path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink())
+        return sum(path.stat().st_size for path in files)
+
+    def licence(self) -> Licence:
+        """The licence inside the downloaded package of the compiler.
+
+        Raises:
+            InputError: nothing is downloaded, or there is no licence in it.
+        """
+        wheels = sorted(self._wheels.glob("libtpu-*.whl")) if self.is_downloaded() else []
+        for wheel in wheels:
+            with _opened(wheel) as archive:
+                for name in sorted(archive.namelist()):
+                    if name.rpartition("/")[2] in _LICENCES:
+                        with archive.open(name) as member:
+                            data = member.read(_LONGEST_LICENCE)
+                        text = data.decode("utf-8", "replace").strip()
+                        return Licence(text, hashlib.sha256(data).hexdigest())
+        raise InputError(
+            "There is no licence to show: the TPU compiler is not downloaded.",
+            where=str(self._wheels),
+            fix="Download it first: `workbench compiler install`.",
+        )
+
+    # changing it -------------------------------------------------------------------------
+
+    def download(self, *, tell: Tell, check: Check) -> None:
+        """Fetches the pinned packages; every file is compared with its hash.
+
+        Args:
+            tell: Told what goes on, a line at a time.
+            check: Called often; raises when the asker gives up. What is whole is kept.
+
+        Raises:
+            WorkbenchError: not on this computer, no room, no network, or a wrong file.
+        """
+        self._refuse_where_impossible()
+        with self._alone():
+            if self.is_downloaded():
+                return
+            self._need_room(DOWNLOAD_BYTES + INSTALLED_BYTES)
+            python = self._made_environment(tell, check)
+            tell(f"Downloading about {DOWNLOAD_BYTES / 1e6:.0f} MB")
+            self._pip(
+                python,
+                ["download", "--dest", str(self._wheels)],
+                "The TPU compiler could not be downloaded.",
+                deadline_s=_DOWNLOAD_S, tell=tell, check=check,
+            )  # fmt: skip
+            save_bytes(self._wheels / "complete", self._lock_sha256().encode())
+
+    def install(self, accepted_sha256: str, *, tell: Tell, check: Check) -> None:
+        """Installs what is downloaded, once its licence has been read and accepted.
+
+        Args:
+            accepted_sha256: The licence's checksum, as the person has confirmed it.
+            tell: As of `download`.
+            check: As of `download`.
+
+        Raises:
+            UsageError: another licence than the one that came with it.
+            WorkbenchError: it could not be installed; what was there before stays.
+        """
+        self._refuse_where_impossible()
+        licence = self.licence()
+        if accepted_sha256.strip().lower() != licence.sha256:
+            raise UsageError(
+                "That is not the licence that came with the TPU compiler.",
+                where="--accept",
+                received=accepted_sha256[:80],
+                expected=licence.sha256,
+                fix="Read the licence that `workbench compiler install` shows.",
+            )
+        with self._alone():
+            self._need_room(INSTALLED_BYTES)
+            python = self._made_environment(tell, check)
+            tell("Installing")
+            self._pip(
+                python,
+                ["install", "--no-index", "--find-links", str(self._wheels)],
+                "The TPU compiler could not be installed.",
+                deadline_s=_INSTALL_S, tell=tell, check=check,
+            )  # fmt: skip
+            stamp = _Stamp(
+                lock_sha256=self._lock_sha256(),
+                licence_sha256=licence.sha256,
+                packages=self.packages,
+            )
+            save_bytes(self._making / "installed.json", msgspec.json.encode(stamp))
+            self._remove(self._environment)
+            self._making.rename(self._environment)
+            self._remove(self._wheels)
+
+    def remove(self) -> int:
+        """Removes all of it; returns how many bytes that has freed.
+
+        Raises:
+            SaveError: it could not be removed, or is being installed at this moment.
+        """
+        if not self.home.exists():
+            return 0
+        freed = self.size_bytes()
+        with self._alone():
+            self._remove(self.home)
+        return freed
+
+    # parts -------------------------------------------------------------------------------
+
+    def _stamp(self) -> _Stamp | None:
+        try:
+            data = (self._environment / "installed.json").read_bytes()
+            return msgspec.json.decode(data, type=_Stamp)
+        except (OSError, msgspec.ValidationError, msgspec.DecodeError):
+            return None  # not installed, or damaged: installed anew
+
+    def _lock_sha256(self) -> str:
+        return hashlib.sha256(self._lock.read_bytes()).hexdigest()
+
+    def _refuse_where_impossible(self) -> None:
+        if words := self.why_not():
+            raise UsageError(words, received=f"{platform.system()} {platform.machine()}")
+
+    def _need_room(self, wanted: int) -> None:
+        free = shutil.disk_usage(self.home).free
+        if free < wanted + _ROOM:
+            raise SaveError(
+                "There is not enough room on the disk for the TPU compiler.",
+                where=str(self.home),
+                received=f"{free / 1e9:.1f} GB free",
+                expected=f"{(wanted + _ROOM) / 1e9:.1f} GB free",
+            )
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Holds the folder's lock: two installations would write into each other."""
+        made_cache(self.home)
+        lock = take_lock(self.home / "lock")
+        if lock is None:
+            raise SaveError(
+                "The TPU compiler is being installed or removed already.", where=str(self.home)
+            )
+        try:
+            yield
+        finally:
+            os.close(lock)
+
+    def _made_environment(self, tell: Tell, check: Check) -> Path:
+        """A new, empty Python environment under a temporary name; returns its interpreter."""
+        python = self._making / "bin" / "python"
+        self._remove(self._making)
+        tell("Making a Python environment")
+        _run(
+            [sys.executable, "-I", "-m", "venv", str(self._making)],
+            "The Python environment could not be made.",
+            deadline_s=_MAKE_S, tell=lambda line: None, check=check,
+            fix="On Debian and Ubuntu it needs the package python3-venv.",
+        )  # fmt: skip
+        return python
+
+    def _pip(
+        self,
+        python: Path,
+        words: list[str],
+        what: str,
+        *,
+        deadline_s: float,
+        tell: Tell,
+        check: Check,
+    ) -> None:
+        _run(
+            [str(python), "-I", "-m", "pip", *words, "--disable-pip-version-check",
+             "--no-input", "--progress-bar", "off", "--only-binary", ":all:",
+             "--require-hashes", "--requirement", str(self._lock)],
+            what,
+            deadline_s=deadline_s, tell=tell, check=check,
+            fix="Nothing was changed; try again when the network is there.",
+        )  # fmt: skip
+
+    def _remove(self, folder: Path) -> None:
+        try:
+            if folder.exists():
+                shutil.rmtree(folder)
+        except OSError as error:
+            raise SaveError(
+                "A folder of the TPU compiler could not be removed.",
+                where=str(folder),
+                received=error.strerror or str(error),
+            ) from error
+
+
+@contextlib.contextmanager
+def _opened(wheel: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            yield archive
+    except (OSError, zipfile.BadZipFile) as error:
+        raise InputError(
+            "The downloaded TPU compiler is damaged.",
+            where=str(wheel),
+            received=str(error)[:200],
+            fix="Remove it with `workbench compiler remove`, and download it again.",
+        ) from error
+
+
+def _run(
+    command: list[str],
+    what: str,
+    *,
+    deadline_s: float,
+    tell: Tell,
+    check: Check,
+    fix: str,
+) -> None:
+    result = run_lines(command, deadline_s=deadline_s, tell=tell, check=check)
+    if result.exit_code != 0:
+        raise RunError(
+            what,
+            where=command[0],
+            received=result.last_words or f"exit code {result.exit_code}",
+            fix=fix,
+        )

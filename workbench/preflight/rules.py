@@ -1,0 +1,291 @@
+"""What our own rules say of a project on a TPU: no TensorFlow, no waiting.
+
+Arrays on a TPU lie in tiles of 8 rows by 128 columns, and its matrix units multiply blocks
+of 128 x 128 (256 x 256 from v6e on); what does not fill them is computed all the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.core.checks import Analysis, DatasetFacts, analyse
+from workbench.core.fixes import set_fix
+from workbench.core.params import check_all
+from workbench.core.pipeline_split import pipeline_nodes
+from workbench.core.problems import Fix, Problem, Severity
+from workbench.core.project import Project
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec
+from workbench.core.words import bytes_text, node_text, nodes_text
+from workbench.targets._tpu_chips import GIB, ChipChoice
+
+_MOST_WASTED = 5
+_WORTH_NAMING = 0.05
+"""Share of the network's multiply-adds from which on a layer's waste is told."""
+
+_MUCH_WASTE = 0.5
+_FEW_STEPS = 20
+_MUCH_UPLOAD = 2_000_000_000
+_WIDTHS = ("filters", "units")
+_HALF = 0.6  # bfloat16 halves what layers write; weights and optimizer stay as they are
+
+
+def check_rules(
+    project: Project,
+    layers: Registry[LayerSpec],
+    chip: ChipChoice,
+    *,
+    facts: DatasetFacts | None = None,
+) -> Iterator[Problem]:
+    """What a person would want to know before renting that TPU.
+
+    Args:
+        project: With the global batch in its recipe.
+        layers: The layer types.
+        chip: The TPU.
+        facts: What is known of the pictures.
+    """
+    if chip.generation.needs_jax:
+        yield _needs_jax(chip)
+        return
+    analysis = analyse(project.graph, layers, recipe=project.recipe, dataset=facts)
+    yield from analysis.errors
+    yield from _check_batch(project, chip)
+    yield from _check_steps(project, chip, facts)
+    if analysis.is_trainable:
+        yield from _check_memory(project, chip, analysis)
+        yield from _check_widths(project, layers, chip, analysis)
+    yield from _check_precision(project)
+    yield from _check_host(project, layers, analysis, facts)
+
+
+def _needs_jax(chip: ChipChoice) -> Problem:
+    return _problem(
+        "error",
+        "This TPU needs JAX",
+        f"TensorFlow does not support {chip.generation.name} (Ironwood): it needs JAX, and "
+        "Workbench trains with TensorFlow. v2 to v6e can be used.",
+    )
+
+
+def _problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:
+    return Problem(None, severity, title, message, fixes)
+
+
+def recipe_fix(title: str, **values: Any) -> Fix:
+    """A fix that sets values of the recipe."""
+    return Fix("_".join(["set", *values]), title, lambda graph: graph, values)
+
+
+def batch_fix(per_core: int, chip: ChipChoice) -> Fix:
+    """Set the global batch by what each core gets of it."""
+    return recipe_fix(f"Set the batch to {batch_words(per_core, chip)}",
+                      batch_size=per_core * chip.cores)  # fmt: skip
+
+
+def batch_words(per_core: int, chip: ChipChoice) -> str:
+    """A batch as every core and as the recipe sees it: "1,024 (128 for each of 8 cores)"."""
+    if chip.cores == 1:
+        return f"{per_core:,}"
+    return f"{per_core * chip.cores:,} ({per_core:,} for each of {chip.cores:,} cores)"
+
+
+def per_core_batch(batch: int, chip: ChipChoice) -> int:
+    """What each core gets of a global batch, at least one picture."""
+    return max(1, batch // chip.cores)
+
+
+def _check_batch(project: Project, chip: ChipChoice) -> Iterator[Problem]:
+    batch, cores = project.recipe.batch_size, chip.cores
+    per_core, rest = divmod(batch, cores)
+    tile = chip.generation.sublanes
+    nearest = max(tile, tile * round(batch / cores / tile))
+    if rest:
+        yield _problem(
+            "error" if per_core == 0 else "warning",
+            "The batch cannot be shared equally",
+            f"A batch of {batch:,} does not divide among the {cores:,} cores of {chip.name}. "
+            + ("There are more cores than pictures." if per_core == 0 else
+               f"{per_core * cores:,} of its pictures would be used."),
+            batch_fix(nearest, chip),
+        )  # fmt: skip
+    if per_core % tile:
+        padded = tile * -(-per_core // tile)
+        yield _problem(
+            "warning" if per_core < tile else "hint",
+            "The batch does not fill the tiles",
+            f"Each core gets {per_core:,} pictures and computes as if they were {padded:,}: a "
+            f"TPU works in rows of {tile}. Batches of 8, 16, 32, 64, 128, ... for each core "
+            "fill them.",
+            batch_fix(nearest, chip),
+        )
+
+
+def _check_steps(
+    project: Project, chip: ChipChoice, facts: DatasetFacts | None
+) -> Iterator[Problem]:
+    if facts is None or not facts.num_train or project.recipe.steps_per_epoch is not None:
+        return
+    steps = facts.num_train // project.recipe.batch_size
+    if steps >= _FEW_STEPS:
+        return
+    fixes = []
+    per_core = 1 << max(0, int(math.log2(max(1, facts.num_train // (_FEW_STEPS * chip.cores)))))
+    if per_core * chip.cores < project.recipe.batch_size:
+        fixes = [batch_fix(per_core, chip)]
+    count = "one step" if steps == 1 else f"{steps:,} steps"
+    yield _problem(
+        "warning",
+        "Few steps an epoch",
+        f"{facts.num_train:,} pictures make {count} of {project.recipe.batch_size:,}. With so "
+        "few changes of the weights an epoch learns little, and a TPU spends more time on "
+        "starting than on computing.",
+        *fixes,
+    )
+
+
+def _check_memory(project: Project, chip: ChipChoice, analysis: Analysis) -> Iterator[Problem]:
+    """Our own estimate; the compiler knows better where it is asked."""
+    costs, recipe = analysis.costs, project.recipe
+    written = (costs.memory_bytes - costs.weight_bytes) / max(1, recipe.batch_size)
+    if recipe.precision != "float32":
+        written *= _HALF
+    room = chip.generation.hbm_bytes - costs.weight_bytes
+    needed = costs.weight_bytes + written * per_core_batch(recipe.batch_size, chip)
+    if needed <= chip.generation.hbm_bytes:
+        return
+    largest = int(room / written) if room > 0 and written else 0
+    fits = 1 << int(math.log2(largest)) if largest else 0
+    yield _problem(
+        "warning",
+        "It may not fit into the TPU's memory",
+        f"By our estimate a step needs {needed / GIB:.1f} GiB on each core, and a core of "
+        f"{chip.generation.name} has {chip.generation.hbm_bytes / GIB:.2f} GiB. What the "
+        "compiler keeps at one time can be less.",
+        *([batch_fix(fits, chip)] if fits else []),
+    )
+
+
+@dataclass(frozen=True)
+class Waste:
+    """How a layer fills the matrix unit.
+
+    Attributes:
+        node: Its id.
+        key: The parameter that sets its width.
+        width: Its value; `filled` would cost the same.
+        filled: The next multiple of the matrix unit's width.
+        used: Part of the matrix unit's work that is asked for, 0..1.
+        share: Of the network's multiply-adds.
+    """
+
+    node: str
+    key: str
+    width: int
+    filled: int
+    used: float
+    share: float
+
+
+def wasted(
+    project: Project, layers: Registry[LayerSpec], chip: ChipChoice, analysis: Analysis
+) -> list[Waste]:
+    """The layers that leave much of the matrix unit unused, the costliest waste first."""
+    unit = chip.generation.matrix_width
+    total = max(1, analysis.costs.multiply_adds)
+    found = []
+    for node_id, cost in analysis.costs.nodes.items():
+        node = project.graph.nodes[node_id]
+        spec = layers[node.kind]
+        params, _ = check_all(spec.params, node.params)
+        key = next((key for key in _WIDTHS if isinstance(params.get(key), int)), "")
+        share = cost.multiply_adds / total
+        if not key or share < _WORTH_NAMING:
+            continue
+        width = params[key]
+        outputs = math.prod(analysis.shapes[node_id])
+        depth = max(1, cost.multiply_adds // max(1, outputs))
+        used = _filled(width, unit) * _filled(depth, unit)
+        found.append(Waste(node_id, key, width, unit * -(-width // unit), used, share))
+    found = [waste for waste in found if waste.used < 1 - _MUCH_WASTE / 2]
+    return sorted(found, key=lambda waste: -waste.share * (1 - waste.used))
+
+
+def _filled(count: int, unit: int) -> float:
+    return count / (unit * -(-count // unit))
+
+
+def _check_widths(
+    project: Project, layers: Registry[LayerSpec], chip: ChipChoice, analysis: Analysis
+) -> Iterator[Problem]:
+    unit = chip.generation.matrix_width
+    for waste in wasted(project, layers, chip, analysis)[:_MOST_WASTED]:
+        node = project.graph.nodes[waste.node]
+        param = next(p for p in layers[node.kind].params if p.key == waste.key)
+        fixes = []
+        # The last layer's width is the number of classes.
+        if waste.filled != waste.width and analysis.shapes[waste.node] and not _is_end(
+            project, waste.node
+        ):  # fmt: skip
+            fixes = [set_fix(waste.node, param, min(waste.filled, 2 * waste.width))]
+        yield Problem(
+            waste.node,
+            "hint",
+            "The matrix unit is not filled",
+            f"{node_text(node, layers)} uses up to {waste.used:.0%} of the {unit} x {unit} matrix "
+            f"unit of {chip.generation.name}, and has {waste.share:.0%} of the network's "
+            "multiply-adds. The compiler may lay the batch across instead.",
+            tuple(fixes),
+        )
+
+
+def _is_end(project: Project, node_id: str) -> bool:
+    """True where only layers without a width of their own come behind."""
+    behind = project.graph.descendants(node_id)
+    return not any(key in project.graph.nodes[other].params for other in behind for key in _WIDTHS)
+
+
+def _check_precision(project: Project) -> Iterator[Problem]:
+    if project.recipe.precision == "float32":
+        yield _problem(
+            "hint",
+            "A TPU is made for bfloat16",
+            "The recipe asks for float32. In bfloat16 layers write half as many bytes, and a "
+            "TPU's memory is what most networks wait for; weights and loss stay in float32.",
+            recipe_fix("Let the precision be chosen", precision="auto"),
+        )
+
+
+def _check_host(
+    project: Project,
+    layers: Registry[LayerSpec],
+    analysis: Analysis,
+    facts: DatasetFacts | None,
+) -> Iterator[Problem]:
+    on_host = pipeline_nodes(project.graph, layers)
+    nodes = project.graph.nodes
+    random = [key for key in on_host if layers[nodes[key].kind].place == "pipeline"]
+    if random:
+        yield Problem(
+            random[0],
+            "hint",
+            "Runs on the TPU's host",
+            f"{nodes_text(random, project.graph, layers)} changes pictures on the processor beside "
+            "the TPU, before they reach it: that computer's cores set how many a second.",
+        )
+    shape = next(
+        (analysis.shapes.get(node.id) for node in project.graph.nodes.values()
+         if node.kind == "input"), None,
+    )  # fmt: skip
+    if facts is None or not facts.num_train or shape is None:
+        return
+    size = (facts.num_train + facts.num_test) * math.prod(shape)
+    if size > _MUCH_UPLOAD:
+        yield _problem(
+            "hint",
+            "Much to upload",
+            f"The pictures take {bytes_text(size)} and travel to the TPU's host once.",
+        )

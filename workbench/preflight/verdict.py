@@ -1,0 +1,104 @@
+"""The report in words: what was found, for which TPU, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.problems import Problem
+from workbench.preflight.rules import batch_words
+from workbench.protocol.preflight import (
+    ESTIMATE_WORDS,
+    HONESTY,
+    Level,
+    Memory,
+    ReportFix,
+    ReportProblem,
+)
+from workbench.targets._tpu_chips import GIB, ChipChoice
+
+TIGHT = 0.85
+"""Part of a core's memory above which little is left for prefetched batches and validation."""
+
+
+def memory_words(memory: Memory) -> str:
+    """Needs of has, "0.22 of 15.75 GiB": of one core's memory."""
+    return f"{memory.needs_bytes / GIB:.2f} of {memory.has_bytes / GIB:.2f} GiB"
+
+
+def is_tight(memory: Memory) -> bool:
+    """It fits, and leaves little."""
+    return TIGHT * memory.has_bytes < memory.needs_bytes <= memory.has_bytes
+
+
+def verdict_words(
+    level: Level,
+    chip: ChipChoice,
+    *,
+    per_core: int,
+    memory: Memory | None,
+    errors: Sequence[Problem],
+    suggested_per_core: int,
+) -> str:
+    """One or two sentences, and what they are worth.
+
+    Args:
+        level: The deepest that ran.
+        chip: The TPU.
+        per_core: The batch that was asked about.
+        memory: By the compiler, if it was asked.
+        errors: What speaks against it.
+        suggested_per_core: A batch to take instead, or 0.
+    """
+    honesty = HONESTY[level][:1].upper() + HONESTY[level][1:]
+    batch = f"a batch of {batch_words(per_core, chip)}"
+    better = suggested_per_core if suggested_per_core != per_core else 0
+    suggested = f"a batch of {batch_words(better, chip)}" if better else ""
+    if memory is not None and memory.needs_bytes > memory.has_bytes:
+        finding = _too_large(chip, batch, memory, suggested)
+    elif errors:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        title = errors[0].title[:1].lower() + errors[0].title[1:]
+        finding = f"Will not train on {chip.words}: {title}{more}."
+    elif memory is not None:
+        finding = _fits(chip, batch, memory, suggested)
+    elif level == "rules":
+        finding = f"No rule speaks against training on {chip.words} with {batch}."
+    else:
+        finding = (
+            f"Every operation of a training step with {batch} can be compiled for "
+            f"{chip.words}; whether it fits into the memory was not looked at."
+        )
+    return f"{finding} {honesty}."
+
+
+def _too_large(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
+    words = (
+        f"Does not fit: with {batch} each core of {chip.words} would need "
+        f"{memory.needs_bytes / GIB:.2f} GiB and has {memory.has_bytes / GIB:.2f} GiB."
+    )
+    if suggested:
+        return f"{words} {suggested[:1].upper()}{suggested[1:]} fits."
+    return f"{words} No smaller batch was found to fit."
+
+
+def _fits(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
+    words = f"Fits on {chip.words}: {memory_words(memory)} of each core with {batch}."
+    if is_tight(memory):
+        words += " That is tight: prefetched batches and validation need some too."
+    if suggested:
+        words += f" By the {ESTIMATE_WORDS}, {suggested} trains as fast or faster."
+    return words
+
+
+def report_problem(problem: Problem) -> ReportProblem:
+    """A finding as the report carries it."""
+    return ReportProblem(
+        node=problem.node,
+        severity=problem.severity,
+        title=problem.title,
+        message=problem.message,
+        fixes=[
+            ReportFix(key=fix.key, title=fix.title, recipe=dict(fix.recipe))
+            for fix in problem.fixes
+        ],
+    )

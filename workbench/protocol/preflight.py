@@ -1,0 +1,125 @@
+"""What is found out of a project and a TPU before there is one. Qt-free; also the JSON of
+`workbench preflight`. Parts that did not run are None or empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Level = Literal["rules", "lowering", "compiler"]
+"""How deep was looked: by our rules; XLA's lowering here; the TPU's own compiler."""
+
+LEVELS: tuple[Level, ...] = ("rules", "lowering", "compiler")
+
+LevelState = Literal["running", "passed", "refused", "skipped", "unfinished"]
+
+HONESTY: dict[Level, str] = {
+    "rules": "checked by our rules",
+    "lowering": "lowered by XLA on this computer",
+    "compiler": "compiled by Google's compiler, not run on hardware",
+}
+"""What each level is worth, in the words that stand beside its verdict."""
+
+ESTIMATE_WORDS = "compiler estimate"
+"""Stands beside every time and speed that a compiler tells."""
+
+
+class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
+    """A way to mend a problem.
+
+    Attributes:
+        key: As `core.problems.Fix` has it.
+        title: Words of its button.
+        recipe: Values of the recipe that it sets; empty for a change of the network.
+    """
+
+    key: str
+    title: str
+    recipe: dict[str, Any] = {}
+
+
+class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """As `core.problems.Problem`: what is wrong, at which node, and what would mend it."""
+
+    node: str | None
+    severity: Literal["error", "warning", "hint"]
+    title: str
+    message: str
+    fixes: list[ReportFix] = []
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one core's high-bandwidth memory, in bytes: what the step needs, what there is."""
+
+    needs_bytes: int
+    has_bytes: int
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """The compiler's estimate of a step; never measured on hardware.
+
+    Attributes:
+        step_ms: Of one step on one core; without input and without the cores' exchange.
+        images_per_second: Of all cores together.
+        bound: What the step waits for, its computing or its memory.
+    """
+
+    step_ms: float
+    images_per_second: float
+    bound: Literal["compute", "memory"]
+
+
+class LargestBuffer(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the largest values that the compiled step holds, and the node it comes from."""
+
+    bytes: int
+    words: str
+    node: str | None = None
+
+
+class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One batch of a sweep. `problem` says why there is no estimate."""
+
+    per_core_batch: int
+    global_batch: int
+    memory: Memory | None = None
+    estimate: Estimate | None = None
+    problem: str = ""
+
+
+class PreflightReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to "will this project train on such a TPU?".
+
+    Attributes:
+        ok: Nothing speaks against it, as far as was looked.
+        tpu: Its name, e.g. "v5e-8".
+        level: The deepest level that ran.
+        verdict: In words, with what the level is worth.
+        per_core_batch, global_batch: Pictures a step; the first that was asked about.
+        problems: Errors first.
+        memory: By the compiler, for one core.
+        estimate: By the compiler.
+        largest: The largest buffers, by the compiler.
+        sweep: Batches from small to large.
+        suggested_batch: Global batch to take instead, or 0: the next that fits where the
+            asked one does not, the best of a sweep.
+        is_tight: It fits, and leaves little memory for prefetched batches and validation.
+        seconds: That all of it took.
+    """
+
+    ok: bool
+    tpu: str
+    level: Level
+    verdict: str
+    per_core_batch: int
+    global_batch: int
+    problems: list[ReportProblem] = []
+    memory: Memory | None = None
+    estimate: Estimate | None = None
+    largest: list[LargestBuffer] = []
+    sweep: list[SweepPoint] = []
+    suggested_batch: int = 0
+    is_tight: bool = False
+    seconds: float = 0.0

@@ -1,0 +1,151 @@
+"""Stands for a trainer on another computer: holds the run's lock here, and brings its log.
+
+The trainer there needs nobody here. A courier that is killed, a line that is cut and a computer
+that sleeps are the same case: the next courier goes on from the bytes that are here.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from workbench.errors import RemoteError, RunFolderError, SaveError, WorkbenchError
+from workbench.remote.attachment import Attachment, LeftError
+from workbench.remote.connection import Connection
+from workbench.remote.link_teller import LinkTeller
+from workbench.remote.mirror import LogMirror
+from workbench.runs.control import courier_wish_of, forget_wish
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import Remote, read_remote, write_remote
+
+_LONGEST_WAIT_S = 60.0
+_LOOK_S = 0.2
+_FOLDER_PATIENCE_S = 30.0
+_UNREACHED = frozenset({"no_name", "refused", "unreachable"})
+
+Connect = Callable[[], Connection]
+Tell = Callable[[str, float], None]
+Prepare = Callable[[Connection, Tell], Remote]
+
+
+class Courier:
+    """Brings one run.
+
+    Args:
+        run: The run; its lock is this process's.
+        connect: Makes a line; raises RemoteError.
+        prepare: Makes ready there what the run needs, and the run itself; says where it is.
+            Raises RemoteError; may be called again at any time.
+        teller: Told how the line stands.
+        resume: The run is over there, and goes on from its checkpoint.
+
+    Raises:
+        SaveError: the run's folder cannot be written.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        connect: Connect,
+        prepare: Prepare,
+        teller: LinkTeller,
+        *,
+        resume: bool = False,
+    ) -> None:
+        self._run = run
+        self._connect = connect
+        self._prepare = prepare
+        self._teller = teller
+        self._is_new = resume
+        self._tries = 0
+
+    def run(self) -> int:
+        """Returns 0 when the run is over and all of it is here, or it was left to itself; 4
+        where trying again is of no use.
+        """
+        while True:
+            try:
+                self._try()
+            except LeftError:
+                return 0
+            except (RemoteError, SaveError) as error:
+                if self._is_final(error):
+                    sys.stderr.write(f"{error}\n")
+                    self._teller.refused(error)
+                    return error.exit_code
+                self._tries += 1
+                if not self._wait(min(_LONGEST_WAIT_S, 2.0 ** (self._tries - 1)), error):
+                    return 0
+            else:
+                self._teller.ended()
+                return 0
+
+    def _try(self) -> None:
+        self._teller.connecting()
+        with self._connect() as line:
+            remote = self._arrive(line)
+            mirror = LogMirror(self._run.events_path)
+            try:
+                Attachment(self._run, line, remote.run, mirror=mirror, tell=self._is_alive).follow()
+            finally:
+                mirror.close()
+
+    def _is_alive(self, words: str) -> None:
+        self._tries = 0
+        self._teller.attached(words)
+
+    def _arrive(self, line: Connection) -> Remote:
+        """The run as it is there, with its trainer started."""
+        remote = read_remote(self._run)
+        if remote is None or self._is_new:
+            prepared = self._prepare(line, self._teller.setting_up)
+            if remote is not None:
+                prepared = msgspec.structs.replace(
+                    prepared, attempt=remote.attempt, is_resumed=remote.is_resumed
+                )
+            remote = prepared
+            write_remote(self._run, remote)
+            self._is_new = False
+        line.call(
+            "start",
+            run=remote.run,
+            attempt=remote.attempt,
+            resume=remote.is_resumed,
+            tell=self._teller.setting_up,
+        )
+        return remote
+
+    def _is_final(self, error: WorkbenchError) -> bool:
+        if not isinstance(error, RemoteError):
+            return False
+        # An address that was never reached is more likely wrong than away for a while.
+        is_new = read_remote(self._run) is None and not self._tries
+        return not error.is_passing or (is_new and error.key in _UNREACHED)
+
+    def _wait(self, seconds: float, error: WorkbenchError) -> bool:
+        """False when it was asked to leave meanwhile, or the run's folder is gone."""
+        self._teller.lost(error, seconds)
+        until = time.monotonic() + seconds
+        gone_s = 0.0
+        while time.monotonic() < until:
+            time.sleep(_LOOK_S)
+            if courier_wish_of(self._run) == "leave":
+                forget_wish(self._run)
+                return False
+            gone_s = 0.0 if self._run.request_path.exists() else gone_s + _LOOK_S
+        if not self._run.request_path.exists():
+            raise RunFolderError("The run's folder was removed.", where=str(self._run.path))
+        return True
+
+
+def note_attempt(run: RunFolder) -> None:
+    """Keeps that a run shall go on from its checkpoint, before anybody is asked: whoever comes
+    after this courier asks for the same attempt. Raises SaveError.
+    """
+    remote = read_remote(run)
+    if remote is not None:
+        again = msgspec.structs.replace(remote, attempt=remote.attempt + 1, is_resumed=True)
+        write_remote(run, again)

@@ -1,0 +1,109 @@
+"""Tells in a run's folder how the line stands, at most twice a second."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from workbench.errors import SaveError, WorkbenchError
+from workbench.protocol.wire import error_parts
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import Link, LinkState, write_link
+
+_INTERVAL_S = 0.5
+GONE_AFTER_S = 300.0
+"""A line that is lost for so long is told as gone; it is still tried again."""
+
+
+class LinkTeller:
+    """The courier's words about its line.
+
+    Args:
+        run: Its run.
+        host: The other computer, as people call it.
+        device: What trains there, as the subject of a sentence.
+    """
+
+    def __init__(self, run: RunFolder, *, host: str, device: str) -> None:
+        self._run = run
+        self._told_s = -_INTERVAL_S
+        self._lost_since = 0.0
+        self._lost_s = 0.0
+        self.link = Link(
+            state="connecting", host=host, device=device, since=time.time(), pid=os.getpid()
+        )
+
+    @property
+    def tries(self) -> int:
+        """How often the line was tried in vain since it was lost."""
+        return self.link.tries
+
+    def connecting(self) -> None:
+        """A line is being made; one that was lost stays told as lost until it is there."""
+        if self.link.state not in ("lost", "gone"):
+            self._state("connecting")
+
+    def setting_up(self, words: str, fraction: float = -1.0) -> None:
+        """What is being made ready there."""
+        known = fraction if 0 <= fraction <= 1 else None
+        self._state("setting_up", words=words, fraction=known)
+
+    def attached(self, words: str = "") -> None:
+        """The log comes; `words` where there is something to wait for."""
+        self._lost_since = 0.0
+        self._state("attached", words=words)
+
+    def lost(self, error: WorkbenchError, wait_s: float) -> None:
+        """The line was cut, or could not be made; it is tried again after `wait_s`."""
+        now = time.time()
+        if not self._lost_since:
+            self._lost_since, self._lost_s = now, time.monotonic()
+        # By the clock that stands still while this computer sleeps.
+        is_gone = time.monotonic() - self._lost_s > GONE_AFTER_S
+        self._tell(
+            msgspec.structs.replace(
+                self.link,
+                state="gone" if is_gone else "lost",
+                words="",
+                fraction=None,
+                since=self._lost_since,
+                tries=self.link.tries + 1 if self.link.state in ("lost", "gone") else 1,
+                next_try=now + wait_s,
+                error=error_parts(error),
+            )
+        )
+
+    def refused(self, error: WorkbenchError) -> None:
+        """Trying again is of no use."""
+        self._state("refused", error=error_parts(error))
+
+    def ended(self) -> None:
+        """The run is over, and all of it is here."""
+        self._state("ended")
+
+    def _state(self, state: LinkState, **values: Any) -> None:
+        is_same = state == self.link.state
+        if is_same and time.monotonic() - self._told_s < _INTERVAL_S:
+            return
+        values = {"words": "", "fraction": None, "error": None, **values}
+        link = msgspec.structs.replace(
+            self.link,
+            state=state,
+            since=self.link.since if is_same else time.time(),
+            tries=0,
+            next_try=0.0,
+            **values,
+        )
+        if link != self.link or self._told_s < 0:
+            self._tell(link)
+
+    def _tell(self, link: Link) -> None:
+        self.link, self._told_s = link, time.monotonic()
+        try:
+            write_link(self._run, link)
+        except SaveError as error:  # a full disk: the log says so too
+            sys.stderr.write(f"{error}\n")

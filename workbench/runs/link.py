@@ -1,0 +1,174 @@
+"""A run that is trained by another computer: how its courier stands, and where the run is.
+
+link.json     how the line to the other computer stands; written by the courier while it
+              lives, and there exactly as long as the run's lock is a courier's, not a trainer's
+remote.json   where the run is on the other computer, and what was made ready for it there
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from workbench.core.project import Choice
+from workbench.core.save import save_bytes
+from workbench.protocol.messages import ErrorParts
+from workbench.runs.folder import RunFolder
+
+LinkState = Literal["setting_up", "connecting", "attached", "lost", "gone", "refused", "ended"]
+
+K = TypeVar("K")
+
+_MAX_BYTES = 1024 * 1024
+_LATE_S = 3.0
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """How the line stands.
+
+    Attributes:
+        state: setting_up; connecting; attached; lost (the courier tries again); gone (lost for
+            so long, or told so, that the run may go on elsewhere; the courier tries again);
+            refused (trying again is of no use: see `error`); ended (nothing more will come).
+        host: The other computer, as people call it.
+        device: What trains there, as the subject of a sentence: "The TPU".
+        words: What is being done, while it is set up.
+        fraction: How much of that is done, 0..1 where known.
+        since: When the state began, or the line was lost; seconds since the epoch.
+        tries: How often it was tried in vain since.
+        next_try: When it is tried again; seconds since the epoch.
+        pid: The courier's process on this computer.
+        error: Why the line was lost, or refused.
+    """
+
+    state: LinkState
+    host: str = ""
+    device: str = ""
+    words: str = ""
+    fraction: float | None = None
+    since: float = 0.0
+    tries: int = 0
+    next_try: float = 0.0
+    pid: int = 0
+    error: ErrorParts | None = None
+
+
+class Remote(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run is on another computer.
+
+    Attributes:
+        target: The target with its parameters, as it was asked for: {"key", "params"}.
+        host: The other computer, as people call it.
+        run: The run's folder there.
+        code, parcel, environment: Names by content of what was made ready there; "" for what
+            is not used.
+        attempt: How often its trainer was asked for, by whoever started or resumed the run: the
+            same attempt starts nothing twice.
+        is_resumed: The last of them goes on from a checkpoint.
+        is_abandoned: The run went on elsewhere: nothing of this place counts any more.
+    """
+
+    target: dict[str, Any]
+    host: str
+    run: str
+    code: str = ""
+    parcel: str = ""
+    environment: str = ""
+    attempt: int = 1
+    is_resumed: bool = False
+    is_abandoned: bool = False
+    format: str = "workbench-remote"
+    version: int = 1
+
+    def choice(self) -> Choice:
+        """The target."""
+        return Choice(str(self.target.get("key", "")), dict(self.target.get("params", {})))
+
+
+def plain_target(choice: Choice) -> dict[str, Any]:
+    """A target as `Remote` holds it."""
+    return {"key": choice.key, "params": dict(choice.params)}
+
+
+def read_link(run: RunFolder) -> Link | None:
+    """How the line stands; None for a run that has no courier, or where it cannot be read."""
+    return _read(run.link_path, Link)
+
+
+def write_link(run: RunFolder, link: Link) -> None:
+    """Tells how the line stands; raises SaveError."""
+    save_bytes(run.link_path, msgspec.json.encode(link))
+
+
+def forget_link(run: RunFolder) -> None:
+    """From here on the run's lock is a trainer's of this computer."""
+    with contextlib.suppress(FileNotFoundError):
+        run.link_path.unlink()
+
+
+def has_courier(run: RunFolder) -> bool:
+    """True where whoever holds the run's lock is a courier. Cheap: one look at the folder."""
+    return run.link_path.exists()
+
+
+def read_remote(run: RunFolder) -> Remote | None:
+    """Where the run is; None where it was never made ready elsewhere, or was abandoned there."""
+    remote = _read(run.remote_path, Remote)
+    return None if remote is None or remote.is_abandoned else remote
+
+
+def write_remote(run: RunFolder, remote: Remote) -> None:
+    """Keeps where the run is; raises SaveError."""
+    save_bytes(run.remote_path, msgspec.json.format(msgspec.json.encode(remote), indent=1))
+
+
+def abandon_remote(run: RunFolder) -> None:
+    """The run goes on elsewhere: no courier connects to the place where it was; SaveError."""
+    remote = read_remote(run)
+    if remote is not None:
+        write_remote(run, msgspec.structs.replace(remote, is_abandoned=True))
+
+
+def link_words(link: Link, now: float | None = None) -> str:
+    """How the line stands, as sentences; "" where all is as it should be.
+
+    Args:
+        link: As it was read.
+        now: Seconds since the epoch; the clock's where None.
+    """
+    now = time.time() if now is None else now
+    host = link.host or "the other computer"
+    match link.state:
+        case "setting_up":
+            share = "" if link.fraction is None else f" ({100 * link.fraction:.0f} %)"
+            return f"Setting up {host}: {link.words or 'looking around'}{share}."
+        case "connecting":
+            return f"Connecting to {host}."
+        case "lost" | "gone":
+            lost_s = max(0.0, now - link.since)
+            return f"The line to {host} is lost for {lost_s:,.0f} s{_next_words(link, now)}."
+        case "refused" if link.error is not None:
+            return " ".join(filter(None, (link.error.what, link.error.fix)))
+        case "refused":
+            return f"{host} refused."
+        case _:
+            return ""
+
+
+def _next_words(link: Link, now: float) -> str:
+    wait_s = link.next_try - now
+    if wait_s > 0.5:
+        return f"; trying again in {wait_s:,.0f} s"
+    return "; trying again" if wait_s > -_LATE_S else ""
+
+
+def _read(path: Path, kind: type[K]) -> K | None:
+    try:
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(_MAX_BYTES), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

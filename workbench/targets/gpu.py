@@ -1,0 +1,119 @@
+"""NVIDIA graphics cards of this computer: one, or several that share every batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.core.params import Params, TextParam
+from workbench.core.specs import TargetLimits, TargetSpec
+from workbench.errors import RunError
+
+_DEVICES = TextParam(
+    key="devices",
+    title="Cards",
+    default="all",
+    pattern=r"all|[0-9]{1,3}(,[0-9]{1,3}){0,31}",
+    allowed="all, or numbers such as 0,1",
+    help="Which cards train: all of them, or those with these numbers.",
+)
+
+
+def cards(root: Path = Path("/")) -> list[int]:
+    """The numbers of the cards that the driver has made device nodes for."""
+    names = (path.name.removeprefix("nvidia") for path in root.glob("dev/nvidia[0-9]*"))
+    return sorted(int(name) for name in names if name.isdigit())
+
+
+def _models(root: Path = Path("/")) -> list[str]:
+    """What the driver calls the cards."""
+    found = []
+    for path in sorted(root.glob("proc/driver/nvidia/gpus/*/information")):
+        try:
+            lines = path.read_text(errors="replace").splitlines()
+        except OSError:
+            continue
+        found += [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
+    return found
+
+
+def _chosen(params: Params) -> list[int]:
+    if params["devices"] == "all":
+        return cards()
+    return [int(number) for number in params["devices"].split(",")]
+
+
+def _environment(params: Params) -> Mapping[str, str]:
+    variables = {
+        "TF_CPP_MIN_LOG_LEVEL": "1",
+        "TF_USE_LEGACY_KERAS": "0",
+        "KERAS_BACKEND": "tensorflow",
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true",  # a second process on the card is not shut out
+    }
+    if params["devices"] != "all":
+        variables["CUDA_VISIBLE_DEVICES"] = params["devices"]
+    return variables
+
+
+def _probe(params: Params) -> RunError | None:
+    there = cards()
+    missing = sorted(set(_chosen(params)) - set(there))
+    if there and not missing:
+        return None
+    return RunError(
+        "There is no such graphics card." if there else "There is no NVIDIA card here.",
+        where="gpu",
+        received=", ".join(f"/dev/nvidia{number}" for number in missing) or "no /dev/nvidia0",
+        expected=", ".join(map(str, there)) if there else "a card with its driver",
+        fix="Choose another target; `workbench targets` lists them.",
+    )
+
+
+def _connect(tf: Any, params: Params) -> Any:
+    count = len(tf.config.list_logical_devices("GPU"))
+    if not count:
+        raise RunError(
+            "TensorFlow sees no graphics card.",
+            where="gpu",
+            received="a TensorFlow without CUDA, or a driver that does not fit it",
+            fix='Install it with CUDA: pip install "tensorflow[and-cuda]"',
+        )
+    if count == 1:
+        return tf.distribute.OneDeviceStrategy("/gpu:0")
+    return tf.distribute.MirroredStrategy([f"/gpu:{number}" for number in range(count)])
+
+
+def _limits(params: Params) -> TargetLimits:
+    replicas = max(1, len(_chosen(params)))
+    return TargetLimits(
+        replicas=replicas,
+        has_bfloat16=True,  # what it gains is measured before it is taken
+        jit_step=replicas == 1,
+        own_layers=False,
+        environment="gpu",
+    )
+
+
+def _describe(params: Params) -> str:
+    models = _models()
+    if models and params["devices"] == "all":
+        return ", ".join(models)
+    count = len(_chosen(params))
+    return "no NVIDIA card here" if not count else "1 card" if count == 1 else f"{count} cards"
+
+
+SPEC = TargetSpec(
+    key="gpu",
+    title="Graphics cards",
+    summary="Trains on NVIDIA cards of this computer; several share every batch.",
+    params=(_DEVICES,),
+    environment=_environment,
+    connect=_connect,
+    describe=_describe,
+    limits=_limits,
+    read=lambda text: {"devices": text} if text else {},
+    write=lambda params: "" if params["devices"] == "all" else str(params["devices"]),
+    probe=_probe,
+    is_offered=lambda: bool(cards()),
+)

@@ -1,0 +1,231 @@
+"""A TPU: the one in this computer (a TPU VM), one by its name, or an old grpc address.
+
+tpu:local                    trains here; chips, rights and packages are looked at first
+tpu:NAME[@zone[/project]]    a TPU VM of Google Cloud, reached over ssh
+tpu:grpc://HOST:PORT         the way of old tutorials: told what is there, and never trains
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from workbench.core.params import Params, TextParam
+from workbench.core.specs import TargetLimits, TargetSpec
+from workbench.core.tpu_faults import fault_of
+from workbench.errors import TpuError, UsageError
+from workbench.targets._grpc_probe import probe_grpc
+from workbench.targets._tpu_host import TpuHost, runtime_variables
+
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+_HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,254}"
+_GRPC = re.compile(rf"grpc://(?P<host>{_HOST}):(?P<port>[1-9][0-9]{{0,4}})")
+_USUAL_REPLICAS = 8
+"""Of a TPU that cannot be seen from here: v3-8, v5e-8 and v6e-8 have so many."""
+
+_ADDRESS = TextParam(
+    key="address",
+    title="Address",
+    default="local",
+    pattern=rf"{_NAME}|{_GRPC.pattern}".replace("?P<host>", "?:").replace("?P<port>", "?:"),
+    allowed="local, the name of a TPU VM, or grpc://HOST:PORT",
+    max_length=300,
+    help="local for the TPU of this computer; or the name of a TPU VM of Google Cloud.",
+)
+_ZONE = TextParam(
+    key="zone",
+    title="Zone",
+    default="",
+    pattern=r"([a-z][a-z0-9-]{0,62})?",
+    allowed="a zone such as us-central1-a, or nothing",
+    help="Where Google Cloud keeps it; left open, gcloud's own default.",
+)
+_PROJECT = TextParam(
+    key="project",
+    title="Project",
+    default="",
+    pattern=r"([a-z][a-z0-9.:-]{0,62})?",
+    allowed="a project of Google Cloud, or nothing",
+    help="Whose it is; left open, gcloud's own default.",
+)
+
+
+def _read(text: str) -> Params:
+    if not text:
+        return {}
+    if text.startswith("grpc://"):
+        endpoint_of(text)
+        return {"address": text}
+    address, at, place = text.partition("@")
+    zone, slash, project = place.partition("/")
+    is_empty = (at and not place) or (slash and not project)
+    if is_empty or (address == "local" and at):
+        raise UsageError(
+            "A TPU's zone and project stand behind its name.",
+            where="tpu",
+            received=text,
+            expected="for example tpu:local, or tpu:my-tpu@us-central1-a/my-project",
+        )
+    return {"address": address, "zone": zone, "project": project}
+
+
+def _write(params: Params) -> str:
+    address, zone, project = params["address"], params["zone"], params["project"]
+    if _kind(params) != "name" or not (zone or project):
+        return str(address)
+    return f"{address}@{zone}/{project}" if project else f"{address}@{zone}"
+
+
+def _kind(params: Params) -> str:
+    """Which kind of address it is: local, grpc or name."""
+    address = params["address"]
+    return "local" if address == "local" else "grpc" if "://" in address else "name"
+
+
+def endpoint_of(address: str) -> tuple[str, int]:
+    """Host and port of a grpc address; raises UsageError."""
+    match = _GRPC.fullmatch(address)
+    if match is None or int(match["port"]) > 65_535:
+        raise UsageError(
+            "That is no grpc address.",
+            where="tpu",
+            received=address[:300],
+            expected="grpc://HOST:PORT, for example grpc://10.0.0.2:8470",
+        )
+    return match["host"].strip("[]"), int(match["port"])
+
+
+def _found(variables: Mapping[str, str]) -> Sequence[tuple[Params, str]]:
+    return tuple(_all_found(variables))
+
+
+def _all_found(variables: Mapping[str, str]) -> Iterator[tuple[Params, str]]:
+    colab = variables.get("COLAB_TPU_ADDR", "").strip()
+    if colab:
+        colab = colab if "://" in colab else f"grpc://{colab}"
+        yield from _offered(colab, "", "", "COLAB_TPU_ADDR names it")
+    named = variables.get("TPU_NAME", "").strip()
+    if named:
+        is_name = named != "local" and "://" not in named
+        zone = variables.get("CLOUDSDK_COMPUTE_ZONE", "").strip() if is_name else ""
+        project = variables.get("CLOUDSDK_CORE_PROJECT", "").strip() if is_name else ""
+        yield from _offered(named, zone, project, "TPU_NAME names it")
+
+
+def _offered(address: str, zone: str, project: str, why: str) -> Iterator[tuple[Params, str]]:
+    """What a variable names, if it can be an address: anything may stand in a variable."""
+    values = {"address": address, "zone": zone, "project": project}
+    texts = all(
+        re.fullmatch(param.pattern, values[param.key]) for param in (_ADDRESS, _ZONE, _PROJECT)
+    )
+    if texts and all(value.isprintable() for value in values.values()):
+        yield values, why
+
+
+def _environment(params: Params) -> Mapping[str, str]:
+    variables = {
+        "TF_CPP_MIN_LOG_LEVEL": "1",  # what libtpu warns of explains a failure
+        "TF_USE_LEGACY_KERAS": "0",
+        "KERAS_BACKEND": "tensorflow",
+    }
+    if _kind(params) == "local":
+        variables |= runtime_variables(TpuHost().generation())
+    return variables
+
+
+def _probe(params: Params) -> TpuError | None:
+    kind = _kind(params)
+    if kind == "local":
+        return TpuHost().problem()
+    if kind == "grpc":
+        try:
+            return probe_grpc(*endpoint_of(params["address"]))
+        except UsageError as error:
+            return TpuError(**error.to_dict())
+    return _over_ssh(params)
+
+
+def _over_ssh(params: Params) -> TpuError:
+    words = ["gcloud compute tpus tpu-vm ssh", params["address"]]
+    words += [f"--{key}={params[key]}" for key in ("zone", "project") if params[key]]
+    return TpuError(
+        "A TPU VM is reached over ssh, and not by its name alone.",
+        where=f"tpu:{_write(params)}",
+        fix=f"`{' '.join(words)} --dry-run` prints host, user and key; train there with "
+        "ssh:USER@HOST/tpu:local as the target.",
+    )
+
+
+def _connect(tf: Any, params: Params) -> Any:
+    problem = None if _kind(params) == "local" else _probe(params)
+    if problem is not None:
+        raise problem
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+        # Before the strategy, which otherwise finds no cores and fails by an index.
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        return tf.distribute.TPUStrategy(resolver)
+    except Exception as error:
+        raise _in_words(error) from error
+
+
+def _in_words(error: Exception) -> TpuError:
+    text = f"{type(error).__name__}: {error}"
+    found = fault_of(text, is_connecting=True)
+    if found is not None:
+        return TpuError(found.words, where="tpu:local", received=text[:300], fix=found.fix)
+    return TpuError(
+        "The TPU could not be started.",
+        where="tpu:local",
+        received=text[:600],
+        fix="`workbench doctor tpu:local` looks at chips, rights and packages.",
+    )
+
+
+def _limits(params: Params) -> TargetLimits:
+    here = TpuHost().replicas() if _kind(params) == "local" else 0
+    return TargetLimits(
+        replicas=here or _USUAL_REPLICAS,
+        has_bfloat16=True,
+        may_measure=False,
+        jit_step=False,
+        jit_host=False,
+        own_layers=False,
+        call_s=0.5,
+        environment="tpu",
+    )
+
+
+def _describe(params: Params) -> str:
+    if _kind(params) != "local":
+        return str(params["address"])
+    host = TpuHost()
+    chips = len(host.chips())
+    if not chips:
+        return "no TPU in this computer"
+    words = "1 chip" if chips == 1 else f"{chips} chips"
+    return f"{host.generation() or 'TPU'}, {words}"
+
+
+def _label(params: Params) -> str:
+    return "TPU here" if _kind(params) == "local" else f"TPU {_write(params)}"
+
+
+SPEC = TargetSpec(
+    key="tpu",
+    title="TPU",
+    summary="Trains on the cores of a TPU, each with its share of every batch.",
+    params=(_ADDRESS, _ZONE, _PROJECT),
+    environment=_environment,
+    connect=_connect,
+    describe=_describe,
+    limits=_limits,
+    read=_read,
+    write=_write,
+    found=_found,
+    is_remote=lambda params: _kind(params) == "name",
+    probe=_probe,
+    is_offered=lambda: bool(TpuHost().chips()),
+    label=_label,
+)
