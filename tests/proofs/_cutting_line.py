@@ -119,9 +119,7 @@ class _Cut:
         self._left = int(10 ** rng.uniform(2.0, 6.5))
         self._until = time.monotonic() + rng.uniform(0.1, 5.0)
         self._lock = threading.Lock()
-        self.kind = (
-            "stall" if rng.random() < stall_share else rng.choice(("close", "reset"))
-        )
+        self.kind = "stall" if rng.random() < stall_share else rng.choice(("close", "reset"))
         self.is_made = False
         self.is_told = False
 

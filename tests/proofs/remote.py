@@ -186,7 +186,9 @@ def _compare(run: RunFolder, scene: Scene) -> None:
     tally.runs += 1
     remote = read_remote(run)
     there = scene.home / "runs" / (remote.run if remote else "none")
-    logs = [path.read_bytes() for path in (run.events_path, there / "events.jsonl") if path.exists()]
+    logs = [
+        path.read_bytes() for path in (run.events_path, there / "events.jsonl") if path.exists()
+    ]
     digests = [hashlib.sha256(log).hexdigest() for log in logs]
     if len(digests) != 2 or digests[0] != digests[1]:
         problems.append(f"the logs differ: {[len(log) for log in logs]} bytes, {digests}")
@@ -206,7 +208,9 @@ def _compare(run: RunFolder, scene: Scene) -> None:
     if len(list((scene.home / "parcels").iterdir())) != 1:
         problems.append("the pictures are there more than once, or not at all")
     tally.events += len(events)
-    tally.steps += sum(event.step - event.first_step + 1 for event in events if hasattr(event, "losses"))
+    tally.steps += sum(
+        event.step - event.first_step + 1 for event in events if hasattr(event, "losses")
+    )
     tally.problems += [f"{run.name}: {words}" for words in problems]
     print(
         f"{run.name}: {len(events):,} events, {scene.line.cuts.total()} cuts "

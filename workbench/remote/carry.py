@@ -67,6 +67,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
     except WorkbenchError as error:
         teller.refused(error)
         raise
+
     def ready(line: Connection, tell: Tell) -> Remote:
         made = prepare(run, line, tell)
         return Remote(
