@@ -12,6 +12,8 @@ from workbench.templates import find_template
 pytestmark = pytest.mark.worker
 
 CORES = 8
+NORM_SUMS = {"lenet5": 0, "cifar10_convnet": 8}
+"""Of two normalizations that go by the whole batch: two forward and two backward each."""
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +34,18 @@ def test_a_call_is_one_loop_around_one_part_for_all_cores(strategy, key, optimiz
     assert not compiled.plan.xla
     trace = trace_training(tf, compiled)
     assert trace.faults(CORES) == []
-    # Exactly one sum a gradient: none is added up twice.
-    assert trace.inside["CrossReplicaSum"] == trace.num_learned
+    # Exactly one sum a gradient, none is added up twice; and those of the normalizations.
+    assert trace.inside["CrossReplicaSum"] == trace.num_learned + NORM_SUMS[key]
     assert {shape[0] for shape in trace.shapes} == {PER_CORE}
     assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
+
+
+def test_normalizations_that_go_by_their_part_are_averaged(strategy):
+    project = project_of("cifar10_convnet", sync_batch_norm="off")
+    trace = trace_training(tf, compile_on(strategy, tf, keras, project))
+    assert trace.faults(CORES) == []
+    # a mean and a variance each
+    assert trace.inside["CrossReplicaSum"] == trace.num_learned + 4
 
 
 def test_clipping_adds_up_the_gradient_of_the_whole_batch(strategy):
@@ -60,7 +70,7 @@ def test_the_faults_are_seen(strategy):
     """On one processor nothing of it is there."""
     one = tf.distribute.OneDeviceStrategy("/cpu:0")
     here = trace_training(tf, compile_on(one, tf, keras, project_of("lenet5"))).faults(CORES)
-    assert len(here) == 3
+    assert len(here) == 4
     assert any("sums over the cores" in fault for fault in here)
     there = trace_training(tf, compile_on(strategy, tf, keras, project_of("lenet5")))
     assert there.faults(CORES) == []
