@@ -141,7 +141,10 @@ class Examination:
         self._listener = listener
         self._lower = lower
         self._compilers = compilers
-        self._found = Findings(question.chip, question.per_core, question.project.recipe.batch_size)
+        project = question.project
+        self._found = Findings(
+            project.graph, question.chip, question.per_core, project.recipe.batch_size
+        )
 
     def report(self) -> PreflightReport:
         """Looks as deep as was asked and as can be.
