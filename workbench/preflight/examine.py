@@ -40,7 +40,7 @@ SWEEP = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Batches of a sweep for each core."""
 
 _POINT_S = 240.0
-"""Deadline for a batch of a sweep: one of many has less time than the one that was asked."""
+"""Processor time for a batch of a sweep: one of many has less time than the one that was asked."""
 
 _MOST_FAILURES = 2  # in a row, until a sweep is ended
 
