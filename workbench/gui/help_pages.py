@@ -14,6 +14,8 @@ GENERAL_PAGES = (
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
+    ("tpu", "Training on a TPU"),
+    ("tpu-first-run", "The first run on a TPU"),
     ("notebook", "Train on Colab or Kaggle"),
     ("layers_overview", "Which layer when"),
     ("preflight", "Will it train on a TPU?"),
