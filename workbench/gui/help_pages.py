@@ -14,6 +14,7 @@ GENERAL_PAGES = (
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
+    ("remote", "Training on another computer"),
     ("layers_overview", "Which layer when"),
 )
 
