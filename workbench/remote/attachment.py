@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 from workbench.errors import RemoteError, WorkbenchError
@@ -23,6 +24,7 @@ _COMPLETED = b'"outcome":"completed"'
 _KEPT = b'{"event":"checkpoint_kept"'
 _EPOCH = b'{"event":"epoch_finished"'
 _LOOK_S = 0.2
+_TRIES = 3
 
 
 class LeftError(RemoteError):
@@ -99,14 +101,31 @@ class Fetcher:
                 return
 
     def _fetch(self, asked: set[str]) -> None:
-        if "completed" in asked or "stopped" in asked:
-            self._fetching.finish(is_completed="completed" in asked)
-            return
-        if "epoch" in asked:
-            self._fetching.small()
-        if "kept" in asked:
-            self._fetching.state()
-            self._fetching.model()
+        fetching = self._fetching
+        if "completed" in asked:
+            _patiently(fetching.small, fetching.model, fetching.words, fetching.drop_checkpoints)
+        elif "stopped" in asked:
+            _patiently(fetching.small, fetching.model, fetching.state, fetching.words)
+        elif "kept" in asked:
+            _patiently(fetching.small, fetching.state, fetching.model)
+        elif "epoch" in asked:
+            _patiently(fetching.small)
+
+
+def _patiently(*steps: Callable[[], None]) -> None:
+    """Does each; a file that is damaged there is tried again, then passed over: the run's log
+    must not wait for it for ever.
+    """
+    for step in steps:
+        for _ in range(_TRIES):
+            try:
+                step()
+                break
+            except RemoteError as error:
+                if error.key != "file":
+                    raise
+                sys.stderr.write(f"{error}\n")
+                time.sleep(_LOOK_S)
 
 
 class Wishes:
@@ -196,7 +215,8 @@ class Attachment:
         self._tell = tell
         self._rest = b""
         self._held: bytes | None = None
-        self._fetcher = Fetcher(Fetching(run, line, name))
+        self._fetching = Fetching(run, line, name)
+        self._fetcher = Fetcher(self._fetching)
         self._wishes = Wishes(run, line, name)
 
     def follow(self) -> None:
@@ -284,6 +304,7 @@ class Attachment:
         if not answer.text("outcome"):  # it died without a word: its last ones tell why
             self._fetcher.ask("stopped")
         self._fetcher.wait()
+        self._fetching.close()
         self._release()
         self._mirror.finish_anew()
         self._mirror.secure()

@@ -97,19 +97,12 @@ class Fetching:
                 start = max(0, facts.number("size") - _MAX_TEXT_BYTES)
                 self._save_text(path, b"".join(self._pieces(path.name, start, facts)))
 
-    def finish(self, *, is_completed: bool) -> None:
-        """All that a run leaves behind that is over; errors as `state`.
+    def drop_checkpoints(self) -> None:
+        """A completed run needs none any more, and there are none there."""
+        remove_checkpoints(self._run)
 
-        Args:
-            is_completed: It needs no checkpoints any more, and there are none there.
-        """
-        self.small()
-        self.model()
-        if is_completed:
-            remove_checkpoints(self._run)
-        else:
-            self.state()
-        self.words()
+    def close(self) -> None:
+        """All is here: removes what parts of files were left."""
         shutil.rmtree(self._parts, ignore_errors=True)
 
     def _bring(
