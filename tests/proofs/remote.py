@@ -109,6 +109,8 @@ def prove(folder: Path, *, cuts: int, kills: int, fresh: bool, epochs: int, seed
                 _look_for_qt(scene)
         finally:
             line.close()
+            for path in (data_home() / "runs").iterdir():
+                _kill_courier(RunFolder(path))
     _try_hostile(folder, scene)
     return scene
 
@@ -186,7 +188,9 @@ def _compare(run: RunFolder, scene: Scene) -> None:
     tally.runs += 1
     remote = read_remote(run)
     there = scene.home / "runs" / (remote.run if remote else "none")
-    logs = [path.read_bytes() for path in (run.events_path, there / "events.jsonl") if path.exists()]
+    logs = [
+        path.read_bytes() for path in (run.events_path, there / "events.jsonl") if path.exists()
+    ]
     digests = [hashlib.sha256(log).hexdigest() for log in logs]
     if len(digests) != 2 or digests[0] != digests[1]:
         problems.append(f"the logs differ: {[len(log) for log in logs]} bytes, {digests}")
@@ -206,7 +210,9 @@ def _compare(run: RunFolder, scene: Scene) -> None:
     if len(list((scene.home / "parcels").iterdir())) != 1:
         problems.append("the pictures are there more than once, or not at all")
     tally.events += len(events)
-    tally.steps += sum(event.step - event.first_step + 1 for event in events if hasattr(event, "losses"))
+    tally.steps += sum(
+        event.step - event.first_step + 1 for event in events if hasattr(event, "losses")
+    )
     tally.problems += [f"{run.name}: {words}" for words in problems]
     print(
         f"{run.name}: {len(events):,} events, {scene.line.cuts.total()} cuts "
@@ -292,6 +298,7 @@ def main() -> int:
     if missing:
         print(f"remote: cannot be run here: {missing}")
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # with all that has to be tidied up
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.environ["WORKBENCH_HOME"] = str(Path(folder) / "here")

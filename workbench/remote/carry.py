@@ -67,6 +67,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
     except WorkbenchError as error:
         teller.refused(error)
         raise
+
     def ready(line: Connection, tell: Tell) -> Remote:
         made = prepare(run, line, tell)
         return Remote(
@@ -76,6 +77,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
             code=made.code,
             parcel=made.parcel,
             environment=made.environment,
+            is_resumed=made.has_state,
         )
 
     return Courier(run, partial(Connection.to, place), ready, teller, resume=resume).run()
