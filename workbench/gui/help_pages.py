@@ -18,6 +18,7 @@ GENERAL_PAGES = (
     ("tpu-first-run", "The first run on a TPU"),
     ("notebook", "Train on Colab or Kaggle"),
     ("layers_overview", "Which layer when"),
+    ("preflight", "Will it train on a TPU?"),
 )
 
 _PLACES = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.core.problems import Problem
+from workbench.preflight.rules import MEMORY_GUESS
 from workbench.preflight.verdict import is_tight, report_problem, verdict_words
 from workbench.protocol.preflight import (
     LEVELS,
@@ -32,7 +33,8 @@ class Findings:
         per_core, batch: Pictures a step of each core, and as they were asked for in all.
         level: The deepest that has come to an end.
         problems: Of all levels.
-        memory, estimate, largest, sweep: By the compiler.
+        compiled: What the compiler says of the asked batch.
+        largest, sweep: By the compiler.
         suggested_per_core: A batch to take instead, or 0.
     """
 
@@ -41,8 +43,7 @@ class Findings:
     batch: int
     level: Level = "rules"
     problems: list[Problem] = field(default_factory=list)
-    memory: Memory | None = None
-    estimate: Estimate | None = None
+    compiled: SweepPoint | None = None
     largest: list[LargestBuffer] = field(default_factory=list)
     sweep: list[SweepPoint] = field(default_factory=list)
     suggested_per_core: int = 0
@@ -52,7 +53,19 @@ class Findings:
         if level:
             self.level = max(self.level, level, key=LEVELS.index)
         self.problems += problems
+        if level == "compiler":  # it knows what we could only guess
+            self.problems = [p for p in self.problems if p.title != MEMORY_GUESS]
         self.problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
+
+    @property
+    def memory(self) -> Memory | None:
+        """Of the asked batch."""
+        return self.compiled.memory if self.compiled is not None else None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """Of the asked batch."""
+        return self.compiled.estimate if self.compiled is not None else None
 
     @property
     def errors(self) -> list[Problem]:

@@ -182,6 +182,11 @@ class Setup:
         self._line.call("commit", kind=kind, sha=sha)
 
 
+def needed_bytes(environment: str) -> int:
+    """Room that making an environment takes on a disk."""
+    return _NEEDED_BYTES[environment]
+
+
 def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
     """Makes ready there whatever a run needs, and the run itself.
 
@@ -194,7 +199,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
         RemoteError: that computer cannot do it, or the line was cut.
         DatasetError, UsageError: the run itself is wrong.
     """
-    target = run.request().to_project().target
+    target = run.project().target
     params = check_all(all_targets()[target.key].params, target.params)[0]
     inner = inner_target(params["target"])
     limits = all_targets()[inner.key].limits(
