@@ -259,7 +259,9 @@ def test_damaged_files_from_there_never_take_the_place_of_good_ones(here, there)
     write_arrays(good, WEIGHTS)
     before = good.read_bytes()
     thread = in_background(here, there)
-    wait_for(lambda: here.events_path.exists() and b"checkpoint_kept" in here.events_path.read_bytes())
+    wait_for(
+        lambda: here.events_path.exists() and b"checkpoint_kept" in here.events_path.read_bytes()
+    )
     ask_to_stop(here)
     thread.join(PATIENCE_S)
     # The log does not wait for them for ever; what is damaged is nowhere.
@@ -296,6 +298,8 @@ def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
     here.control_path.unlink(missing_ok=True)
     assert carry(here, there) == 0
     check_brought(here, there)
-    digests = {hashlib.sha256(log).hexdigest() for log in (here.events_path.read_bytes(), there.log)}
+    digests = {
+        hashlib.sha256(log).hexdigest() for log in (here.events_path.read_bytes(), there.log)
+    }
     assert len(digests) == 1
     assert len(there.pids()) == 1

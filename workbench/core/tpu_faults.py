@@ -239,6 +239,7 @@ TPU_FAULTS: tuple[Fault, ...] = (
 )
 """In the order in which they are looked for."""
 
+
 def fault_of(text: str, *, is_connecting: bool = False) -> FoundFault | None:
     """The first fault of the table that a text tells of; None where it tells of none.
 
