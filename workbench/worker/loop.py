@@ -204,7 +204,22 @@ class TrainingLoop:
         with tf.control_dependencies([asked]):
             batch = iterator.get_next()
         with tf.control_dependencies(self._strategy.experimental_local_results(batch[1])):
-            return batch, tf.timestamp() - asked
+            waited_s = tf.timestamp() - asked
+        if self._strategy.num_replicas_in_sync > 1:
+            batch = tf.nest.map_structure(
+                lambda part: self._after(waited_s, part), batch, expand_composites=True
+            )
+        return batch, waited_s
+
+    def _after(self, moment: Any, part: Any) -> Any:
+        """A replica's part of a batch, not to be computed with before all parts are there.
+
+        The first replica would begin at once and take the processor from what brings the
+        others theirs; that time would count as waiting for pictures.
+        """
+        tf = self._tf
+        with tf.device(part.device), tf.control_dependencies([moment]):
+            return tf.identity(part)
 
     def _over_replicas(self, function: Any, batch: Any) -> tuple[Any, ...]:
         """Runs a function on each replica's part of a batch and adds the results."""
