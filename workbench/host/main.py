@@ -153,9 +153,12 @@ def main(home: str) -> None:
     code = 0
     try:
         os.chdir("/")
-        Bridge(Home(home), cast(io.BufferedReader, sys.stdin.buffer).read1, target).serve()
+        Bridge(Home(home), cast("io.BufferedReader", sys.stdin.buffer).read1, target).serve()
     except wire.FrameFault as fault:
         sys.stderr.write("The line is not Workbench's: %s\n" % fault)
+        code = 1
+    except Exception:  # noqa: BLE001 - the other end shows what it reads here
+        traceback.print_exc()
         code = 1
     finally:
         end(code)
