@@ -80,7 +80,8 @@ def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
     layers, datasets = all_layers(), all_datasets()
     theme = Theme(settings.settings.theme, app)
     settings.listen(lambda changed: theme.set_mode(changed.theme))
-    document = ProjectDocument(layers, datasets=datasets, parent=app)
+    targets = all_targets()
+    document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=app)
     library = RunLibrary(runs_home(settings.settings), app)
     return WindowContext(
         document=document,
@@ -92,7 +93,7 @@ def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
         settings=settings,
         layers=layers,
         datasets=datasets,
-        targets=all_targets(),
+        targets=targets,
     )
 
 

@@ -58,7 +58,7 @@ def data_path(name: str) -> Path:
 
 
 def environment_lock(name: str) -> Path:
-    """The hashed list of packages of an environment, e.g. "compiler"."""
+    """The hashed list of packages of an environment: "worker", "tpu", "gpu", "compiler"."""
     return resource_path(f"environments/{name}.lock")
 
 

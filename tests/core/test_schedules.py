@@ -122,3 +122,29 @@ def test_the_drawing_has_both_sides_of_each_fall():
     assert {99, 100, 199, 200} <= set(steps.tolist())
     assert drawn[list(steps).index(99)] == 1.0
     assert drawn[list(steps).index(100)] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("scaling", "batch_size", "peak"),
+    [
+        ("none", 1_024, 0.1),
+        ("linear", 1_024, 0.4),
+        ("linear", 64, 0.025),
+        ("square_root", 1_024, 0.2),
+        ("square_root", 256, 0.1),
+    ],
+)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_rate_follows_the_batch(schedule, scaling, batch_size, peak):
+    values = {"schedule": schedule, "warmup_epochs": 1.0, "epochs": 4}
+    plain = TrainingRecipe(learning_rate=0.1, **values)
+    scaled = plain.with_values(rate_scaling=scaling, batch_size=batch_size)
+    assert scaled.peak_rate == pytest.approx(peak)
+    for step in range(0, 40, 3):
+        expected = learning_rate_at(plain, step, 40, 10) * peak / 0.1
+        assert learning_rate_at(scaled, step, 40, 10) == pytest.approx(expected)
+
+
+def test_the_batch_that_a_rate_is_meant_for_can_be_told():
+    recipe = TrainingRecipe(rate_scaling="linear", batch_size=512, rate_base_batch=128)
+    assert recipe.peak_rate == pytest.approx(4 * recipe.learning_rate)

@@ -12,6 +12,7 @@ from workbench.core.params import (
     PathParam,
     ShapeParam,
     SizeParam,
+    TextParam,
 )
 from workbench.gui.widgets.param_editors import parse_numbers
 from workbench.gui.widgets.param_form import ParamForm
@@ -27,6 +28,7 @@ PARAMS = (
     ),
     BoolParam(key="bias", title="Bias", default=True, help="Adds one."),
     PathParam(key="path", title="File", default="", help="Where."),
+    TextParam(key="zone", title="Zone", default="", pattern="[a-z0-9-]*", help="Where it is."),
     FloatParam(
         key="decay", title="Decay", default=None, step=0.001, is_optional=True, help="Pull."
     ),
@@ -70,6 +72,7 @@ def test_shows_values_and_defaults(form):
         ("rate", "1e-05", 1e-5),
         ("decay", "0", 0.0),
         ("decay", "0.01", 0.01),
+        ("zone", "us-central1-a", "us-central1-a"),
     ],
 )
 def test_typing_tells_the_canonical_value(form, qtbot, key, text, value):

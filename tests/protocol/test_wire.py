@@ -45,9 +45,17 @@ by_type = {
     list[int]: st.lists(st.integers(0, 2**40), max_size=4),
     dict[str, object]: st.dictionaries(texts, plain_values, max_size=4),
 }
+
+
+def _values(kind):
+    if typing.get_origin(kind) is typing.Literal:
+        return st.sampled_from(typing.get_args(kind))
+    return by_type[kind]
+
+
 requests = st.one_of(
     *(
-        st.builds(kind, **{f.name: by_type[f.type] for f in _fields(kind)})
+        st.builds(kind, **{f.name: _values(f.type) for f in _fields(kind)})
         for kind in typing.get_args(m.AnyRequest)
     )
 )

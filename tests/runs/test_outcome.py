@@ -194,3 +194,30 @@ def test_a_folder_that_cannot_be_written_is_told_soon(living, monkeypatch):
     outcome = outcome_of(living)
     assert outcome.kind == "silent"
     assert "the disk is full" in outcome.sentence()
+
+
+def test_a_library_that_takes_the_trainer_with_it_is_told_by_what_it_printed(run):
+    folder = dead(run)
+    folder.crash_path.write_text("Fatal Python error: Aborted\n\nThread 0x1:\n")
+    folder.log_path.write_text(
+        "F0000 TpuExecutable_FreeMaybeOwningDeviceMemoryArray not available in this library.\n"
+    )
+    words = outcome_of(folder).sentence()
+    assert "libtpu does not fit TensorFlow" in words
+    assert "tensorflow-tpu==2.19.1" in words
+
+
+def test_a_fault_without_a_chip_is_told_by_what_was_printed_before_it(run):
+    folder = dead(run)
+    folder.crash_path.write_text("Fatal Python error: Segmentation fault\n\nThread 0x1:\n")
+    folder.log_path.write_text("No TPU platform registered. Waiting 1 second and trying again...\n")
+    assert "finds no TPU in this computer" in outcome_of(folder).sentence()
+
+
+def test_an_error_that_python_printed_last_is_told_in_the_words_of_a_tpu(run):
+    folder = dead(run)
+    folder.log_path.write_text(
+        "Traceback (most recent call last):\n  File x\nRuntimeError: The TPU is already in use by "
+        "process with pid 4321.\n"
+    )
+    assert "in use by another process 4321" in outcome_of(folder).sentence()

@@ -24,6 +24,7 @@ from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.worker.compiled import compile_training, connect, sizes_of
 
 CONV = ("conv2d", {"filters": 4, "activation": "relu", "kernel_l2": 0.01})
+NORM = ("batch_normalization", {})
 CASES = {
     # Clipping looks at the gradient of the whole batch, wherever its parts were computed.
     "clipped": ([CONV], {"clip_norm": 0.5, "label_smoothing": 0.1}),
@@ -39,8 +40,14 @@ CASES = {
     ),
     "lamb": ([CONV], {"optimizer": "lamb", "decay_biases": False, "weight_decay": 0.01}),
     "muon": ([CONV], {"optimizer": "muon", "clip_norm": 1.0, "ema_decay": 0.9}),
+    "lars": (
+        [CONV, NORM],
+        {"optimizer": "lars", "decay_biases": False, "weight_decay": 0.01, "sync_batch_norm": "on"},
+    ),
     "dropout": ([CONV, ("dropout", {"rate": 0.3})], {}),
-    "normalized": ([CONV, ("batch_normalization", {})], {"loss": "focal"}),
+    "noise": ([CONV, ("spatial_dropout2d", {"rate": 0.3}), ("gaussian_noise", {})], {}),
+    "normalized": ([CONV, NORM], {"loss": "focal", "sync_batch_norm": "off"}),
+    "synchronized": ([CONV, NORM], {"loss": "focal", "sync_batch_norm": "on"}),
 }
 STEPS = 6
 
@@ -85,7 +92,7 @@ def trained(project):
     second = loop.train(compiled.iterator, STEPS, rates=rates[STEPS:])
     end = trainable.read_state()
     with compiled.averaging.applied():
-        scores = compiled.validation.scores(lambda _fraction: None, lambda: False)
+        scores = compiled.validation.scores(lambda _fraction: None, lambda steps: steps)
     trainable.restore_state(between)
     again = loop.train(compiled.restart(STEPS), STEPS, rates=rates[STEPS:])
     after = trainable.read_state()

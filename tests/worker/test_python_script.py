@@ -80,7 +80,8 @@ def trained(recipe, npz, **options):
 
 
 EVERYTHING = {
-    "optimizer": ["adam", "muon", "adafactor"],
+    "optimizer": ["adam", "muon", "adafactor", "lars"],
+    "rate_scaling": ["none", "linear", "square_root"],
     "schedule": ["constant", "step", "exponential", "cosine", "one_cycle", "plateau"],
     "warmup_epochs": [None, 0.0, 1.5],
     "steps_per_epoch": [None, 7],

@@ -12,7 +12,7 @@ from workbench.worker.pipeline import evaluation_pipeline
 
 pytestmark = pytest.mark.worker
 
-RATES = {"sgd": 0.05, "lamb": 0.02, "lion": 0.001, "adafactor": 0.02, "muon": 0.005}
+RATES = {"sgd": 0.05, "lamb": 0.02, "lars": 2.0, "lion": 0.001, "adafactor": 0.02, "muon": 0.005}
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
-from workbench.core.checks import Analysis, DatasetFacts, analyse
+from workbench.core.checks import Analysis, analyse
 from workbench.core.predict import RunPrediction
 from workbench.core.project import Project
 from workbench.core.project_file import read_project
 from workbench.core.recipe import TrainingRecipe
-from workbench.datasets import all_datasets
+from workbench.core.target_text import limits_of
+from workbench.datasets import facts_of
 from workbench.layers import all_layers
 from workbench.runs.speeds import predict_run, read_speeds
+from workbench.targets import all_targets
 
 NAME = "check"
 HELP = "show shapes, parameters, multiply-adds, memory and problems of a project"
@@ -34,7 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = project.recipe
     if arguments.batch is not None:
         recipe = recipe.with_values(batch_size=arguments.batch)
-    analysis = analyse(project.graph, all_layers(), recipe=recipe, dataset=facts_of(project))
+    analysis = analyse(
+        project.graph,
+        all_layers(),
+        recipe=recipe,
+        dataset=facts_of(project),
+        limits=limits_of(project.target, all_targets()),
+    )
     prediction = _prediction(project, analysis, recipe) if analysis.is_trainable else None
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
@@ -43,20 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
         if prediction is not None:
             print(f"{prediction.sentence()} ({prediction.basis()})")
     return 0 if analysis.is_trainable else 1
-
-
-def facts_of(project: Project) -> DatasetFacts | None:
-    """What the project's data set is known to hold before it is read, if anything."""
-    spec = all_datasets().get(project.dataset.key)
-    if spec is None or spec.shape is None:
-        return None
-    return DatasetFacts(
-        shape=spec.shape,
-        num_classes=len(spec.class_names) or None,
-        title=spec.title,
-        num_train=spec.num_train,
-        num_test=spec.num_test,
-    )
 
 
 def _prediction(project: Project, analysis: Analysis, recipe: TrainingRecipe) -> RunPrediction:

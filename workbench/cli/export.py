@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._service import ask
 from workbench.errors import UsageError
-from workbench.exports import all_exports
+from workbench.exports import run_exports
 from workbench.protocol.messages import Done, Export
 from workbench.runs.folder import find_model
 
@@ -19,14 +19,14 @@ HELP = "write a run as a Keras model, as weights, or as a Python script"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, FORMAT, OUT, --json."""
     parser.add_argument("model", metavar="RUN", help="run folder or run name")
-    parser.add_argument("format", metavar="FORMAT", help=", ".join(all_exports()))
+    parser.add_argument("format", metavar="FORMAT", help=", ".join(run_exports()))
     parser.add_argument("out", metavar="OUT", type=Path)
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes OUT; what stood there before stays when it fails."""
-    formats = all_exports()
+    formats = run_exports()
     if arguments.format not in formats:
         raise UsageError(
             "There is no such format.",

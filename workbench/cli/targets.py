@@ -1,11 +1,18 @@
-"""`workbench targets`: what can train here."""
+"""`workbench targets`: what can train here, and what the environment names."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from typing import Any
 
-from workbench.cli._output import add_json_option, print_json
-from workbench.core.params import defaults
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from workbench.cli._output import add_json_option, print_json, printable
+from workbench.core.target_text import target_text
+from workbench.runs.doctor import OfferedTarget, offered_targets
 from workbench.targets import all_targets
 
 NAME = "targets"
@@ -18,11 +25,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints key, title and description of each target."""
-    for spec in all_targets().values():
-        words = spec.describe(defaults(spec.params))
-        if arguments.json:
-            print_json({"key": spec.key, "title": spec.title, "description": words})
-        else:
-            print(f"{spec.key:16} {spec.title}: {words}")
+    """Prints what there is, one line each, with what keeps it from training."""
+    lines = [_plain(offered) for offered in offered_targets(os.environ)]
+    if arguments.json:
+        for line in lines:
+            print_json(line)
+    else:
+        _print(lines)
     return 0
+
+
+def _plain(offered: OfferedTarget) -> dict[str, Any]:
+    spec, params = offered.spec, offered.choice.params
+    problem = spec.probe(params)
+    return {
+        "key": spec.key,
+        "text": target_text(offered.choice, all_targets()),
+        "title": spec.title,
+        "description": spec.describe(params),
+        "replicas": spec.replicas(params),
+        "is_remote": spec.is_remote(params),
+        "is_ready": problem is None,
+        "problem": problem.to_dict() if problem is not None else None,
+        "found_by": offered.why,
+    }
+
+
+def _print(lines: list[dict[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Target", "What", "Replicas", "State"):
+        table.add_column(heading, header_style="bold", overflow="fold")
+    for line in lines:
+        words = [f"{line['title']}: {line['description']}"]
+        words += [line["found_by"]] if line["found_by"] else []
+        state = "ready" if line["is_ready"] else line["problem"]["what"]
+        replicas = f"{line['replicas']:,}" if line["is_ready"] else ""
+        cells = (line["text"], "; ".join(words), replicas, state)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    Console().print(table)

@@ -13,14 +13,13 @@ from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
 from workbench.cli._turn import wait_for_turn
-from workbench.cli.check import facts_of
 from workbench.core.checks import analyse
 from workbench.core.project import Project
 from workbench.core.project_file import read_project
 from workbench.core.recipe import TrainingRecipe, value_from_text
 from workbench.core.source import parse_source
 from workbench.core.target_text import parse_target
-from workbench.datasets import all_datasets
+from workbench.datasets import all_datasets, facts_of
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished

@@ -14,8 +14,9 @@ from workbench.core.problems import Problem
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.recipe_checks import check_recipe
 from workbench.core.registry import Registry
+from workbench.core.replica_checks import check_split
 from workbench.core.shapes import propagate
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Shape, TargetLimits
 from workbench.core.structure_checks import check_inputs, check_names, check_outputs, check_places
 from workbench.core.words import bytes_text, node_text, shape_text
 
@@ -84,6 +85,7 @@ def analyse(
     *,
     recipe: TrainingRecipe,
     dataset: DatasetFacts | None = None,
+    limits: TargetLimits | None = None,
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 
@@ -92,6 +94,8 @@ def analyse(
         layers: The layer types.
         recipe: How it will be trained: batch size and optimizer set the memory.
         dataset: What is known of the pictures; without it the classes are not checked.
+        limits: Of the target it will be trained on; without them nothing is said of how it
+            suits the recipe.
     """
     facts = dataset or DatasetFacts(None, None, "")
     found = propagate(graph, layers)
@@ -107,6 +111,8 @@ def analyse(
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
     ]
+    if limits is not None:
+        problems += check_split(recipe, limits)
     if dataset is not None:
         problems += _check_pictures(graph, layers, found.shapes, dataset)
     problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))

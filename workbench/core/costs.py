@@ -24,6 +24,7 @@ OPTIMIZER_SLOTS: Mapping[str, int] = {
     "lion": 1,
     "adafactor": 1,
     "muon": 1,
+    "lars": 1,
 }
 """Numbers an optimizer keeps for each learned number."""
 

@@ -181,7 +181,7 @@ class ProgressRules:
         self._since_fall = 0
         self.rate_scale *= recipe.decay_factor
         return (
-            f"The learning rate falls to {recipe.learning_rate * self.rate_scale:.3g}: "
+            f"The learning rate falls to {recipe.peak_rate * self.rate_scale:.3g}: "
             f"{recipe.plateau_patience:,} epochs without a better {_titles(recipe)}."
         )
 

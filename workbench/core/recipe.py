@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,6 +41,10 @@ _FIRST_FIELDS = frozenset(
     }
 )
 """Fields of the first project files, which are always written."""
+
+
+FEW_PER_REPLICA = 32
+"""Pictures whose statistics are too uncertain to normalize by."""
 
 
 class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
@@ -82,6 +87,15 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     steps_per_call: int | None = None
     pipeline: str = "auto"
     threads: int | None = None
+    sync_batch_norm: str = "auto"
+    rate_scaling: str = "none"
+    rate_base_batch: int = 256
+
+    @property
+    def peak_rate(self) -> float:
+        """The learning rate at its full size for this batch; what schedules are shares of."""
+        share = self.batch_size / self.rate_base_batch
+        return self.learning_rate * _SCALES[self.rate_scaling](share)
 
     @property
     def has_weight_decay(self) -> bool:
@@ -89,6 +103,12 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         if self.weight_decay is None:
             return self.optimizer in _DECAYING
         return self.weight_decay > 0
+
+    def syncs_batch_norm(self, batch_size: int, replicas: int) -> bool:
+        """Whether replicas normalize by the whole batch rather than by their part of it."""
+        if self.sync_batch_norm == "auto":
+            return replicas > 1 and batch_size // replicas < FEW_PER_REPLICA
+        return replicas > 1 and self.sync_batch_norm == "on"
 
     def is_used(self, key: str) -> bool:
         """False for a parameter that changes nothing beside the values of the others."""
@@ -107,7 +127,7 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         own default.
         """
         arguments: dict[str, Any] = {}
-        if self.optimizer in {"sgd", "rmsprop"} and self.momentum:
+        if self.optimizer in _WITH_MOMENTUM and self.momentum:
             arguments["momentum"] = self.momentum
         if self.optimizer == "sgd" and self.nesterov:
             arguments["nesterov"] = True
@@ -176,11 +196,21 @@ def recipe_to_plain(recipe: TrainingRecipe) -> dict[str, Any]:
     }
 
 
+_WITH_MOMENTUM = frozenset({"sgd", "rmsprop", "lars"})
+"""Optimizers that take a momentum."""
+
 _DECAYING = frozenset({"adamw", "muon"})
 """Optimizers whose Keras default is a weight decay above zero."""
 
+_SCALES: Mapping[str, Callable[[float], float]] = {
+    "none": lambda _share: 1.0,
+    "linear": lambda share: share,
+    "square_root": math.sqrt,
+}
+"""Scaling -> what a rate is multiplied with for so many times the batch it is meant for."""
+
 _USES: Mapping[str, Callable[[TrainingRecipe], bool]] = {
-    "momentum": lambda recipe: recipe.optimizer in {"sgd", "rmsprop"},
+    "momentum": lambda recipe: recipe.optimizer in _WITH_MOMENTUM,
     "nesterov": lambda recipe: recipe.optimizer == "sgd",
     "validation_share": lambda recipe: recipe.validation == "split",
     "final_share": lambda recipe: recipe.schedule in {"cosine", "one_cycle"},
@@ -190,5 +220,6 @@ _USES: Mapping[str, Callable[[TrainingRecipe], bool]] = {
     "decay_biases": lambda recipe: recipe.has_weight_decay,
     "focal_gamma": lambda recipe: recipe.loss == "focal",
     "mixing_alpha": lambda recipe: recipe.mixing != "none",
+    "rate_base_batch": lambda recipe: recipe.rate_scaling != "none",
 }
 """When a parameter matters; those that are not here always do."""

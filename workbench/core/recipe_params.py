@@ -21,8 +21,19 @@ OPTIMIZERS: Mapping[str, str] = {
     "lion": "Lion",
     "adafactor": "Adafactor",
     "muon": "Muon",
+    "lars": "LARS",
 }
-"""Optimizer key -> Keras class name."""
+"""Optimizer key -> class name: Keras's, but for those of `OWN_OPTIMIZERS`."""
+
+OWN_OPTIMIZERS = frozenset({"lars"})
+"""Optimizers that Keras does not have."""
+
+SCALINGS: Mapping[str, str] = {
+    "none": "none",
+    "linear": "linear",
+    "square_root": "square root",
+}
+"""How the learning rate follows the batch: key -> its name."""
 
 SCHEDULES: Mapping[str, str] = {
     "constant": "constant",
@@ -41,7 +52,8 @@ TRAINING: tuple[Param, ...] = (
         default="adam",
         choices=tuple(OPTIMIZERS),
         titles=OPTIMIZERS,
-        help="How the weights follow the gradient. Adam is a good first choice.",
+        help="How the weights follow the gradient. Adam is a good first choice; LAMB and LARS "
+        "are for batches of thousands.",
     ),
     FloatParam(
         key="learning_rate",
@@ -118,7 +130,7 @@ TRAINING: tuple[Param, ...] = (
         minimum=0.0,
         maximum=1.0,
         is_maximum_excluded=True,
-        help="For SGD and RMSprop: how much of the last step is kept.",
+        help="For SGD, RMSprop and LARS: how much of the last step is kept.",
         is_advanced=True,
     ),
     BoolParam(
@@ -135,6 +147,29 @@ TRAINING: tuple[Param, ...] = (
         minimum=0,
         maximum=2**31 - 1,
         help="Start of all random numbers: the same seed gives the same split, order and start.",
+    ),
+)
+
+_SCALING: tuple[Param, ...] = (
+    ChoiceParam(
+        key="rate_scaling",
+        title="Rate scaling",
+        default="none",
+        choices=tuple(SCALINGS),
+        titles=SCALINGS,
+        help="How the learning rate follows the batch of all replicas together. Linear: twice "
+        "the batch takes twice the rate (Goyal et al., 2017, for SGD). The square root suits "
+        "Adam and LAMB.",
+        group="Schedule",
+    ),
+    IntParam(
+        key="rate_base_batch",
+        title="Rate is for batch",
+        default=256,
+        minimum=1,
+        maximum=65_536,
+        help="The batch that the learning rate is meant for; at others it is scaled.",
+        group="Schedule",
     ),
 )
 
@@ -204,6 +239,7 @@ SCHEDULE: tuple[Param, ...] = (
         help="On a plateau: epochs without a better value after which the learning rate falls.",
         group="Schedule",
     ),
+    *_SCALING,
 )
 
 KEEP: tuple[Param, ...] = (
@@ -311,6 +347,17 @@ EXECUTION: tuple[Param, ...] = (
         maximum=1_024,
         is_optional=True,
         help="Threads that share the computing of a step. Automatic is all cores.",
+        group="Execution",
+    ),
+    ChoiceParam(
+        key="sync_batch_norm",
+        title="Sync batch norm",
+        default="auto",
+        choices=("auto", "on", "off"),
+        titles={"auto": "automatic"},
+        help="On several replicas: whether batch normalization goes by the whole batch, as on "
+        "one device, or each replica by its part, which is faster. Automatic goes by the whole "
+        "batch where a part has fewer than 32 pictures.",
         group="Execution",
     ),
 )

@@ -83,7 +83,7 @@ def _rates(
     if recipe.schedule == "one_cycle":
         climbed = _CYCLE_START + (1 - _CYCLE_START) * steps / max(1, warm_up)
     shares = _SHAPES[recipe.schedule](recipe, steps, warm_up, total_steps, steps_per_epoch)
-    return recipe.learning_rate * np.where(steps < warm_up, climbed, shares)
+    return recipe.peak_rate * np.where(steps < warm_up, climbed, shares)
 
 
 def _constant(_recipe: TrainingRecipe, steps: Array, *_sizes: int) -> Array:

@@ -188,6 +188,8 @@ class DatasetSpec:
         class_names: Names when the source fixes them, else empty.
         num_train, num_test: Published sizes, 0 when unknown.
         needs_download: Fetches from the internet on first use.
+        program: The body of a function of a plain Keras program that returns
+            (x_train, y_train), (x_test, y_test); "" where people bring the pictures.
         load: Called by a worker only.
     """
 
@@ -202,6 +204,7 @@ class DatasetSpec:
     num_train: int = 0
     num_test: int = 0
     needs_download: bool = False
+    program: str = ""
     load: Callable[[LoadContext, Params], LoadedData]
 
 
@@ -258,6 +261,8 @@ class TargetSpec:
         is_offered: Whether menus show it without being asked.
         presets: The parameters that menus show it with; what is missing has its default.
         label: A choice of it in a few words ("8 replicas here"); "" where the title says it.
+        machines: Addresses "HOST" or "HOST:PORT" of the machines that share every batch, each
+            by a process of its own, the leading one first; nothing for a single process.
     """
 
     key: str
@@ -276,6 +281,7 @@ class TargetSpec:
     is_offered: Callable[[], bool] = lambda: True
     presets: tuple[Params, ...] = ({},)
     label: Callable[[Params], str] = lambda params: ""
+    machines: Callable[[Params], Sequence[str]] = lambda params: ()
 
     def replicas(self, params: Params) -> int:
         """How many devices share each batch."""
@@ -292,6 +298,8 @@ class ExportSpec:
         suffix: Ending of the file it writes, e.g. ".keras".
         write: (ExportContext-like object handed by the worker, path) -> None; see
             worker/export.py for what it is handed.
+        needs_weights: It is made of a run; else of a project that was never trained, see
+            worker/export_project.py for what `write` is handed then.
     """
 
     key: str
@@ -299,3 +307,4 @@ class ExportSpec:
     summary: str
     suffix: str
     write: Callable[[Any, str], None]
+    needs_weights: bool = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from workbench.core.params import Params, check_all
 from workbench.core.project import Choice
 from workbench.core.registry import Registry
-from workbench.core.specs import TargetSpec
+from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import ParamError, UsageError
 
 
@@ -50,6 +50,14 @@ def target_text(choice: Choice, targets: Registry[TargetSpec]) -> str:
         return choice.key
     value = spec.write(check_all(spec.params, choice.params)[0])
     return f"{spec.key}:{value}" if value else spec.key
+
+
+def limits_of(choice: Choice, targets: Registry[TargetSpec]) -> TargetLimits:
+    """What training on a chosen target must obey; the usual for one that is not known."""
+    spec = targets.get(choice.key)
+    if spec is None:
+        return TargetLimits()
+    return spec.limits(check_all(spec.params, choice.params)[0])
 
 
 def _checked(spec: TargetSpec, params: Params) -> Params:

@@ -1,5 +1,5 @@
-"""What TensorFlow, libtpu and ssh print when a TPU or the way to it fails, in words, with a
-remedy. One table for the trainer's last event, for dead trainers and for the doctor.
+"""What TensorFlow and libtpu print when a TPU fails, in words, with a remedy. One table for the
+trainer's last event and for dead trainers; what ssh prints is in `remote.ssh_faults`.
 
 The texts were seen (by measuring, in sources, or in reports of others); each has a test.
 """
@@ -7,7 +7,6 @@ The texts were seen (by measuring, in sources, or in reports of others); each ha
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,9 +20,6 @@ Action = Literal[
     "use_ssh",
     "edit_address",
     "change_network",
-    "choose_key",
-    "confirm_host",
-    "set_up",
     "wait",
 ]
 """What a button could do; "" where only a person can."""
@@ -140,7 +136,8 @@ TPU_FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         key="busy",
-        pattern=r"The TPU is already in use by (?:another )?process(?: with pid)?(?P<pid>(?: \d+)?)",
+        pattern=r"The TPU is already in use by (?:another )?process(?: with pid)?"
+        r"(?P<pid>(?: \d+)?)",
         words="The TPU is in use by another process{pid}.",
         fix="`workbench doctor tpu:local` names it; stop that run, or end the process.",
         action="stop_other",
@@ -170,7 +167,8 @@ TPU_FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         key="hbm",
-        pattern=r"(?:CompileTime|Runtime)HbmOom[\s\S]{0,2000}?\((?P<needs>[\d.]+)(?P<unit>[KMGT])\) "
+        pattern=r"(?:CompileTime|Runtime)HbmOom[\s\S]{0,2000}?"
+        r"\((?P<needs>[\d.]+)(?P<unit>[KMGT])\) "
         r"exceeds available HBM \((?P<has>[\d.]+)[KMGT]\)",
         words="It needs {needs} {unit}B per core; this TPU has {has}.",
         fix="Take half the batch, bfloat16, or smaller pictures.",
@@ -241,67 +239,16 @@ TPU_FAULTS: tuple[Fault, ...] = (
 )
 """In the order in which they are looked for."""
 
-SSH_FAULTS: tuple[Fault, ...] = (
-    Fault(
-        key="key_refused",
-        pattern=r"Permission denied \((?:[\w-]+,)*publickey",
-        words="That machine did not accept your ssh key.",
-        fix="Choose the key that it knows; for a TPU VM, `gcloud compute tpus tpu-vm ssh NAME "
-        "--dry-run` prints it.",
-        action="choose_key",
-    ),
-    Fault(
-        key="host_changed",
-        pattern=r"REMOTE HOST IDENTIFICATION HAS CHANGED",
-        words="This address now answers with another identity: the VM was made anew, or "
-        "somebody stands between.",
-        fix="Find out which. Only for a VM made anew, forget its old key and connect again.",
-    ),
-    Fault(
-        key="host_unknown",
-        pattern=r"No [\w-]+ host key is known|Host key verification failed",
-        words="This machine is connected to for the first time: its fingerprint must be confirmed.",
-        fix="Compare the fingerprint with the one that the machine's console shows, and accept it.",
-        action="confirm_host",
-    ),
-    Fault(
-        key="unreachable",
-        pattern=r"Connection refused|[Tt]imed out|Could not resolve hostname|No route to host"
-        r"|Network is unreachable",
-        words="That machine does not answer: it is off, its address is wrong, or a firewall is "
-        "before it.",
-        fix="Start the VM, or correct the address.",
-        action="edit_address",
-    ),
-    Fault(
-        key="no_python",
-        pattern=r"command not found|[Nn]o such file or directory[^\n]*python|python\S*: not found",
-        words="No Python was found on that machine.",
-        fix="Set it up: sudo apt-get install -y python3.11 python3.11-venv",
-        action="set_up",
-    ),
-    Fault(
-        key="disk_full",
-        pattern=r"No space left on device|Disk quota exceeded",
-        words="The disk of that machine is full.",
-        fix="Make room there, and try again.",
-    ),
-)
-"""What ssh prints on its standard error."""
 
-
-def fault_of(
-    text: str, faults: Sequence[Fault] = TPU_FAULTS, *, is_connecting: bool = False
-) -> FoundFault | None:
-    """The first fault of a table that a text tells of; None where it tells of none.
+def fault_of(text: str, *, is_connecting: bool = False) -> FoundFault | None:
+    """The first fault of the table that a text tells of; None where it tells of none.
 
     Args:
         text: An exception with its type's name, or the last lines of a log.
-        faults: The table.
         is_connecting: It comes from starting a TPU.
     """
     text = text[-100_000:]
-    for fault in faults:
+    for fault in TPU_FAULTS:
         if fault.is_connecting and not is_connecting:
             continue
         match = re.search(fault.pattern, text)

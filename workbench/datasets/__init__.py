@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from workbench.core.checks import DatasetFacts
+from workbench.core.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
 
@@ -12,3 +14,17 @@ from workbench.core.specs import DatasetSpec
 def all_datasets() -> Registry[DatasetSpec]:
     """Every dataset source by key."""
     return Registry.from_package("workbench.datasets", DatasetSpec)
+
+
+def facts_of(project: Project) -> DatasetFacts | None:
+    """What the project's data set is known to hold before it is read, if anything."""
+    spec = all_datasets().get(project.dataset.key)
+    if spec is None or spec.shape is None:
+        return None
+    return DatasetFacts(
+        shape=spec.shape,
+        num_classes=len(spec.class_names) or None,
+        title=spec.title,
+        num_train=spec.num_train,
+        num_test=spec.num_test,
+    )

@@ -35,6 +35,7 @@ def cifar_spec(
         num_train=50_000,
         num_test=10_000,
         needs_download=True,
+        program=f"return keras.datasets.{key}.load_data()",
         load=load,
     )
 

@@ -77,5 +77,6 @@ SPEC = DatasetSpec(
     class_names=CLASS_NAMES,
     num_train=NUM_TRAIN,
     num_test=NUM_TEST,
+    program="return keras.datasets.fashion_mnist.load_data()",
     load=_load,
 )

@@ -30,6 +30,25 @@ DOWNLOADS = {
     for part, (name, checksum) in _FILES.items()
 }
 
+_PROGRAM = f'''import gzip
+
+folder = "{_FOLDER}"
+
+
+def read(name):
+    """An array of bytes in the format of MNIST: its header tells the shape."""
+    path = keras.utils.get_file(f"kmnist-{{name}}", folder + name)
+    with gzip.open(path) as file:
+        data = file.read()
+    shape = np.frombuffer(data, ">u4", data[3], 4)
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape)
+
+
+train = read("{_FILES["x_train"][0]}"), read("{_FILES["y_train"][0]}")
+test = read("{_FILES["x_test"][0]}"), read("{_FILES["y_test"][0]}")
+return train, test
+'''
+
 _MAX_BYTES = 64 * 2**20
 
 
@@ -78,5 +97,6 @@ SPEC = DatasetSpec(
     num_train=60_000,
     num_test=10_000,
     needs_download=True,
+    program=_PROGRAM,
     load=_load,
 )

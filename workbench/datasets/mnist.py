@@ -29,5 +29,6 @@ SPEC = DatasetSpec(
     num_train=60_000,
     num_test=10_000,
     needs_download=True,
+    program="return keras.datasets.mnist.load_data()",
     load=_load,
 )

@@ -21,7 +21,8 @@ from workbench.core.layout import node_sizes
 from workbench.core.project import Position, Project, View
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, LayerSpec
+from workbench.core.specs import DatasetSpec, LayerSpec, TargetLimits, TargetSpec
+from workbench.core.target_text import limits_of
 from workbench.document import placement
 from workbench.document.edits import GraphEdit
 from workbench.document.file_writer import FileWriter
@@ -35,6 +36,7 @@ class EditedProject(QObject):
     Args:
         layers: The layer types there are.
         datasets: The data sets there are: the one chosen tells shape and classes.
+        targets: The places to train there are: the one chosen tells how it suits the recipe.
 
     Signals carry what changed; `project_replaced` says that everything did (new, open,
     recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`.
@@ -57,11 +59,13 @@ class EditedProject(QObject):
         layers: Registry[LayerSpec],
         *,
         datasets: Registry[DatasetSpec] | None = None,
+        targets: Registry[TargetSpec] | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._layers = layers
         self._datasets = datasets if datasets is not None else Registry[DatasetSpec]({})
+        self._targets = targets if targets is not None else Registry[TargetSpec]({})
         self._undo_stack = QUndoStack(self)
         self._undo_stack.setUndoLimit(_UNDO_LIMIT)
         self._writer = FileWriter(self)
@@ -93,6 +97,11 @@ class EditedProject(QObject):
     def recipe(self) -> TrainingRecipe:
         """How to train."""
         return self._state.recipe
+
+    @property
+    def target_limits(self) -> TargetLimits:
+        """What training must obey where it is to run."""
+        return limits_of(self._state.target, self._targets)
 
     @property
     def positions(self) -> Mapping[str, Position]:
@@ -175,7 +184,10 @@ class EditedProject(QObject):
         if old.dataset != state.dataset:
             self._told_facts = None
         change = diff(old.graph, state.graph)
-        asks_analysis = bool(change) or old.recipe != state.recipe or old.dataset != state.dataset
+        told = ("recipe", "dataset", "target")
+        asks_analysis = bool(change) or any(
+            getattr(old, key) != getattr(state, key) for key in told
+        )
         if asks_analysis:
             self._analysis = self._analyse()
         if change:
@@ -232,7 +244,13 @@ class EditedProject(QObject):
 
     def _analyse(self) -> Analysis:
         facts = self.dataset_facts
-        return analyse(self._state.graph, self._layers, recipe=self._state.recipe, dataset=facts)
+        return analyse(
+            self._state.graph,
+            self._layers,
+            recipe=self._state.recipe,
+            dataset=facts,
+            limits=self.target_limits,
+        )
 
 
 def with_places(state: Project, places: Mapping[str, Position]) -> Project:

@@ -7,7 +7,9 @@ schedule) is a small class in the script; what comes out otherwise is told in a 
 from __future__ import annotations
 
 from workbench.core.recipe import OPTIMIZERS, TrainingRecipe
+from workbench.core.recipe_params import OWN_OPTIMIZERS, SCALINGS
 from workbench.exports._python_code import call, literal
+from workbench.exports._python_lars import LARS
 
 NOT_DECAYED = ["bias", "gamma", "beta", "alpha"]
 
@@ -49,11 +51,16 @@ class TrainingText:
     Args:
         recipe: The recipe.
         is_logits: The network ends without softmax.
+        has_own_loop: The program has a loop of its own instead of Keras's fit: it tells
+            the optimizer how many `steps` an epoch has, and clips gradients itself.
     """
 
-    def __init__(self, recipe: TrainingRecipe, *, is_logits: bool) -> None:
+    def __init__(
+        self, recipe: TrainingRecipe, *, is_logits: bool, has_own_loop: bool = False
+    ) -> None:
         self._recipe = recipe
         self._is_logits = is_logits
+        self._has_own_loop = has_own_loop
 
     @property
     def needs_tensorflow(self) -> bool:
@@ -65,7 +72,8 @@ class TrainingText:
         return self._recipe.mixing != "none" or self._recipe.random_erasing > 0
 
     @property
-    def _is_one_hot(self) -> bool:
+    def is_one_hot(self) -> bool:
+        """Whether the loss is told shares of classes instead of class numbers."""
         recipe = self._recipe
         is_plain = recipe.loss == "cross_entropy" and not recipe.label_smoothing
         return not is_plain or recipe.mixing != "none"
@@ -83,8 +91,10 @@ class TrainingText:
 
     def helpers(self) -> str:
         """Classes and functions that the training needs, above it."""
-        text = _WARM_UP if self._climbs and self._recipe.schedule != "cosine" else ""
-        if self._recipe.loss == "mean_squared" and self._is_logits:
+        text = LARS if self._recipe.optimizer == "lars" else ""
+        if self._climbs and self._recipe.schedule != "cosine":
+            text += _WARM_UP
+        if self.has_own_loss:
             text += _SQUARED
         return text
 
@@ -99,7 +109,7 @@ class TrainingText:
                 "    weights = len(y_train) / (len(found) * counts)\n"
                 "    class_weight = dict(zip(found.tolist(), weights.tolist()))\n"
             )
-        if self._is_one_hot:
+        if self.is_one_hot:
             text += self._one_hot()
         return text
 
@@ -134,20 +144,31 @@ class TrainingText:
         """The schedule and the optimizer, in lines of the function."""
         recipe = self._recipe
         rate, lines = self._rate()
+        lines = [*self._scaling(), *lines]
         words = [f"{key}={literal(value)}" for key, value in recipe.optimizer_arguments().items()]
-        if recipe.clip_norm is not None:
+        if recipe.clip_norm is not None and not self._has_own_loop:
             words.append(f"global_clipnorm={literal(recipe.clip_norm)}")
-        start = f"optimizer = keras.optimizers.{OPTIMIZERS[recipe.optimizer]}"
+        place = "" if recipe.optimizer in OWN_OPTIMIZERS else "keras.optimizers."
+        start = f"optimizer = {place}{OPTIMIZERS[recipe.optimizer]}"
         lines.append(call(start, [rate, *words], indent=4))
         if not recipe.decay_biases and recipe.has_weight_decay:
             names = f"var_names={_list(NOT_DECAYED)}"
             lines.append(call("optimizer.exclude_from_weight_decay", [names], indent=4))
         return "\n".join(lines)
 
+    def _scaling(self) -> list[str]:
+        """Where the rate comes from, if it is not the recipe's own."""
+        recipe = self._recipe
+        if recipe.rate_scaling == "none":
+            return []
+        how = SCALINGS[recipe.rate_scaling]
+        meant = f"{literal(recipe.learning_rate)} for a batch of {recipe.rate_base_batch}"
+        return [f"    # The rate is {meant}; its scaling is {how}."]
+
     def _rate(self) -> tuple[str, list[str]]:
         """The learning rate as an argument, and the lines that make it."""
         recipe = self._recipe
-        rate = literal(recipe.learning_rate)
+        rate = literal(recipe.peak_rate)
         is_still = recipe.schedule in {"constant", "plateau"}
         if is_still and not self._climbs:
             lines = []
@@ -170,7 +191,7 @@ class TrainingText:
     def _sizes(self) -> list[str]:
         recipe = self._recipe
         steps = recipe.steps_per_epoch or f"-(-len(x_train) // {recipe.batch_size})"
-        lines = [f"    steps = {steps}  # of an epoch"]
+        lines = [] if self._has_own_loop else [f"    steps = {steps}  # of an epoch"]
         if self._climbs or recipe.schedule == "cosine":
             lines.append(f"    total = {recipe.epochs} * steps")
         if self._climbs and recipe.warmup_epochs is None:
@@ -209,29 +230,32 @@ class TrainingText:
 
     def loss(self) -> str:
         """The loss, as a line of compile."""
-        recipe, logits = self._recipe, f"from_logits={self._is_logits}"
-        if recipe.loss == "mean_squared" and self._is_logits:
+        if self.has_own_loss:
             return "        loss=squared_error,"
-        kinds = {
-            "mean_squared": ("MeanSquaredError", []),
-            "focal": (
-                "CategoricalFocalCrossentropy",
-                ["alpha=1.0", f"gamma={literal(recipe.focal_gamma)}", logits],
-            ),
-            "cross_entropy": (
-                f"{'' if self._is_one_hot else 'Sparse'}CategoricalCrossentropy",
-                [logits],
-            ),
-        }
-        kind, words = kinds[recipe.loss]
+        kind, words = self.loss_call()
         return call(f"loss=keras.losses.{kind}", words, ",", indent=8)
+
+    @property
+    def has_own_loss(self) -> bool:
+        """Whether the loss is the function `squared_error` of `helpers`."""
+        return self._recipe.loss == "mean_squared" and self._is_logits
+
+    def loss_call(self) -> tuple[str, list[str]]:
+        """Keras's class of the loss, and its arguments as source."""
+        recipe, logits = self._recipe, f"from_logits={self._is_logits}"
+        if recipe.loss == "mean_squared":
+            return "MeanSquaredError", []
+        if recipe.loss == "focal":
+            gamma = f"gamma={literal(recipe.focal_gamma)}"
+            return "CategoricalFocalCrossentropy", ["alpha=1.0", gamma, logits]
+        return f"{'' if self.is_one_hot else 'Sparse'}CategoricalCrossentropy", [logits]
 
     def metrics(self) -> str:
         """The metrics, as a line of compile."""
         k = self._recipe.top_k
         if k == 1:
             return '        metrics=["accuracy"],'
-        kind = "TopK" if self._is_one_hot else "SparseTopK"
+        kind = "TopK" if self.is_one_hot else "SparseTopK"
         top_k = f'keras.metrics.{kind}CategoricalAccuracy({k}, name="{self._top_k}")'
         return f'        metrics=[\n            "accuracy",\n            {top_k},\n        ],'
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
-from workbench.exports._python_code import (
-    call,
-    comment_text,
-    literal,
-    sequence,
-    square,
-    variable_names,
-)
+from workbench.exports._python_code import call, comment_text, literal, sequence
+from workbench.exports._python_network import layer_lines, names_of, output_of
 from workbench.exports._python_training import TrainingText
-
-_TAKEN = (*dir(builtins), "inputs", "keras", "layers", "np", "tf")
-"""Names that the script uses otherwise."""
 
 _HEAD = '''"""{title}: written by Workbench.
 
@@ -123,22 +112,9 @@ def script(context: Any, file: str) -> str:
 
 def _network(calls: list[Any]) -> str:
     """The body of build_model: a line a layer, in the order that data flows."""
-    names = variable_names((call.name for call in calls), taken=_TAKEN)
-    names |= {call.name: "inputs" for call in calls if call.kind == "Input"}
-    used = {source for call in calls for source in call.inputs}
-    lines = ["    inputs = keras.Input(INPUT_SHAPE)"]
-    lines += [_layer(call, names) for call in calls if call.kind != "Input"]
-    last = next(names[call.name] for call in reversed(calls) if call.name not in used)
-    return "\n".join([*lines, f"    return keras.Model(inputs, {last})\n"])
-
-
-def _layer(layer: Any, names: Mapping[str, str]) -> str:
-    words = [literal(square(key, value)) for key, value in layer.required.items()]
-    for key, value in layer.arguments.items():
-        words.append(f"{key}={literal(square(key, value))}")
-    sources = ", ".join(names[source] for source in layer.inputs)
-    end = f"([{sources}])" if len(layer.inputs) > 1 else f"({sources})"
-    return call(f"{names[layer.name]} = layers.{layer.kind}", words, end, indent=4)
+    names = names_of(calls)
+    lines = ["    inputs = keras.Input(INPUT_SHAPE)", *layer_lines(calls, names)]
+    return "\n".join([*lines, f"    return keras.Model(inputs, {output_of(calls, names)})\n"])
 
 
 def _training(context: Any, text: TrainingText, adapt: str) -> str:

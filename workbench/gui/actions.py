@@ -54,7 +54,15 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "export", "File", "&Export the run…", ("Ctrl+E",), "export", 2,
         "Writes the trained network for use elsewhere.",
     ),
-    ActionSpec("quit", "File", "&Quit", ("Ctrl+Q",), "quit", 3, "Closes the window."),
+    ActionSpec(
+        "export_notebook", "File", "Train on &Colab or Kaggle…", (), "", 3,
+        "Writes a notebook that trains this project on a TPU there.",
+    ),
+    ActionSpec(
+        "read_result", "File", "Read &back results…", (), "", 3,
+        "Makes a run out of the file that such a notebook has left.",
+    ),
+    ActionSpec("quit", "File", "&Quit", ("Ctrl+Q",), "quit", 4, "Closes the window."),
     ActionSpec(
         "settings", "Edit", "Se&ttings…", ("Ctrl+,",), "settings", 9,
         "What the application does, for all projects.",
@@ -73,6 +81,14 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("pause_run", "Run", "&Pause", ("Ctrl+F5",), "pause", 0, "To be resumed later."),
     ActionSpec("stop_run", "Run", "&Stop", ("Shift+F5",), "stop", 0, "Ends it, keeps weights."),
     ActionSpec("show_problems", "Run", "Show &problems", ("F8",), "warning", 1, "All findings."),
+    ActionSpec(
+        "connect", "Run", "&Connect a TPU or another computer…", (), "", 1,
+        "Trains there over your own ssh.",
+    ),
+    ActionSpec(
+        "preflight", "Run", "&Will it train on a TPU?…", (), "", 1,
+        "Looks at the project as a TPU would, with none at hand.",
+    ),
     ActionSpec("open_runs", "Run", "Open the &folder of runs", (), "folder", 2, "Files of runs."),
     ActionSpec("getting_started", "Help", "&Getting started", (), "help", 0, "The first steps."),
     ActionSpec("layer_help", "Help", "&Layers", ("Shift+F1",), "grid", 0, "A page per layer."),

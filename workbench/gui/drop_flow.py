@@ -59,6 +59,8 @@ class DropFlow(QObject):
             self.use_data(f"npz:{drop.paths[0]}")
         elif drop.kind == "weights":
             self._window.runs.load_weights(drop.paths[0])
+        elif drop.kind == "result":
+            self._window.notebooks.read(drop.paths[0])
         else:
             self._window.say(drop.words)
 

@@ -14,9 +14,12 @@ from workbench.gui.widgets.numbers import plural
 from workbench.pictures.folders import ENDINGS, is_hidden
 
 WEIGHTS_SUFFIXES = (".weights.h5", ".h5", ".hdf5", ".keras")
+RESULT_NAME = "workbench_result"
+"""How the file begins that a notebook leaves; browsers add " (1)"."""
+
 _LOOKED_AT = 2000  # entries of a folder that are looked at while the mouse moves
 
-DropKind = Literal["project", "pictures", "class_folders", "arrays", "weights", "unknown"]
+DropKind = Literal["project", "pictures", "class_folders", "arrays", "weights", "result", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ def _sort_single(path: Path) -> Drop | None:
         return Drop("project", (str(path),), f"Drop to open the project “{path.name}”")
     if name.endswith(WEIGHTS_SUFFIXES):
         return Drop("weights", (str(path),), f"Drop to load weights from “{path.name}”")
+    if name.startswith(RESULT_NAME) and name.endswith(".zip"):
+        return Drop("result", (str(path),), f"Drop to read back the results “{path.name}”")
     if name.endswith(".npz"):
         return Drop("arrays", (str(path),), f"Drop to use “{path.name}” as the data set")
     return None

@@ -27,12 +27,14 @@ from workbench.gui.file_flow import FileFlow
 from workbench.gui.help_flow import HelpFlow
 from workbench.gui.layouts import Layouts, focus_next_panel
 from workbench.gui.menus import fill_recent, fill_themes
+from workbench.gui.notebook_flow import NotebookFlow
 from workbench.gui.preload import preload
 from workbench.gui.problems_popup import ProblemsPopup
 from workbench.gui.qt_names import name_own_buttons
 from workbench.gui.run_flow import RunFlow
 from workbench.gui.start_flow import StartFlow
 from workbench.gui.status_line import StatusLine
+from workbench.gui.target_flow import TargetFlow
 from workbench.gui.top_bar import TopBar
 from workbench.gui.view_makers import make_view
 from workbench.gui.view_stack import ViewStack
@@ -64,6 +66,8 @@ class MainWindow(QMainWindow):
         self.files = FileFlow(document, state, self)
         self.start = StartFlow(self)
         self.runs = RunFlow(context, self)
+        self.places = TargetFlow(context, self)
+        self.notebooks = NotebookFlow(context, self)
         self.layouts = Layouts(state, self)
         self.help = HelpFlow(context, self)
         keys = ("welcome", *VIEW_KEYS)
@@ -167,6 +171,8 @@ class MainWindow(QMainWindow):
             "revert": self.files.revert,
             "load_weights": self.runs.ask_weights,
             "export": self.runs.ask_export,
+            "export_notebook": self.notebooks.ask_export,
+            "read_result": self.notebooks.ask_result,
             "quit": self.close,
             "settings": self.help.show_settings,
             "welcome": lambda: self.show_view("welcome"),
@@ -178,6 +184,8 @@ class MainWindow(QMainWindow):
             "pause_run": self.runs.pause,
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
+            "connect": lambda: self.places.ask("connect"),
+            "preflight": lambda: self.places.ask("preflight"),
             "open_runs": lambda: self._open_path(str(self.context.library.home)),
             "getting_started": lambda: self.help.show_page("getting_started"),
             "layer_help": lambda: self.help.show_page("layers"),
@@ -193,6 +201,9 @@ class MainWindow(QMainWindow):
         self.top.view_chosen.connect(self.show_view)
         self.top.train_clicked.connect(self.runs.toggle)
         self.top.next_clicked.connect(self.runs.start)
+        self.top.target_asked.connect(self.places.ask)
+        self.places.said.connect(self.say)
+        self.places.problem_chosen.connect(self.show_problem)
         self.status.problems_clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
         self.files.opened.connect(lambda: self.show_view("design"))
@@ -202,6 +213,9 @@ class MainWindow(QMainWindow):
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
         self.runs.said.connect(self.say)
+        self.notebooks.blocked.connect(self.show_problems)
+        self.notebooks.said.connect(self.say)
+        self.notebooks.read_back.connect(lambda _path: self.show_view("train"))
         self.runs.model_ready.connect(lambda _path: self.show_view("classify"))
         self.views.built.connect(self.layouts.add)
         self.views.built.connect(lambda _key, view: name_own_buttons(view))
@@ -310,6 +324,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.places.close()
         for view in self.views.built_views().values():
             close_background = getattr(view, "close_background", None)
             if close_background is not None:

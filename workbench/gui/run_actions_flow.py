@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
 from workbench.client.background import Background
 from workbench.core.project import Project
 from workbench.errors import WorkbenchError
-from workbench.exports import all_exports
+from workbench.exports import run_exports
 from workbench.gui.context import WindowContext
 from workbench.gui.dialogs.compare_runs import CompareRuns
 from workbench.gui.dialogs.messages import make_box, show_notice
@@ -150,7 +150,7 @@ class RunActions(QObject):
     # writing and deleting ----------------------------------------------------------------
 
     def _export(self, run: RunSummary, key: str) -> None:
-        spec = all_exports()[key]
+        spec = run_exports()[key]
         path = self._ask_path(run, spec.suffix, spec.title)
         if path:
             self.said.emit(f"Exporting {Path(path).name}…")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.core.project_file import PROJECT_SUFFIX, project_text
 from workbench.errors import WorkbenchError
-from workbench.exports import all_exports
+from workbench.exports import run_exports
 from workbench.gui.context import WindowContext
 from workbench.gui.dialogs.messages import ask_choice, show_error, show_notice
 from workbench.gui.dialogs.save_path import ask_save_path
@@ -181,7 +181,7 @@ class RunFlow(QObject):
                 "Train the network, or load weights; then export it.",
             )
             return
-        specs = list(all_exports().values())
+        specs = list(run_exports().values())
         filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
         path, chosen = ask_save_path(
             self._window, f"Export {run.name}", str(Path.home() / run.name), ";;".join(filters)

@@ -176,7 +176,8 @@ def _buffers(report: str) -> Iterator[Buffer]:
 
 
 def _largest_value(text: str) -> tuple[str, tuple[int, ...]]:
-    best, dtype, found = -1, "", ()
+    best, dtype = -1, ""
+    found: tuple[int, ...] = ()
     for match in _VALUE.finditer(text):
         shape = tuple(int(axis) for axis in match[2].split(",") if axis)
         count = 1

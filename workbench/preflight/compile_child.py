@@ -14,9 +14,12 @@ The first line is {"ready": VERSIONS}. What the answers mean is read in `compile
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -33,6 +36,7 @@ _SETTINGS = {
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
 }
 
+_PR_SET_PDEATHSIG = 1
 _MOST_TEXT = 4_000
 _MOST_REPORT = 60_000
 _NUM_LARGEST = 8
@@ -46,6 +50,11 @@ _OP_NAME = re.compile(r'op_name="([^"]*)"')
 
 def main() -> int:
     """Answers orders until stdin ends."""
+    # Linux alone has this compiler: nobody else is left to end us when our parent is killed.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # Some programs take gigabytes: when memory runs out, this process shall go first.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("700", encoding="ascii")
     os.environ.update(_SETTINGS)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not stand between the answers
@@ -77,10 +86,11 @@ class _Compiler:
     """JAX's compile-only client. These modules are private to it: its version is pinned."""
 
     def __init__(self) -> None:
+        from importlib.metadata import version  # noqa: PLC0415
+
         import jax  # noqa: PLC0415 - after the settings, and with a message where it fails
         import jaxlib  # noqa: PLC0415
         import numpy as np  # noqa: PLC0415
-        from importlib.metadata import version  # noqa: PLC0415
         from jax._src import compiler  # noqa: PLC0415
         from jax._src.interpreters import mlir  # noqa: PLC0415
         from jax._src.lib import _jax  # noqa: PLC0415

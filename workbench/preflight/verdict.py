@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from workbench.core.problems import Problem
 from workbench.preflight.rules import batch_words
 from workbench.protocol.preflight import (
+    ESTIMATE_WORDS,
     HONESTY,
     Level,
     Memory,
@@ -20,7 +21,7 @@ TIGHT = 0.85
 
 
 def memory_words(memory: Memory) -> str:
-    """ "0.22 of 15.75 GiB": what a step needs of one core's memory."""
+    """Needs of has, "0.22 of 15.75 GiB": of one core's memory."""
     return f"{memory.needs_bytes / GIB:.2f} of {memory.has_bytes / GIB:.2f} GiB"
 
 
@@ -49,40 +50,44 @@ def verdict_words(
         suggested_per_core: A batch to take instead, or 0.
     """
     honesty = HONESTY[level][:1].upper() + HONESTY[level][1:]
-    return f"{_finding(level, chip, per_core, memory, errors, suggested_per_core)} {honesty}."
-
-
-def _finding(
-    level: Level,
-    chip: ChipChoice,
-    per_core: int,
-    memory: Memory | None,
-    errors: Sequence[Problem],
-    suggested: int,
-) -> str:
     batch = f"a batch of {batch_words(per_core, chip)}"
+    better = suggested_per_core if suggested_per_core != per_core else 0
+    suggested = f"a batch of {batch_words(better, chip)}" if better else ""
     if memory is not None and memory.needs_bytes > memory.has_bytes:
-        words = f"Does not fit: with {batch} a core of {chip.words} would need "
-        words += f"{memory.needs_bytes / GIB:.2f} GiB and has {memory.has_bytes / GIB:.2f} GiB."
-        if suggested:
-            return f"{words} A batch of {batch_words(suggested, chip)} fits."
-        return f"{words} No smaller batch was found to fit."
-    if errors:
+        finding = _too_large(chip, batch, memory, suggested)
+    elif errors:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        return f"Will not train on {chip.words}: {errors[0].title.lower()}{more}."
-    if memory is not None:
-        words = f"Fits on {chip.words}: {memory_words(memory)} of each core with {batch}."
-        if is_tight(memory):
-            words += " That is tight: prefetched batches and validation need some too."
-        if suggested and suggested != per_core:
-            words += f" A batch of {batch_words(suggested, chip)} looks better."
-        return words
-    if level == "rules":
-        return f"No rule speaks against training on {chip.words} with {batch}."
-    return (
-        f"Every operation of a training step with {batch} has its counterpart on "
-        f"{chip.words}; whether it fits into the memory was not looked at."
+        title = errors[0].title[:1].lower() + errors[0].title[1:]
+        finding = f"Will not train on {chip.words}: {title}{more}."
+    elif memory is not None:
+        finding = _fits(chip, batch, memory, suggested)
+    elif level == "rules":
+        finding = f"No rule speaks against training on {chip.words} with {batch}."
+    else:
+        finding = (
+            f"Every operation of a training step with {batch} can be compiled for "
+            f"{chip.words}; whether it fits into the memory was not looked at."
+        )
+    return f"{finding} {honesty}."
+
+
+def _too_large(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
+    words = (
+        f"Does not fit: with {batch} each core of {chip.words} would need "
+        f"{memory.needs_bytes / GIB:.2f} GiB and has {memory.has_bytes / GIB:.2f} GiB."
     )
+    if suggested:
+        return f"{words} {suggested[:1].upper()}{suggested[1:]} fits."
+    return f"{words} No smaller batch was found to fit."
+
+
+def _fits(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
+    words = f"Fits on {chip.words}: {memory_words(memory)} of each core with {batch}."
+    if is_tight(memory):
+        words += " That is tight: prefetched batches and validation need some too."
+    if suggested:
+        words += f" By the {ESTIMATE_WORDS}, {suggested} trains as fast or faster."
+    return words
 
 
 def report_problem(problem: Problem) -> ReportProblem:

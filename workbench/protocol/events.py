@@ -51,6 +51,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
 
     Attributes:
         replicas: Devices that share each batch.
+        per_core_batch: Pictures of a step for each of them; None in logs from before it was
+            told.
         resumed_at_step: Steps that were done before; batches told after them are void. None
             for a run from its start.
         bit_exact: Of a resumed run: True, or the reasons why its figures can differ from
@@ -76,6 +78,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     bit_exact: bool | list[str] | None = None
     keep_by: str = "val_accuracy"
     on: str = ""
+    per_core_batch: int | None = None
     protocol: int = PROTOCOL_VERSION
 
 

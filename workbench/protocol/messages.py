@@ -6,6 +6,17 @@ from __future__ import annotations
 
 import msgspec
 
+from workbench.protocol.preflight import (
+    Estimate,
+    LargestBuffer,
+    Level,
+    LevelState,
+    Memory,
+    PreflightReport,
+    ReportProblem,
+    SweepPoint,
+)
+
 PROTOCOL_VERSION = 1
 
 
@@ -86,9 +97,20 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
     path: str
 
 
+class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
+    """Writes a program that trains a project elsewhere. `project` is project-file text.
+    Answer: Done with the words to show.
+    """
+
+    project: str
+    format: str
+    path: str
+
+
 class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
-    """Makes a run out of a project and a `.weights.h5` or `.keras` file. Answer: Done,
-    whose `path` is the new run folder. `project` is project-file text.
+    """Makes a run out of a project and a `.weights.h5` or `.keras` file, or the `.zip` that an
+    exported notebook leaves. Answer: Done, whose `path` is the new run folder. `project` is
+    project-file text.
     """
 
     project: str
@@ -117,6 +139,25 @@ class FindBatchSize(Request, frozen=True, kw_only=True, tag="find_batch_size"):
     highest: int = 4096
 
 
+class Preflight(Request, frozen=True, kw_only=True, tag="preflight"):
+    """Will a project train on a TPU? None is needed for the answer. Answers: some
+    PreflightStage, with a sweep some PreflightPoint, then PreflightDone.
+
+    Attributes:
+        project: Project-file text.
+        tpu: Name of a TPU, e.g. "v5e-8".
+        batch: Global batch; 0 for the recipe's.
+        level: How deep to look at most.
+        sweep: Try batches from small to large too.
+    """
+
+    project: str
+    tpu: str
+    batch: int = 0
+    level: Level = "compiler"
+    sweep: bool = False
+
+
 class Cancel(Request, frozen=True, kw_only=True, tag="cancel"):
     """Stops the request `target` soon; that one then answers with Failed."""
 
@@ -130,9 +171,11 @@ AnyRequest = (
     | PickTestPictures
     | Evaluate
     | Export
+    | ExportProject
     | LoadWeights
     | FindLearningRate
     | FindBatchSize
+    | Preflight
     | Cancel
 )
 
@@ -287,6 +330,30 @@ class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
     words: str
 
 
+class PreflightStage(Answer, frozen=True, kw_only=True, tag="preflight_stage"):
+    """A level of a preflight has begun, or has ended; with all that is known by then."""
+
+    level: Level
+    state: LevelState
+    words: str = ""
+    problems: list[ReportProblem] = []
+    memory: Memory | None = None
+    estimate: Estimate | None = None
+    largest: list[LargestBuffer] = []
+
+
+class PreflightPoint(Answer, frozen=True, kw_only=True, tag="preflight_point"):
+    """One batch of a preflight's sweep."""
+
+    point: SweepPoint
+
+
+class PreflightDone(Answer, frozen=True, kw_only=True, tag="preflight_done"):
+    """Answer to Preflight."""
+
+    report: PreflightReport
+
+
 class Done(Answer, frozen=True, kw_only=True, tag="done"):
     """The request is finished. Every request ends in Done or Failed."""
 
@@ -311,6 +378,9 @@ AnyAnswer = (
     | LearningRateFound
     | BatchSizeTried
     | BatchSizeFound
+    | PreflightStage
+    | PreflightPoint
+    | PreflightDone
     | Done
     | Failed
 )

@@ -27,6 +27,7 @@ from workbench.protocol.messages import (
     Failed,
     Hello,
     LearningRateFound,
+    PreflightDone,
     TestPictures,
 )
 from workbench.protocol.wire import (
@@ -43,6 +44,7 @@ FINAL_ANSWERS = (
     Evaluation,
     LearningRateFound,
     BatchSizeFound,
+    PreflightDone,
     Done,
     Failed,
 )

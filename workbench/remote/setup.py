@@ -212,6 +212,11 @@ class Setup:
         self._line.call("commit", kind=kind, sha=sha)
 
 
+def needed_bytes(environment: str) -> int:
+    """Room that making an environment takes on a disk."""
+    return _NEEDED_BYTES[environment]
+
+
 def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
     """Makes ready there whatever a run needs, and the run itself.
 

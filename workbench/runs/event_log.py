@@ -12,7 +12,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -53,6 +53,8 @@ _decoder: msgspec.json.Decoder[RunEvent] = msgspec.json.Decoder(RunEvent)
 class EventWriter:
     """Appends events to a log. May be used from several threads.
 
+    `clock` tells the seconds since the epoch that an event is stamped with.
+
     Opening a log that a killed trainer left behind continues its numbers. A disk that
     cannot be written to stops nothing: events wait in memory, the first line that fits says
     why, and all are written in order when there is room again.
@@ -61,8 +63,9 @@ class EventWriter:
         SaveError: the log cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._path = path
+        self._clock = clock
         self._lock = threading.Lock()
         self._seq, is_torn = _end_of(path)
         self._kept = CheckpointKept(step=0, epoch=0)
@@ -128,7 +131,7 @@ class EventWriter:
         self._file.sync()  # not under the lock: a slow disk must not hold up the training
 
     def _append(self, event: RunEvent) -> RunEvent:
-        numbered = msgspec.structs.replace(event, seq=self._seq + 1, time=round(time.time(), 3))
+        numbered = msgspec.structs.replace(event, seq=self._seq + 1, time=round(self._clock(), 3))
         line = _encoder.encode(numbered) + b"\n"
         limit = LONGEST_LINE if isinstance(event, DataReady) else LINE_LIMIT
         if len(line) > limit:

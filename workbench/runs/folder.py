@@ -14,6 +14,7 @@ waiting        it waits for its turn (queue.py)
 origin.json    the machine and the pictures it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
 link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
+machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (tensorboard_log.py)
 
 Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.lock`.
@@ -137,6 +138,10 @@ class RunFolder:
     @property
     def checkpoints_path(self) -> Path:
         return self.path / "checkpoints"
+
+    def machine_path(self, number: int) -> Path:
+        """The folder of another machine's process that was started here; counted from 1."""
+        return self.path / "machines" / str(number)
 
     def request(self) -> RunRequest:
         """What was asked.

@@ -8,6 +8,7 @@ from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
+from workbench.targets._tpu_chips import GENERATIONS, chip_choice
 
 
 @cache
@@ -28,3 +29,12 @@ def target_label(choice: Choice) -> str:
     if spec is None:
         return f"{choice.key} (unknown)"
     return spec.label(check_all(spec.params, choice.params)[0]) or spec.title
+
+
+def tpu_choices() -> dict[str, tuple[tuple[str, str], ...]]:
+    """The TPUs that TensorFlow trains on: generation -> (name, name in words) of each size."""
+    return {
+        generation.name: tuple((size, chip_choice(size).words) for size in generation.sizes)
+        for generation in GENERATIONS
+        if not generation.needs_jax
+    }

@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from workbench.errors import TpuError
 
@@ -26,6 +27,10 @@ _MAX_BYTES = 1 << 20
 _ENDED = (
     "This way to a TPU ended on 2025-04-25: no TPU of today is reached by a grpc address. "
     "Train on a TPU VM over ssh, with ssh:HOST/tpu:local as the target."
+)
+_OTHERS = (
+    (b"SSH-", "That is an ssh server, and not a TPU's grpc port."),
+    (b"HTTP/1", "That is a web server, and not a TPU's grpc port."),
 )
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _DATA, _HEADERS, _RESET, _SETTINGS, _PING, _AWAY = 0, 1, 3, 4, 6, 7
@@ -69,15 +74,17 @@ def _connected(host: str, port: int) -> socket.socket:
     if isinstance(refused, ConnectionRefusedError):
         raise _NotThereError("Nothing listens at that port.", "connection refused")
     if isinstance(refused, TimeoutError):
-        words = f"no answer within {PORT_DEADLINE_S:.0f} s"
-        raise _NotThereError("That machine does not answer: it is off, or a firewall is before it.", words)  # fmt: skip
+        raise _NotThereError(
+            "That machine does not answer: it is off, or a firewall is before it.",
+            f"no answer within {PORT_DEADLINE_S:.0f} s",
+        )
     words = (refused.strerror or str(refused)) if refused else "no address"
     raise _NotThereError("That machine cannot be reached.", words)
 
 
-def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[str | int, ...]]]:
+def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
     """Where a name leads. Asked in a thread: the system's own deadline is much longer."""
-    found: list[tuple[socket.AddressFamily, tuple[str | int, ...]]] = []
+    found: list[tuple[socket.AddressFamily, Any]] = []
 
     def ask() -> None:
         with contextlib.suppress(OSError):
@@ -105,13 +112,10 @@ def _asked(line: socket.socket, authority: bytes) -> tuple[str, str]:
         return "The port closes every connection.", error.strerror or str(error)
     if not greeting:
         return "The port closes every connection.", "closed without a word"
-    if greeting.startswith(b"SSH-"):
-        return "That is an ssh server, and not a TPU's grpc port.", _shown(greeting)
-    if greeting.startswith(b"HTTP/1"):
-        return "That is a web server, and not a TPU's grpc port.", _shown(greeting)
-    if len(greeting) < 9 or greeting[3] != _SETTINGS:
-        return "Something else than a TPU's server answers there.", _shown(greeting)
-    return _devices_in_words(_status(line, greeting, authority))
+    if len(greeting) >= 9 and greeting[3] == _SETTINGS:
+        return _devices_in_words(_status(line, greeting, authority))
+    known = (words for start, words in _OTHERS if greeting.startswith(start))
+    return next(known, "Something else than a TPU's server answers there."), _shown(greeting)
 
 
 def _devices_in_words(status: bytes | None) -> tuple[str, str]:

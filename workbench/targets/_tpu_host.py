@@ -206,7 +206,8 @@ def packages_problem(
     from 0.0.32 on, 2.19.1 names the one it needs.
 
     Args:
-        tensorflow_tpu, libtpu: Versions; those that are installed where None.
+        tensorflow_tpu: Its version; the one that is installed where None.
+        libtpu: Likewise.
     """
     tensorflow_tpu = installed("tensorflow-tpu") if tensorflow_tpu is None else tensorflow_tpu
     libtpu = installed("libtpu") if libtpu is None else libtpu

@@ -78,7 +78,7 @@ def _write(params: Params) -> str:
 
 
 def _kind(params: Params) -> str:
-    """ "local", "grpc" or "name"."""
+    """Which kind of address it is: local, grpc or name."""
     address = params["address"]
     return "local" if address == "local" else "grpc" if "://" in address else "name"
 
@@ -147,12 +147,11 @@ def _probe(params: Params) -> TpuError | None:
 
 
 def _over_ssh(params: Params) -> TpuError:
-    words = ["gcloud compute tpus tpu-vm ssh", params["address"]]
-    words += [f"--{key}={params[key]}" for key in ("zone", "project") if params[key]]
+    named = f"tpu:{_write(params)}"
     return TpuError(
         "A TPU VM is reached over ssh, and not by its name alone.",
-        where=f"tpu:{_write(params)}",
-        fix=f"`{' '.join(words)} --dry-run` prints host, user and key; train there with "
+        where=named,
+        fix=f"`workbench host add {named}` asks gcloud for its address; train there with "
         "ssh:USER@HOST/tpu:local as the target.",
     )
 
@@ -208,6 +207,10 @@ def _describe(params: Params) -> str:
     return f"{host.generation() or 'TPU'}, {words}"
 
 
+def _label(params: Params) -> str:
+    return "TPU here" if _kind(params) == "local" else f"TPU {_write(params)}"
+
+
 SPEC = TargetSpec(
     key="tpu",
     title="TPU",
@@ -223,4 +226,5 @@ SPEC = TargetSpec(
     is_remote=lambda params: _kind(params) == "name",
     probe=_probe,
     is_offered=lambda: bool(TpuHost().chips()),
+    label=_label,
 )

@@ -16,16 +16,24 @@ _BATCH_BYTES = 32 * 2**20
 """Of the pictures as float32: large pictures come in smaller batches."""
 
 Batches = Callable[[], Iterator[Any]]
+Forward = Callable[[Any], Any]
 
 
 def adapt_normalizations(
-    tf: Any, keras: Any, built: BuiltModel, part: PreparedPart, check: Callable[[], None]
+    tf: Any,
+    keras: Any,
+    strategy: Any,
+    built: BuiltModel,
+    part: PreparedPart,
+    *,
+    check: Callable[[], None],
 ) -> int:
     """Adapts every Normalization layer that was given no values, from input to output.
 
     Args:
         tf: TensorFlow.
         keras: Keras on it.
+        strategy: Of `tf.distribute`, in whose scope the model was made.
         built: Its pipeline layers and its model's layers are looked through.
         part: The training part: nothing is learned from the others.
         check: Called between batches; raises when the user has asked to stop.
@@ -37,12 +45,12 @@ def adapt_normalizations(
     count = 0
     for number, layer in enumerate(pipeline):
         if _wants_adapting(keras, layer):
-            _adapt(tf, layer, _batches(keras, part, pipeline[:number], check))
+            _adapt(tf, layer, _batches(tf, part, _host(pipeline[:number]), check))
             count += 1
     for layer in built.model.layers:
         if _wants_adapting(keras, layer):
-            before = keras.Model(built.model.inputs, layer.input)
-            _adapt(tf, layer, _batches(keras, part, [*pipeline, before], check))
+            before = _device(tf, strategy, keras.Model(built.model.input, layer.input))
+            _adapt(tf, layer, _batches(tf, part, _after(_host(pipeline), before), check))
             count += 1
     return count
 
@@ -54,13 +62,44 @@ def _wants_adapting(keras: Any, layer: Any) -> bool:
 def _adapt(tf: Any, layer: Any, batches: Batches) -> None:
     shape = np.shape(next(batches()))[1:]
     signature = tf.TensorSpec((None, *shape), tf.float32)
-    layer.adapt(tf.data.Dataset.from_generator(batches, output_signature=signature))
+    # Keras's own adapting mixes types in a layer that computes in bfloat16, and fails.
+    twin = type(layer).from_config({**layer.get_config(), "dtype": "float32"})
+    twin.adapt(tf.data.Dataset.from_generator(batches, output_signature=signature))
+    for own, learned in zip(layer.weights, twin.weights, strict=True):
+        own.assign(learned.numpy())
+    layer.finalize_state()
 
 
-def _batches(
-    keras: Any, part: PreparedPart, layers: Sequence[Any], check: Callable[[], None]
-) -> Batches:
-    """Makes iterators over float32 batches of what comes out of `layers`."""
+def _host(layers: Sequence[Any]) -> Forward:
+    """What the layers of the input pipeline give, computed on the processor."""
+    return lambda pictures: through(pictures, layers, training=False)
+
+
+def _after(first: Forward, second: Forward) -> Forward:
+    return lambda pictures: second(first(pictures))
+
+
+def _device(tf: Any, strategy: Any, model: Any) -> Forward:
+    """What a part of the model gives, computed where the model lives, as one function: Keras has
+    some operations compiled for the processor that other builds of TensorFlow cannot compile.
+    """
+
+    def of_replica(pictures: Any) -> Any:
+        return model(pictures, training=False)
+
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]
+    def compute(pictures: Any) -> Any:
+        return strategy.run(of_replica, args=(pictures,))
+
+    def forward(pictures: Any) -> Any:
+        outputs = compute(tf.convert_to_tensor(pictures))
+        return strategy.experimental_local_results(outputs)[0]  # all have computed the same
+
+    return forward
+
+
+def _batches(tf: Any, part: PreparedPart, forward: Forward, check: Callable[[], None]) -> Batches:
+    """Makes iterators over float32 batches of what `forward` makes of the pictures."""
     picture_bytes = 4 * int(np.prod(part.x.shape[1:]))
     size = max(1, min(_MOST_AT_ONCE, _BATCH_BYTES // picture_bytes))
 
@@ -68,7 +107,7 @@ def _batches(
         for start in range(0, len(part), size):
             check()
             pictures = np.asarray(part.x[start : start + size], np.float32)
-            outputs = through(pictures, layers, training=False)
-            yield np.asarray(keras.ops.convert_to_numpy(outputs), np.float32)
+            outputs = forward(pictures)
+            yield tf.cast(outputs, tf.float32).numpy()
 
     return batches

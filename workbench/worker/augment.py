@@ -21,12 +21,22 @@ from workbench.worker.augment_warp import Sampling, warp_by_arithmetic, warp_by_
 
 _SEED_STRIDE = 4096
 
+ALL_ROWS = slice(None)
+"""Of a batch."""
+
 Augmentation = Callable[[Any, Any], Any]
 """(pictures (batch, height, width, channels), step) -> pictures; shapes must be known."""
 
 
 def augmentation(
-    tf: Any, layers: Sequence[Any], *, seed: int, dtype: str = "float32", jit: bool = True
+    tf: Any,
+    layers: Sequence[Any],
+    *,
+    seed: int,
+    dtype: str = "float32",
+    jit: bool = True,
+    rows: slice = ALL_ROWS,
+    batch_size: int = 0,
 ) -> Augmentation:
     """Makes the function that runs the layers in training.
 
@@ -37,6 +47,9 @@ def augmentation(
         dtype: Type of the pictures that are given back; where no layer runs, they stay as
             they are.
         jit: Compile with XLA; else TensorFlow's own operations, equal but for rounding.
+        rows: Which rows of each batch it will be handed: they are changed as they would be
+            within the whole batch. Other rows than all only where `draws_one_by_one`.
+        batch_size: Rows of the whole batch, where it is handed some of them.
     """
     if not layers:
         return lambda pictures, step: pictures
@@ -45,8 +58,12 @@ def augmentation(
     for number, (known, group) in enumerate(groups):
         is_last = number == len(groups) - 1
         out = dtype if is_last else "float32"
-        make = _fused if known else _as_keras_has_them
-        parts.append(make(tf, group, seed=seed + number * _SEED_STRIDE, dtype=out, jit=jit))
+        first_seed = seed + number * _SEED_STRIDE
+        if known:
+            draw = _drawing(tf, group, seed=first_seed, rows=rows, batch_size=batch_size)
+            parts.append(_fused(tf, group, draw, dtype=out, jit=jit))
+        else:
+            parts.append(_as_keras_has_them(tf, group, seed=first_seed, dtype=out))
 
     def augment(pictures: Any, step: Any) -> Any:
         for part in parts:
@@ -65,10 +82,29 @@ def _is_known(layer: Any) -> bool:
     return name in MOVES or name in BENDS
 
 
-def _fused(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str, jit: bool) -> Augmentation:
-    """The known layers `layers` as one function."""
+def draws_one_by_one(layers: Sequence[Any]) -> bool:
+    """True when the numbers for some rows of a batch can be drawn without the other rows."""
+    return all(_is_known(one) or getattr(one, "generator", None) is None for one in layers)
+
+
+def _drawing(
+    tf: Any, layers: tuple[Any, ...], *, seed: int, rows: slice, batch_size: int
+) -> Callable[[Any, Any], Any]:
+    """(pictures, step) -> the random numbers of the known layers, (batch, numbers)."""
+    count = max(sum(_num_draws(layer) for layer in layers), 1)
+
+    def draw(pictures: Any, step: Any) -> Any:
+        size = pictures.shape[0] if rows == ALL_ROWS else batch_size
+        return tf.random.stateless_uniform((size, count), _pair(tf, seed, step))[rows]
+
+    return draw
+
+
+def _fused(
+    tf: Any, layers: tuple[Any, ...], draws: Callable[[Any, Any], Any], *, dtype: str, jit: bool
+) -> Augmentation:
+    """The known layers `layers` as one function, with the numbers that `draws` gives."""
     warp = warp_by_arithmetic if jit else warp_by_operation
-    count = sum(_num_draws(layer) for layer in layers)
 
     def compute(pictures: Any, numbers: Any) -> Any:
         draw = _drawn(tf.unstack(numbers, axis=1))
@@ -85,11 +121,7 @@ def _fused(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str, jit: bool
 
     compiled = tf.function(compute, autograph=False, jit_compile=True) if jit else compute
 
-    def augment(pictures: Any, step: Any) -> Any:
-        shape = (pictures.shape[0], max(count, 1))
-        return compiled(pictures, tf.random.stateless_uniform(shape, _pair(tf, seed, step)))
-
-    return augment
+    return lambda pictures, step: compiled(pictures, draws(pictures, step))
 
 
 def _num_draws(layer: Any) -> int:
@@ -137,15 +169,12 @@ def _moved(
     return warp(tf, pictures, combined(matrices), _sampling(members))
 
 
-def _as_keras_has_them(
-    tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str, jit: bool
-) -> Augmentation:
+def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str) -> Augmentation:
     """Other layers: as Keras has them, but drawing from (seed, step) alone.
 
     Keras keeps a running state in each layer, so that with two batches in the making the
     numbers would depend on which is faster.
     """
-    del jit
     generators = [getattr(layer, "generator", None) for layer in layers]
 
     def augment(pictures: Any, step: Any) -> Any:

@@ -17,6 +17,7 @@ from workbench.worker.build import BuiltModel
 from workbench.worker.evaluator import Evaluator
 from workbench.worker.loop import TrainingLoop
 from workbench.worker.plan import Tell, settle_plan, settled_before
+from workbench.worker.shards import WHOLE, Share
 from workbench.worker.sizes import Sizes, sizes_of
 from workbench.worker.trainable import StartStep, Task, Trainable
 
@@ -79,10 +80,12 @@ class Connected:
     Attributes:
         strategy: Of `tf.distribute`.
         limits: What training there must obey.
+        share: Which part of each batch this machine computes.
     """
 
     strategy: Any
     limits: TargetLimits = field(default_factory=TargetLimits)
+    share: Share = WHOLE
 
     @property
     def replicas(self) -> int:
@@ -129,7 +132,9 @@ def compile_training(
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    task = Task(tf, keras, project, data, target.strategy, sizes, limits=target.limits)
+    task = Task(
+        tf, keras, project, data, target.strategy, sizes, limits=target.limits, share=target.share
+    )
     if plan is None:
         settled = settle_plan(task, measure=measure, tell=tell or _tell_nobody, check=check)
     else:

@@ -19,6 +19,7 @@ from workbench.worker.loop import CallLength, Scores, StepResults
 from workbench.worker.nonfinite import Rates, Replay
 from workbench.worker.position import Position
 from workbench.worker.progress import Teller, finite
+from workbench.worker.shards import WHOLE
 from workbench.worker.stop import StopSwitch
 from workbench.worker.time_spent import TimeLedger
 
@@ -86,9 +87,10 @@ class EpochTrainer:
         position, number = self._position, self._position.epochs_done + 1
         words = f"poch {number:,} of {self._sizes.epochs:,}"
         while left := self._sizes.steps_per_epoch - position.steps_of_epoch:
-            if self._stop.is_on:
+            steps = self._stop.meet(min(self._call.steps, left))
+            if not steps:
                 return None
-            self._steps(number, left)
+            self._steps(number, steps)
             self._teller.phase("training", f"E{words}")
             after_call()
             spent = self._ledger.due()
@@ -101,10 +103,9 @@ class EpochTrainer:
             return None  # stopped: it will be validated as a whole when the run goes on
         return self._tell_epoch(number, scores), scores
 
-    def _steps(self, epoch: int, left: int) -> None:
-        """Trains and tells the steps of one call, at most `left`."""
+    def _steps(self, epoch: int, steps: int) -> None:
+        """Trains and tells the steps of one call."""
         position = self._position
-        steps = min(self._call.steps, left)
         if not self._scales or self._scales[-1][1] != self._rules.rate_scale:
             self._scales.append((position.step, self._rules.rate_scale))
         rates = self._rates(position.step, steps)
@@ -144,7 +145,11 @@ class EpochTrainer:
             raise self.diverged("the loss is not a number", step, self._found(step))
 
     def _found(self, bad_step: int) -> str:
-        """Where the values of a step stopped being finite, in words."""
+        """Where the values of a step stopped being finite, in words; "" where several machines
+        train: they cannot go back together.
+        """
+        if self._compiled.loop.share != WHOLE:
+            return ""
         self._teller.phase("diagnosing", "Looking for the layer that went wrong")
         culprit = self._replay.find(bad_step)
         return culprit.words if culprit is not None else ""
@@ -157,7 +162,7 @@ class EpochTrainer:
 
     def diverged(self, what: str, step: int, found: str = "") -> DivergedError:
         """The error of values that are no numbers."""
-        rate = self._recipe.learning_rate
+        rate = self._recipe.peak_rate
         return DivergedError(what, step=step, learning_rate=rate, found=found)
 
     def scores(
@@ -173,13 +178,10 @@ class EpochTrainer:
         """
         if evaluator is None:
             return None
-
-        def is_stopped() -> bool:
-            return not to_the_end and self._stop.is_on
-
         self._teller.phase(phase, text, 0.0)
+        meet = partial(self._stop.meet, to_the_end=to_the_end)
         with self._ledger.spending("validation"):
-            return evaluator.scores(partial(self._teller.phase, phase, text), is_stopped)
+            return evaluator.scores(partial(self._teller.phase, phase, text), meet)
 
     def _tell_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
         position, sizes = self._position, self._sizes

@@ -45,26 +45,24 @@ class Evaluator:
         self._top_k = top_k
         self._num_steps = -(-len(part) // size)
         self._steps = 1
-        self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size)
+        self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size, share=loop.share)
 
-    def scores(
-        self, tell: Callable[[float], None], is_stopped: Callable[[], bool]
-    ) -> Scores | None:
+    def scores(self, tell: Callable[[float], None], meet: Callable[[int], int]) -> Scores | None:
         """Means over all pictures; None when stopped on the way.
 
         Args:
             tell: Told the fraction done, 0..1.
-            is_stopped: Asked between calls.
+            meet: Steps of the next call -> as many as it shall have; 0 to stop.
         """
         iterator = self._loop.distribute(self._dataset)
         sums: list[Any] | None = None
         done = 0
         while done < self._num_steps:
-            if is_stopped():
+            # The length of a call is remembered: the next evaluation starts with it.
+            steps = meet(min(self._steps, self._num_steps - done))
+            if not steps:
                 return None
             started = time.monotonic()
-            # The length of a call is remembered: the next evaluation starts with it.
-            steps = min(self._steps, self._num_steps - done)
             sums = self._loop.evaluate(iterator, steps, sums)
             done += steps
             tell(done / self._num_steps)

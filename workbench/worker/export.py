@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,18 +11,17 @@ import msgspec
 import numpy as np
 
 from workbench.core.graph import Graph
-from workbench.core.names import keras_names
-from workbench.core.params import check_all
 from workbench.core.project_file import graph_from_plain
 from workbench.core.recipe import TrainingRecipe, recipe_from
 from workbench.errors import InputError, SaveError
-from workbench.exports import all_exports
+from workbench.exports import run_exports
 from workbench.layers import all_layers
 from workbench.protocol.messages import AnyAnswer, Done
 from workbench.protocol.messages import Export as ExportRequest
 from workbench.runs.model_card import ModelCard
 from workbench.worker.build import assign_weights, build_model
 from workbench.worker.foreign_weights import read_foreign_weights
+from workbench.worker.keras_calls import KerasCall, keras_calls
 from workbench.worker.model_runner import Runner, load_runner
 from workbench.worker.session import Job
 from workbench.worker.weights_layout import weights_layout
@@ -34,25 +30,6 @@ NUM_COMPARED = 8
 """Pictures that the model and its export are compared on."""
 
 _TOLERANCE = 1e-4
-
-
-@dataclass(frozen=True)
-class KerasCall:
-    """One layer as Keras is told to make it.
-
-    Attributes:
-        name: Unique name of the layer.
-        kind: Keras class, e.g. "Conv2D"; "Input" for the picture.
-        required: The arguments that have no default, in Keras's order.
-        arguments: Other arguments that differ from Keras's own defaults.
-        inputs: Names of the layers it is called on.
-    """
-
-    name: str
-    kind: str
-    required: Mapping[str, Any]
-    arguments: Mapping[str, Any]
-    inputs: tuple[str, ...]
 
 
 class ExportContext:
@@ -91,16 +68,7 @@ class ExportContext:
 
     def keras_calls(self) -> list[KerasCall]:
         """The network as Keras calls in order, without arguments that Keras chooses itself."""
-        layers, names = all_layers(), keras_names(self.graph)
-        calls = []
-        for node_id in self.graph.order:
-            node = self.graph.nodes[node_id]
-            spec = layers[node.kind]
-            params, _ = check_all(spec.params, node.params)
-            inputs = tuple(names[source] for source in self.graph.sources(node_id))
-            arguments = _telling(self.keras, spec.title, spec.keras_arguments(params))
-            calls.append(KerasCall(names[node_id], spec.title, *arguments, inputs))
-        return calls
+        return keras_calls(self.keras, self.graph)
 
     def pictures(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The pictures of the comparison: noise, the same each time; uint8 (8, h, w, c)."""
@@ -145,25 +113,6 @@ class ExportContext:
             )
 
 
-def _telling(
-    keras: Any, kind: str, arguments: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Splits arguments into those Keras requires and those that differ from its defaults."""
-    if kind == "Input":
-        return {}, {}
-    chosen = inspect.signature(getattr(keras.layers, kind).__init__).parameters
-    required = [key for key, p in chosen.items() if p.default is p.empty and key in arguments]
-    told = {}
-    for key, value in arguments.items():
-        default = chosen[key].default if key in chosen else inspect.Parameter.empty
-        is_same = value == default or (value == "linear" and default is None)
-        if key not in required and (
-            not is_same or isinstance(value, bool) != isinstance(default, bool)
-        ):
-            told[key] = value
-    return {key: arguments[key] for key in required}, told
-
-
 def export(job: Job, request: ExportRequest) -> AnyAnswer:
     """Writes the file and says how close its answers are to the model's.
 
@@ -171,14 +120,14 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
         InputError: no such format.
         SaveError: the file could not be written, or its answers differ.
     """
-    spec = all_exports().get(request.format)
+    spec = run_exports().get(request.format)
     if spec is None:
         raise InputError(
             "There is no such export format.",
             received=request.format,
-            expected="one of " + ", ".join(all_exports()),
+            expected="one of " + ", ".join(run_exports()),
         )
-    path = _with_suffix(Path(request.path), spec.suffix)
+    path = with_suffix(Path(request.path), spec.suffix)
     runner = job.runner(request.model)
     job.progress(f"Writing {path.name}")
     with ExportContext(runner, job.keras()) as context:
@@ -191,6 +140,6 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
     return Done(id=job.id, text=text, path=str(path))
 
 
-def _with_suffix(path: Path, suffix: str) -> Path:
+def with_suffix(path: Path, suffix: str) -> Path:
     """The path with the format's own ending, which Keras insists on."""
     return path if path.name.endswith(suffix) else path.with_name(path.name + suffix)

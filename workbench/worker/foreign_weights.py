@@ -20,7 +20,13 @@ from workbench.worker import read_weights
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
 """Where a `.keras` file holds its weights."""
 
+RESULT_MEMBERS = ("weights.weights.h5", "history.json", "card.json")
+"""What a notebook's result holds, and nothing else."""
+
+_MAX_FILE_BYTES = 16 << 30
 _MAX_HEAD_BYTES = 1 << 20
+_MEMBERS = {".keras": KERAS_WEIGHTS_MEMBER, ".zip": RESULT_MEMBERS[0]}
+_MAX_RESULT_EXTRA = 128 << 20  # curve and card
 _DEADLINE_S = 20
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "HDF5_USE_FILE_LOCKING": "FALSE", "LC_ALL": "C.UTF-8"}
 
@@ -68,7 +74,7 @@ def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndar
     """Reads a `.weights.h5` or `.keras` file along the expected names only.
 
     Args:
-        path: The file, which nobody vouches for.
+        path: The file, which nobody vouches for; or a notebook's result (`.zip`).
         layout: What it must hold.
 
     Returns:
@@ -82,8 +88,10 @@ def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndar
     total = sum(array.num_bytes for array in expected.values())
     order = {
         "path": _regular(path),
-        "member": KERAS_WEIGHTS_MEMBER if path.suffix.lower() == ".keras" else "",
-        "max_bytes": 8 * total + (64 << 20),
+        "member": _MEMBERS.get(path.suffix.lower(), ""),
+        "only": _only(path),
+        "max_bytes": 8 * total + (64 << 20) + (_MAX_RESULT_EXTRA if _only(path) else 0),
+        "max_member_bytes": 8 * total + (64 << 20),
         "out_bytes": total + _MAX_HEAD_BYTES,
         "memory_bytes": (1 << 30) + 3 * total,
         "cpu_s": _DEADLINE_S,
@@ -104,7 +112,9 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
     order = {
         "path": _regular(path),
         "member": member,
-        "max_bytes": max(max_bytes, path.stat().st_size),
+        "only": _only(path),
+        "max_bytes": _MAX_FILE_BYTES,
+        "max_member_bytes": max_bytes,
         "out_bytes": max_bytes + _MAX_HEAD_BYTES,
         "memory_bytes": (1 << 30) + 3 * max_bytes,
         "cpu_s": _DEADLINE_S,
@@ -115,6 +125,10 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
     if head.error:
         raise _unreadable(path, head.error)
     return data
+
+
+def _only(path: Path) -> list[str]:
+    return list(RESULT_MEMBERS) if path.suffix.lower() == ".zip" else []
 
 
 def _regular(path: Path) -> str:

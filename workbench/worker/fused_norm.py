@@ -14,6 +14,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from workbench.worker.synced_norm import moments_of_all_replicas
+
 _PICTURES = 4  # axes of a batch of pictures
 _VECTORS = 2
 
@@ -32,14 +34,23 @@ def fused_batch_normalization(keras: Any) -> Any:
 
         def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
             rank = len(inputs.shape)
-            if mask is not None or rank not in {_VECTORS, _PICTURES}:
+            is_training = bool(training and self.trainable)
+            # The operation takes its statistics from what it is given alone.
+            needs_others = is_training and self.synchronized
+            if mask is not None or rank not in {_VECTORS, _PICTURES} or needs_others:
                 return super().call(inputs, training=training, mask=mask)
             is_whole = inputs.shape[-1] % _VECTOR_LANES == 0
             inputs = tf.cast(inputs, self.compute_dtype if is_whole else tf.float32)
             pictures = inputs if rank == _PICTURES else inputs[:, tf.newaxis, tf.newaxis, :]
-            result = self._normalized(pictures, is_training=bool(training and self.trainable))
+            result = self._normalized(pictures, is_training=is_training)
             result = tf.cast(result, self.compute_dtype)
             return result if rank == _PICTURES else result[:, 0, 0, :]
+
+        def _moments(self, inputs: Any, mask: Any) -> tuple[Any, Any]:
+            if self.synchronized and mask is None:
+                return moments_of_all_replicas(tf, inputs)
+            mean, variance = super()._moments(inputs, mask)
+            return mean, variance
 
         def _normalized(self, pictures: Any, *, is_training: bool) -> Any:
             ones = tf.ones_like(self.moving_mean)

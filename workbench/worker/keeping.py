@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import msgspec
@@ -19,6 +18,7 @@ from workbench.runs.model_card import ModelCard
 from workbench.worker.build import assign_weights, read_weights
 from workbench.worker.checkpoint import snapshot, weights_of
 from workbench.worker.checkpoint_keeper import CheckpointKeeper, Keepsake, Weights, are_finite
+from workbench.worker.company import KeptModel
 from workbench.worker.compiled import Compiled
 from workbench.worker.position import Facts, Position
 from workbench.worker.progress import Teller
@@ -30,14 +30,6 @@ _RETRY_S = 1.0
 
 class NotFiniteError(ArithmeticError):
     """A weight is NaN or infinite: there is nothing worth keeping."""
-
-
-@dataclass(frozen=True)
-class KeptModel:
-    """Weights that classify, and the epoch they are of."""
-
-    weights: Weights
-    epoch: int
 
 
 class Keeping:

@@ -1,10 +1,13 @@
-"""LoadWeights: a project and somebody's weights file become a run that classifies."""
+"""LoadWeights: a project and somebody's weights file, or what a notebook has left, become a run
+that classifies.
+"""
 
 from __future__ import annotations
 
 import shutil
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,6 +15,7 @@ import msgspec
 from workbench.core.params import check_all
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain, parse_project
+from workbench.core.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
@@ -24,6 +28,8 @@ from workbench.worker.build import BuiltModel, assign_weights
 from workbench.worker.foreign_weights import read_foreign_weights
 from workbench.worker.model_card_file import read_any_card
 from workbench.worker.model_runner import build_whole
+from workbench.worker.result_events import finished_event, write_result_events
+from workbench.worker.result_file import Result, is_result, read_result
 from workbench.worker.session import Job
 from workbench.worker.sources import fit_of
 from workbench.worker.versions import versions
@@ -40,24 +46,55 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     path = Path(request.weights)
     _check_ending(path)
     project = parse_project(request.project, "the project")
+    result = None
+    if is_result(path):
+        job.progress(f"Reading {path.name}")
+        result = read_result(path)
+        project = _as_trained(project, result)
     keras = job.keras()
     job.progress(f"Reading {path.name}")
     built = build_whole(keras, project.graph, "the project")
     arrays = read_foreign_weights(path, weights_layout(built))
     assign_weights(built, arrays)
-    names, note = _class_names(job, request.class_names, project, path, built)
+    told = result.card.class_names if result is not None else ()
+    names, note = _class_names(job, request.class_names or told, project, path, built)
     job.check_cancelled()
-    run = _make_run(project, path, _card(project, built, names, path), arrays)
-    return Done(id=job.id, text=f"Loaded the weights of {path.name}. {note}".strip(), path=run)
+    card = _card(project, built, names, path)
+    if result is not None:
+        card = _with_scores(card, result, project)
+    run = _make_run(project, path, card, arrays, result)
+    words = "Read back" if result is not None else "Loaded the weights of"
+    return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=run)
+
+
+def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard:
+    """The model card as a trainer would have written it at the end of this curve."""
+    finished, num_epochs = finished_event("", result), len(result.history.epochs)
+    is_best = project.recipe.keep == "best" and result.card.best_epoch > 0
+    return msgspec.structs.replace(
+        card,
+        precision=result.card.precision,
+        versions=dict(result.card.versions),
+        epochs_done=num_epochs,
+        kept_epoch=result.card.best_epoch if is_best else num_epochs,
+        best=finished.best,
+        test=finished.test,
+    )
+
+
+def _as_trained(project: Project, result: Result) -> Project:
+    """The project with the recipe that the notebook had, where that is a valid one."""
+    recipe, errors = recipe_from(result.card.recipe)
+    return project if errors else replace(project, recipe=recipe)
 
 
 def _check_ending(path: Path) -> None:
-    if not path.name.lower().endswith((".weights.h5", ".h5", ".keras")):
+    if not path.name.lower().endswith((".weights.h5", ".h5", ".keras", ".zip")):
         raise WeightsError(
             "This is not a weights file.",
             where=str(path),
             received=path.suffix or "a name without ending",
-            expected="a file that ends in .weights.h5 or .keras",
+            expected="a file that ends in .weights.h5 or .keras, or a notebook's result (.zip)",
         )
 
 
@@ -78,7 +115,7 @@ def _class_names(
                 expected=f"{units}, one for each output of the last layer",
             )
         return list(asked), ""
-    for names in (_names_inside(path), _names_of_data(job, project)):
+    for names in (_names_inside(path), names_of_data(job, project)):
         if len(names) == units:
             return list(names), ""
     numbered = [f"class {number}" for number in range(units)]
@@ -94,7 +131,8 @@ def _names_inside(path: Path) -> Sequence[str]:
         return ()
 
 
-def _names_of_data(job: Job, project: Project) -> Sequence[str]:
+def names_of_data(job: Job, project: Project) -> Sequence[str]:
+    """The class names of a project's data set; () where it is not at hand."""
     spec = all_datasets().get(project.dataset.key)
     if spec is None:
         return ()
@@ -130,12 +168,17 @@ def _title(project: Project, path: Path) -> str:
     return f"{project.title or 'Weights'} ({path.name})"
 
 
-def _make_run(project: Project, path: Path, card: ModelCard, arrays: Arrays) -> str:
+def _make_run(
+    project: Project, path: Path, card: ModelCard, arrays: Arrays, result: Result | None
+) -> str:
     """Writes the run folder; removes it again when that fails half-way."""
     run = create_run(project, title=card.title)
     try:
         checksum = write_arrays(run.weights_path, arrays)
-        _write_events(run, project, path)
+        if result is not None:
+            write_result_events(run, result, project.recipe, path.name)
+        else:
+            _write_events(run, project, path)
         # Last: a run is one that classifies as soon as it has a card.
         write_card(run.path, msgspec.structs.replace(card, checksum=checksum))
     except BaseException:

@@ -17,6 +17,7 @@ import numpy as np
 from workbench.core.recipe import TrainingRecipe
 from workbench.worker.build import BuiltModel
 from workbench.worker.losses import Weights
+from workbench.worker.shards import WHOLE, Share, iterate
 from workbench.worker.step_math import StepMath
 
 CALL_S = 0.12
@@ -114,6 +115,7 @@ class TrainingLoop:
             compile by themselves, and on processors collectives do not go through XLA.
         recipe: Loss, smoothing, clipping, what is counted; None for a plain one.
         class_weights: What a picture of each class counts in training, or None.
+        share: Which part of each batch this machine computes, where several train together.
     """
 
     def __init__(
@@ -128,8 +130,10 @@ class TrainingLoop:
         xla: bool = False,
         recipe: TrainingRecipe | None = None,
         class_weights: Weights | None = None,
+        share: Share = WHOLE,
     ) -> None:
         self._tf = tf
+        self.share = share
         self._strategy = strategy
         self._batch_size = batch_size
         self._step = StepMath(
@@ -154,7 +158,7 @@ class TrainingLoop:
 
     def distribute(self, dataset: Any) -> Any:
         """An iterator over a dataset's batches, each split over the replicas."""
-        return iter(self._strategy.experimental_distribute_dataset(dataset))
+        return iterate(self._strategy, dataset, self.share)
 
     # training --------------------------------------------------------------------------
 
@@ -200,7 +204,22 @@ class TrainingLoop:
         with tf.control_dependencies([asked]):
             batch = iterator.get_next()
         with tf.control_dependencies(self._strategy.experimental_local_results(batch[1])):
-            return batch, tf.timestamp() - asked
+            waited_s = tf.timestamp() - asked
+        if self._strategy.num_replicas_in_sync > 1:
+            batch = tf.nest.map_structure(
+                lambda part: self._after(waited_s, part), batch, expand_composites=True
+            )
+        return batch, waited_s
+
+    def _after(self, moment: Any, part: Any) -> Any:
+        """A replica's part of a batch, not to be computed with before all parts are there.
+
+        The first replica would begin at once and take the processor from what brings the
+        others theirs; that time would count as waiting for pictures.
+        """
+        tf = self._tf
+        with tf.device(part.device), tf.control_dependencies([moment]):
+            return tf.identity(part)
 
     def _over_replicas(self, function: Any, batch: Any) -> tuple[Any, ...]:
         """Runs a function on each replica's part of a batch and adds the results."""

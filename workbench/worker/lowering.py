@@ -80,7 +80,7 @@ def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: st
         seed=recipe.seed,
     )
     try:
-        step, signature = _step(tf, keras, built, recipe, batch=batch)
+        step, signature = step_of(tf, keras, built, recipe, batch=batch)
         return Lowered(text=lowered_text(tf, step, signature))
     except Exception as error:  # noqa: BLE001 - TensorFlow raises any kind; all are explained
         if is_out_of_memory(error):
@@ -113,7 +113,7 @@ def lowered_text(tf: Any, function: Callable[..., Any], signature: list[Any]) ->
     return _COPY.sub(r"stablehlo.optimization_barrier \1 : \2", str(text))
 
 
-def _step(
+def step_of(
     tf: Any, keras: Any, built: BuiltModel, recipe: TrainingRecipe, *, batch: int
 ) -> tuple[Callable[..., Any], list[Any]]:
     """One replica's training step, and the types of what the input pipeline hands over for

@@ -159,19 +159,16 @@ class Search:
         return helpful
 
     def _helps(self, node_id: str, key: str, value: str) -> bool:
-        spec, policy = self._layers[self._graph.nodes[node_id].kind], self._policy(node_id)
+        spec = self._layers[self._graph.nodes[node_id].kind]
         changed = self._graph.with_params(node_id, **{key: value})
         if not self._bears(changed):
             return False
         arguments = spec.keras_arguments({**self._found.params[node_id], key: value})
-        cls = getattr(self._keras.layers, spec.title)
-        layer = make_layer(cls, "tried", {**arguments, "dtype": policy}, seed=1)
+        arguments["dtype"] = self._built.layers[node_id].dtype_policy
+        layer = make_layer(getattr(self._keras.layers, spec.title), "tried", arguments, seed=1)
         shapes = self._found.inputs[node_id]
         layer.build([(None, *s) for s in shapes] if len(shapes) > 1 else (None, *shapes[0]))
         return self._failure(layer, shapes) is None
-
-    def _policy(self, node_id: str) -> Any:
-        return self._built.layers[node_id].dtype_policy
 
     def _can_move(self, node_id: str) -> bool:
         """Whether the layer may run in the input pipeline, right behind Input."""
@@ -183,8 +180,7 @@ class Search:
 
     def _bears(self, changed: Graph) -> bool:
         """Whether the network is still right after a change."""
-        problems = analyse(changed, self._layers, recipe=TrainingRecipe()).errors
-        return not problems
+        return not analyse(changed, self._layers, recipe=TrainingRecipe()).errors
 
     def _fix_words(self, node: Node, settings: Sequence[tuple[str, str]], *, can_move: bool) -> str:
         params = {param.key: param for param in self._layers[node.kind].params}

@@ -19,12 +19,13 @@ import numpy as np
 
 from workbench.core.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
-from workbench.worker.augment import augmentation, outside_training, through
+from workbench.worker.augment import augmentation, draws_one_by_one, outside_training, through
 from workbench.worker.mixing import erase
 from workbench.worker.mixing import mix as mix_pictures
 from workbench.worker.order import Indices, padded_batches
 from workbench.worker.place import Place, fits_memory, is_array, place_of
 from workbench.worker.reading_fault import noting_faults
+from workbench.worker.shards import WHOLE, Share
 
 _PREFETCH = 3
 _THREADS = 2  # of those that TensorFlow has anyway
@@ -52,6 +53,7 @@ def training_pipeline(
     num_classes: int = 0,
     dtype: str = "float32",
     may_compile: bool = True,
+    share: Share = WHOLE,
 ) -> Any:
     """An endless dataset of augmented batches in the given order.
 
@@ -69,41 +71,56 @@ def training_pipeline(
         num_classes: Classes of the data set, where batches are mixed.
         dtype: Type in which float pictures are handed over: what the model computes in.
         may_compile: XLA may be used here, where the recipe does not forbid it.
+        share: Of several machines: only its rows of each batch are handed over.
     """
     gather = _gather(tf, part, place or place_of(part, recipe))
     jit = may_compile and (recipe is None or recipe.xla != "off")
-    augment = augmentation(tf, layers, seed=seed, dtype=dtype, jit=jit)
+    rows = share.rows(batch_size)
+    # A picture that is mixed with its neighbour, or drawn for in one go with all the others,
+    # needs the whole batch to be made.
+    is_by_row = draws_one_by_one(layers) and not _mixes(recipe)
+    made, handed = (rows, slice(None)) if is_by_row else (slice(None), rows)
+    augment = augmentation(
+        tf, layers, seed=seed, dtype=dtype, jit=jit, rows=made, batch_size=batch_size
+    )
     mix = _mixing(tf, recipe, seed=seed, num_classes=num_classes, dtype=dtype)
 
     def make_batch(step: Any, indices: Any) -> tuple[Any, Any]:
         pictures, labels = gather(indices)
-        return mix(augment(pictures, step), labels, step)
+        pictures, labels = mix(augment(pictures, step), labels, step)
+        return pictures[handed], labels[handed]
 
-    numbered = _numbered(tf, order, start_step, batch_size)
+    numbered = _numbered(tf, order, start_step, batch_size, made)
     return _mapped(tf, numbered, make_batch)
 
 
-def _numbered(tf: Any, order: Order, start_step: int | Callable[[], int], batch_size: int) -> Any:
-    """A dataset of (number of the step, its pictures' indices (batch_size,)), both int64."""
+def _numbered(
+    tf: Any, order: Order, start_step: int | Callable[[], int], batch_size: int, rows: slice
+) -> Any:
+    """A dataset of (number of the step, indices of the pictures in rows of it), both int64."""
+    size = len(range(*rows.indices(batch_size)))
 
     def blocks() -> Iterator[tuple[Indices, Indices]]:
         first = start_step() if callable(start_step) else start_step
         for block in order(start_step=first):
-            yield np.arange(first, first + len(block)), block
+            yield np.arange(first, first + len(block)), block[:, rows]
             first += len(block)
 
-    signature = tf.TensorSpec((None,), tf.int64), tf.TensorSpec((None, batch_size), tf.int64)
+    signature = tf.TensorSpec((None,), tf.int64), tf.TensorSpec((None, size), tf.int64)
     return tf.data.Dataset.from_generator(blocks, output_signature=signature).unbatch()
 
 
 def evaluation_pipeline(
-    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int
+    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int, share: Share = WHOLE
 ) -> Any:
     """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
 
-    Pictures that are not in memory stay where they are: in order they are read fast enough.
+    Of several machines each takes its share of every batch. Pictures that are not in memory
+    stay where they are: in order they are read fast enough.
     """
-    batches = tf.data.Dataset.from_tensor_slices(padded_batches(len(part), batch_size))
+    rows = share.rows(batch_size)
+    indices, weights = padded_batches(len(part), batch_size)
+    batches = tf.data.Dataset.from_tensor_slices((indices[:, rows], weights[:, rows]))
     gather = _gather(tf, part, "memory" if is_array(part) else "cached")
     at_work = outside_training(layers)
 
@@ -133,7 +150,7 @@ def _mixing(
     tf: Any, recipe: TrainingRecipe | None, *, seed: int, num_classes: int, dtype: str
 ) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
     """(pictures, labels, step) -> the same mixed as the recipe says; labels may become soft."""
-    if recipe is None or (not recipe.random_erasing and recipe.mixing == "none"):
+    if recipe is None or not _mixes(recipe):
         return lambda pictures, labels, step: (pictures, labels)
 
     def mix(pictures: Any, labels: Any, step: Any) -> tuple[Any, Any]:
@@ -146,6 +163,10 @@ def _mixing(
         return (tf.cast(pictures, dtype) if pictures.dtype.is_floating else pictures), labels
 
     return mix
+
+
+def _mixes(recipe: TrainingRecipe | None) -> bool:
+    return recipe is not None and bool(recipe.random_erasing or recipe.mixing != "none")
 
 
 # where the pictures lie ---------------------------------------------------------------

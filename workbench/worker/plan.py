@@ -121,7 +121,7 @@ def _measured(
 
     def start(way: Way) -> _Runner:
         trainable = expected if way == ways[0] else make_trainable(task, way, check)
-        return _Runner(trainable, sample, task.project.recipe.learning_rate)
+        return _Runner(trainable, sample, task.project.recipe.peak_rate)
 
     def told(way: Way, fraction: float) -> None:
         check()

@@ -37,6 +37,7 @@ _COUNTING = (
     "mixing",
     "weight_decay",
     "threads",
+    "sync_batch_norm",
 )
 """What of a recipe changes the time of a step; the batch is told apart, as it is run."""
 

@@ -5,10 +5,11 @@ nothing of Workbench, sets its own limits before it imports h5py, and walks the 
 along the names it was told: HDF5 of unknown origin crashes and hangs libraries that walk
 it freely. A finding is an answer, not an error; the parent puts it into words.
 
-Order:  {"path", "member", "max_bytes", "out_bytes", "memory_bytes", "cpu_s",
-        "names": {name: [shape, dtype]}, "known": [name]}; `member` is "" for an HDF5 file,
-        or the member of a zip archive (`.keras`) to read; with empty `names` it is handed
-        back as it is. Numbers under a name that is not `known` are told as extra.
+Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "out_bytes",
+        "memory_bytes", "cpu_s", "names": {name: [shape, dtype]}, "known": [name]}; `member`
+        is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
+        is handed back as it is. Where `only` names members, the archive may hold no others.
+        Numbers under a name that is not `known` are told as extra.
 Answer: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
         "extra", "sizes": [...]}, then the bytes of the arrays in the order of the names.
 """
@@ -73,17 +74,19 @@ def _read(order: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         raise _RefusedError(f"it is {status.st_size:,} bytes, at most {max_bytes:,} are read")
     source: Any = path
     if order["member"]:
-        data = _member(path, order["member"], max_bytes)
+        data = _member(path, order["member"], int(order["max_member_bytes"]), order["only"])
         if not order["names"]:
             return {"sizes": [len(data)]}, [data]
         source = io.BytesIO(data)
     return _read_arrays(source, order["names"], order["known"])
 
 
-def _member(path: str, name: str, max_bytes: int) -> bytes:
+def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
     try:
-        with zipfile.ZipFile(path) as archive, archive.open(name) as file:
-            data = file.read(max_bytes + 1)
+        with zipfile.ZipFile(path) as archive:
+            _check_members([info.filename for info in archive.infolist()], only)
+            with archive.open(name) as file:
+                data = file.read(max_bytes + 1)
     except KeyError:
         raise _RefusedError(f"it holds no {name}") from None
     except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
@@ -91,6 +94,14 @@ def _member(path: str, name: str, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise _RefusedError(f"{name} in it is larger than {max_bytes:,} bytes")
     return data
+
+
+def _check_members(names: list[str], only: list[str]) -> None:
+    strange = sorted({*names} - {*only})
+    if only and strange:
+        raise _RefusedError(f"it holds {strange[0][:80]!r}, not only {', '.join(only)}")
+    if only and len(names) != len({*names}):
+        raise _RefusedError("it holds two members of one name")
 
 
 def _read_arrays(

@@ -13,18 +13,20 @@ import msgspec
 from workbench.core.checks import analyse
 from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
-from workbench.core.specs import DatasetSpec, Shape
+from workbench.core.replica_checks import check_split
+from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import DataReady, RunStarted
-from workbench.runs.checkpoint import Checkpoint
+from workbench.runs.checkpoint import Checkpoint, DataMark
 from workbench.runs.folder import RunFolder
 from workbench.runs.machine import differences, this_machine
 from workbench.runs.model_card import ModelCard
 from workbench.worker.build import finish_statistics
 from workbench.worker.checkpoint import check_same_data, mark_of, restore
-from workbench.worker.compiled import Compiled, Sizes, compile_training, connect, sizes_of
+from workbench.worker.company import Company
+from workbench.worker.compiled import Compiled, Sizes, compile_training, sizes_of
 from workbench.worker.engine import Engine
 from workbench.worker.load_context import TrainerLoadContext
 from workbench.worker.position import Facts
@@ -67,6 +69,7 @@ class Preparation:
         checkpoint: From where to go on; None for a start.
         teller: Told how far it is.
         stop: Looked at now and then.
+        company: Whom it is trained with.
     """
 
     def __init__(
@@ -77,8 +80,10 @@ class Preparation:
         *,
         teller: Teller,
         stop: StopSwitch,
+        company: Company,
     ) -> None:
         self._run = run
+        self._company = company
         self._project = project
         self._recipe = project.recipe
         self._checkpoint = checkpoint
@@ -101,7 +106,7 @@ class Preparation:
         data = self._load(engine, spec, params, fit)
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
-        compiled, sizes, replicas = self._compile(engine, data)
+        compiled, sizes, replicas = self._compile(engine, data, mark)
         facts = Facts(compiled.plan, this_machine(versions()), mark)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
@@ -122,7 +127,9 @@ class Preparation:
         self._stop.check()
         return data
 
-    def _compile(self, engine: Engine, data: PreparedData) -> tuple[Compiled, Sizes, int]:
+    def _compile(
+        self, engine: Engine, data: PreparedData, mark: DataMark
+    ) -> tuple[Compiled, Sizes, int]:
         if not engine.is_loaded:
             self._teller.phase("importing", "Importing TensorFlow")
         keras = engine.keras()
@@ -130,9 +137,10 @@ class Preparation:
 
         self._stop.check()
         self._teller.phase("building", "Building the network")
-        target = connect(tf, self._project)
+        target = self._company.connect(tf, self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
         self._tell_data(data, sizes, target.replicas)
+        self._tell_split(target.limits)
         checkpoint = self._checkpoint
         self._ledger = TimeLedger()  # imports and loading are told by their phases
         with self._ledger.spending("compile"):
@@ -157,10 +165,16 @@ class Preparation:
             finish_statistics(compiled.built)
         return compiled, sizes, target.replicas
 
+    def _tell_split(self, limits: TargetLimits) -> None:
+        """What of the batch does not suit the target; also of a run that nobody has checked."""
+        for problem in check_split(self._recipe, limits):
+            if problem.severity == "warning":
+                self._teller.log(f"{problem.title}. {problem.message}", level="warning")
+
     def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
-        if sizes.batch_size != self._recipe.batch_size:
+        if len(data.train) < self._recipe.batch_size:  # of other reasons `_tell_split` tells
             why = f"there are {len(data.train):,} training pictures"
-            if replicas > 1:
+            if len(data.train) % replicas:
                 why += f", and {replicas:,} replicas share a batch evenly"
             self._teller.log(
                 f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
@@ -237,6 +251,7 @@ def tell_start(
             plan=plan,
             epochs=ready.sizes.epochs,
             batch_size=ready.sizes.batch_size,
+            per_core_batch=ready.sizes.batch_size // ready.replicas,
             pid=os.getpid(),
             resumed_at_step=resumed_at,
             bit_exact=None if resumed_at is None else list(ready.reasons) or True,

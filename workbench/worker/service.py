@@ -26,12 +26,14 @@ from workbench.protocol.messages import (
     Done,
     Evaluate,
     Export,
+    ExportProject,
     Failed,
     FindBatchSize,
     FindLearningRate,
     Hello,
     LoadWeights,
     PickTestPictures,
+    Preflight,
     WarmUp,
 )
 from workbench.protocol.wire import error_parts
@@ -133,7 +135,7 @@ class Service:
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
 
 
-def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one a kind
+def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: C901, PLR0911 - one a kind
     """Does what is asked.
 
     Each handler is imported with its first request: Hello, and the description of data,
@@ -164,6 +166,10 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one 
             from workbench.worker.export import export
 
             return export(job, request)
+        case ExportProject():
+            from workbench.worker.export_project import export_project
+
+            return export_project(job, request)
         case FindLearningRate():
             from workbench.worker.find_rate import find_learning_rate
 
@@ -172,6 +178,10 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: PLR0911 - one 
             from workbench.worker.find_batch import find_batch_size
 
             return find_batch_size(job, request)
+        case Preflight():
+            from workbench.worker.preflight import preflight
+
+            return preflight(job, request)
         case LoadWeights():
             from workbench.worker.load_weights import load_weights
 

@@ -12,6 +12,7 @@ from workbench.core.recipe import TrainingRecipe
 from workbench.runs.confusions import MAX_CLASSES
 from workbench.worker.build import BuiltModel
 from workbench.worker.losses import Objective, Weights
+from workbench.worker.synced_norm import average_over_replicas, drifting_statistics
 
 
 class StepMath:
@@ -52,6 +53,8 @@ class StepMath:
         self._num_classes = int(built.model.output_shape[-1])
         # 0 to 255 is exact in bfloat16 too; what a pipeline made keeps its own precision.
         self._dtype = built.input_dtype
+        is_split = strategy.num_replicas_in_sync > 1
+        self._drifting = drifting_statistics(keras, built.model) if is_split else []
 
     # training --------------------------------------------------------------------------
 
@@ -71,6 +74,7 @@ class StepMath:
             loss = tf.reduce_sum(self._objective.training(labels, outputs)) / self._batch_size
             loss += self._penalty()
         self._update(self._clipped(tape.gradient(loss, variables)), variables, rate)
+        average_over_replicas(tf, self._drifting)
         return loss, self._num_correct(labels, outputs)
 
     def _update(self, gradients: list[Any], variables: list[Any], rate: Any) -> None:

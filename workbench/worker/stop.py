@@ -1,13 +1,19 @@
-"""How a trainer is asked to end: by the run's control file, or by SIGTERM."""
+"""How a trainer is asked to end: by the run's control file, or by SIGTERM; and how several
+machines that train together end at the same step.
+"""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable, Sequence
 from types import FrameType
 
 from workbench.errors import RunError
 from workbench.runs.control import wish_of
 from workbench.runs.folder import RunFolder
+
+Sum = Callable[[Sequence[int]], Sequence[int]]
+"""What this machine says -> the sums over all machines, which must all ask at once."""
 
 
 class StoppedError(RunError):
@@ -28,6 +34,9 @@ class StopSwitch:
         self._run = run
         # No threading.Event: its lock may be held by the very code that a signal interrupts.
         self._is_asked = False
+        self._sum: Sum | None = None
+        self._leads = True
+        self._is_agreed = False
         self.is_pause = False
 
     def listen_to_signals(self) -> None:
@@ -40,11 +49,52 @@ class StopSwitch:
 
     @property
     def is_on(self) -> bool:
-        """True once the run should end. Cheap enough for every call of the loop."""
+        """True once the run should end. Cheap enough for every call of the loop.
+
+        Of several machines: once all of them know.
+        """
+        return self._is_agreed if self._sum else self._wants_to_end()
+
+    def _wants_to_end(self) -> bool:
         if not self._is_asked and (wish := wish_of(self._run)):
             self.is_pause = wish == "pause"
             self._is_asked = True
         return self._is_asked
+
+    def meet(self, steps: int, *, to_the_end: bool = False) -> int:
+        """Before each call into TensorFlow: how many steps it shall have.
+
+        Args:
+            steps: As many as this machine wishes.
+            to_the_end: Go on though the run should end.
+
+        Returns:
+            The same number; 0 where the run should end.
+        """
+        if self._sum is not None:
+            steps = self._agreed(self._sum, steps)
+        return 0 if self.is_on and not to_the_end else steps
+
+    def agree_by(self, total: Sum, *, leads: bool) -> None:
+        """From now on several machines decide together, whenever they `meet`: else one would
+        begin a call that another does not, and wait for it for ever.
+
+        Args:
+            total: Adds up three numbers.
+            leads: The length that this machine wishes for a call is that of all.
+        """
+        self._sum, self._leads = total, leads
+
+    def _agreed(self, total: Sum, steps: int) -> int:
+        """Hears what all machines wish; returns the steps of the leading one."""
+        is_asked = self._wants_to_end()
+        is_pause = is_asked and self.is_pause
+        stops, pauses, steps = total(
+            (int(is_asked and not is_pause), int(is_pause), steps if self._leads else 0)
+        )
+        self._is_agreed = stops + pauses > 0
+        self.is_pause = pauses > 0 and stops == 0
+        return steps
 
     def check(self) -> None:
         """Raises StoppedError once the run should end."""

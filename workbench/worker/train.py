@@ -21,8 +21,10 @@ from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder
 from workbench.runs.queue import start_next_after
+from workbench.worker.company import Company
 from workbench.worker.failure import DivergedError, error_parts
 from workbench.worker.heartbeat import Pulse
+from workbench.worker.leading import company_of
 from workbench.worker.progress import Teller
 from workbench.worker.stop import StoppedError, StopSwitch
 from workbench.worker.surroundings import surroundings
@@ -35,12 +37,20 @@ if TYPE_CHECKING:
     from workbench.worker.training import Training
 
 
-def run_training(folder: str | Path, *, resume: bool = False) -> int:
+def run_training(
+    folder: str | Path,
+    *,
+    resume: bool = False,
+    member: Company | None = None,
+    stop: StopSwitch | None = None,
+) -> int:
     """Trains what a run folder asks for; everything is told in its event log.
 
     Args:
         folder: The run's.
         resume: Go on from its checkpoint, if one was kept; else from the start.
+        member: Of a process that has joined the training of another machine.
+        stop: That it was made with.
 
     Returns:
         0 when completed or stopped, else the exit code of the error.
@@ -49,18 +59,27 @@ def run_training(folder: str | Path, *, resume: bool = False) -> int:
     try:
         run.request()
         with surroundings(run), EventWriter(run.events_path) as writer:
-            exit_code = _train(run, writer, resume=resume)
+            exit_code = _train(run, writer, resume=resume, member=member, stop=stop)
     except WorkbenchError as error:
         # Without a request or a lock there is no log to tell it in.
         sys.stderr.write(f"{error}\n")
         exit_code = error.exit_code
-    start_next_after(run)  # now that the lock is free
+    if member is None:
+        start_next_after(run)  # now that the lock is free
     return exit_code
 
 
-def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
+def _train(
+    run: RunFolder,
+    writer: EventWriter,
+    *,
+    resume: bool,
+    member: Company | None,
+    stop: StopSwitch | None,
+) -> int:
     begun = time.monotonic()
-    teller, stop = _teller(run, writer), StopSwitch(run)
+    teller, stop = _teller(run, writer), stop or StopSwitch(run)
+    company = member or Company()
     stop.listen_to_signals()
     training: Training | None = None
     error: BaseException | None = None
@@ -70,7 +89,11 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
         os.environ.update(project_environment(project))
         refuse_unready(project.target)  # TensorFlow might hang there, or end this process
         tidy_up(run)
+        if member is None:
+            on_hang = partial(_give_up, run, teller, begun)
+            company = company_of(run, project, teller, stop, on_hang)
         with Pulse(writer):
+            company.gather(resume=resume)
             from workbench.worker.training import Training  # after the first events
 
             training = Training(
@@ -82,15 +105,17 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
                 checkpoint=read_checkpoint(run) if resume else None,
                 is_resumed=resume,
                 begun=begun,
+                company=company,
             )
             training.run()
     except StoppedError:
         pass
     except Exception as caught:  # noqa: BLE001 - the last event tells any of them
-        error = caught
+        error = company.explained(caught)
         if not isinstance(caught, WorkbenchError):
             with contextlib.suppress(OSError):  # the disk of the printed log may be full
                 traceback.print_exception(caught)
+    company.close(error)
     seconds = training.seconds if training else time.monotonic() - begun
     finished = teller.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
     if teller.settle(_PATIENCE_S) and finished.outcome == "completed":
@@ -98,6 +123,13 @@ def _train(run: RunFolder, writer: EventWriter, *, resume: bool) -> int:
     if error is None:
         return 0
     return error.exit_code if isinstance(error, WorkbenchError) else 4
+
+
+def _give_up(run: RunFolder, teller: Teller, begun: float, error: WorkbenchError) -> None:
+    """Ends a trainer whose main thread waits in vain within a library."""
+    teller.tell(_finish(run, None, error, time.monotonic() - begun, is_pause=False))
+    teller.settle(_PATIENCE_S)
+    os._exit(error.exit_code)
 
 
 def _teller(run: RunFolder, writer: EventWriter) -> Teller:

@@ -23,7 +23,10 @@ from workbench.worker.optimizers import make_optimizer
 from workbench.worker.order import Indices, endless_passes, whole_epochs
 from workbench.worker.pipeline import training_pipeline
 from workbench.worker.place import Place, place_of
+from workbench.worker.replica_seeds import fold_replicas
+from workbench.worker.shards import WHOLE, Share
 from workbench.worker.sizes import Sizes
+from workbench.worker.synced_norm import synchronize
 from workbench.worker.ways import Way
 
 Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
@@ -52,6 +55,7 @@ class Task:
         sizes: Of batch and epochs.
         start: Where its batches begin.
         limits: What the target allows.
+        share: Which part of each batch this machine computes.
     """
 
     tf: Any
@@ -62,6 +66,7 @@ class Task:
     sizes: Sizes
     start: StartStep = field(default_factory=StartStep)
     limits: TargetLimits = field(default_factory=TargetLimits)
+    share: Share = WHOLE
 
     @cached_property
     def place(self) -> Place:
@@ -129,9 +134,13 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
             seed=recipe.seed,
         )
         _check_outputs(built, task.data)
+        replicas = task.strategy.num_replicas_in_sync
+        fold_replicas(task.tf, keras, built.model, replicas)
+        is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
+        synchronize(keras, built.model, is_on=is_synced)
         optimizer = make_optimizer(keras, recipe)
         optimizer.build(built.model.trainable_variables)
-    adapt_normalizations(task.tf, keras, built, task.data.train, check)
+    adapt_normalizations(task.tf, keras, task.strategy, built, task.data.train, check=check)
     loop = TrainingLoop(
         task.tf,
         keras,
@@ -142,6 +151,7 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
         xla=way.xla,
         recipe=recipe,
         class_weights=class_weights(recipe, task.data.train.y, len(task.data.class_names)),
+        share=task.share,
     )
     averaging = Averaging(task.strategy, built.model, optimizer)
     return Trainable(way, built, optimizer, averaging, loop)
@@ -167,6 +177,7 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
         num_classes=len(task.data.class_names),
         dtype=trainable.built.input_dtype,
         may_compile=task.limits.jit_host,
+        share=task.share,
     )
 
 

@@ -18,12 +18,14 @@ from workbench.runs.confusions import append_confusion, truncate_confusions
 from workbench.runs.folder import RunFolder
 from workbench.runs.origin import write_origin
 from workbench.runs.speeds import add_speed, measured_run
+from workbench.worker.company import Company, KeptModel
 from workbench.worker.compiled import Compiled, Sizes
 from workbench.worker.epoch import EpochTrainer
 from workbench.worker.failure import DivergedError
-from workbench.worker.keeping import Keeping, KeptModel, NotFiniteError
+from workbench.worker.keeping import Keeping, NotFiniteError
 from workbench.worker.loop import Scores
 from workbench.worker.nonfinite import culprit_of_weights
+from workbench.worker.not_keeping import NotKeeping
 from workbench.worker.own_memory import peak_bytes
 from workbench.worker.position import Position
 from workbench.worker.progress import Teller, finite
@@ -47,6 +49,7 @@ class Training:
         checkpoint: From where to go on; None for a start.
         is_resumed: A trainer has worked on this run before, with or without a checkpoint.
         begun: `time.monotonic()` when this trainer began.
+        company: Whom it trains with.
 
     Attributes:
         batch_size: Pictures a step.
@@ -64,8 +67,10 @@ class Training:
         checkpoint: Checkpoint | None,
         is_resumed: bool,
         begun: float,
+        company: Company | None = None,
     ) -> None:
         self._run = run
+        self._company = company or Company()
         self._project = project
         self._recipe = project.recipe
         self._teller = teller
@@ -110,6 +115,7 @@ class Training:
             self._checkpoint,
             teller=self._teller,
             stop=self._stop,
+            company=self._company,
         ).make()
         _UNTIL_EXIT.append(ready.compiled)
         self.batch_size = ready.sizes.batch_size
@@ -137,18 +143,7 @@ class Training:
             ledger=ledger,
             run=self._run,
         )
-        keeping = Keeping(
-            self._run,
-            compiled,
-            ready.card,
-            ready.facts,
-            position=self._position,
-            rules=self._rules,
-            keeps_best=self._recipe.keep == "best",
-            teller=self._teller,
-            ledger=ledger,
-            state=self._checkpoint.state if self._checkpoint else None,
-        )
+        keeping = self._keeping(ready)
         self._checkpoint = None  # its arrays are in TensorFlow now
         try:
             self._epochs(trainer, keeping, ready.sizes)
@@ -162,7 +157,23 @@ class Training:
         if self._speeds:
             self._warned(partial(self._keep_speed, compiled))
 
-    def _epochs(self, trainer: EpochTrainer, keeping: Keeping, sizes: Sizes) -> None:
+    def _keeping(self, ready: Ready) -> Keeping | NotKeeping:
+        if not self._company.leads:
+            return NotKeeping(ready.compiled, self._company.hear_model)
+        return Keeping(
+            self._run,
+            ready.compiled,
+            ready.card,
+            ready.facts,
+            position=self._position,
+            rules=self._rules,
+            keeps_best=self._recipe.keep == "best",
+            teller=self._teller,
+            ledger=ready.ledger,
+            state=self._checkpoint.state if self._checkpoint else None,
+        )
+
+    def _epochs(self, trainer: EpochTrainer, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
         self._teller.phase("compiling", "Compiling the first step")
         self._warned(partial(truncate_confusions, self._run, self.epochs_done))
@@ -187,7 +198,7 @@ class Training:
             stop_words = verdict.stop_words
         self.is_completed = True
 
-    def _between_calls(self, keeping: Keeping, sizes: Sizes) -> None:
+    def _between_calls(self, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
         # Where only the validation is left, the epoch's own checkpoint comes soon.
         if self._position.steps_of_epoch < sizes.steps_per_epoch:
             keeping.after_call()
@@ -209,17 +220,22 @@ class Training:
 
     # the end -----------------------------------------------------------------------------
 
-    def _end(self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping) -> None:
+    def _end(
+        self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping | NotKeeping
+    ) -> None:
         """Keeps from where to go on, unless completed, and the weights, unless paused."""
         if not self.is_completed:
             keeping.keep_place()
         if self.is_completed or not self._stop.is_pause:
             self._finish(compiled, trainer, keeping)
 
-    def _finish(self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping) -> None:
+    def _finish(
+        self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping | NotKeeping
+    ) -> None:
         """Keeps the weights for good and tests them."""
         try:
             model = keeping.finish()
+            self._company.tell_model(model)
         except NotFiniteError as error:
             raise self._spoilt(compiled, trainer) from error
         scores = self._test_scores(compiled, trainer, model)

@@ -62,7 +62,7 @@ class RecipePanel(QScrollArea):
         self._background = background
         self._run_path: Path | None = None
         self._run_recipe: TrainingRecipe | None = None
-        self.form = ParamForm(RECIPE_PARAMS, recipe_values(document.recipe))
+        self.form = ParamForm(RECIPE_PARAMS, recipe_values(document.recipe), shared=["batch_size"])
         self.curve = ScheduleCurve(theme)
         self.curve_words = plain_label(role="dim", wrap=True)
         self.find_rate = button("Find learning rate")
@@ -77,6 +77,7 @@ class RecipePanel(QScrollArea):
         self.find_batch.clicked.connect(lambda: self.find_wanted.emit("batch_size"))
         document.recipe_changed.connect(self._on_recipe_changed)
         document.project_replaced.connect(self._on_recipe_changed)
+        document.target_changed.connect(self._show_recipe)
         self._show_recipe()
 
     def _build(self) -> None:
@@ -160,6 +161,7 @@ class RecipePanel(QScrollArea):
 
     def _show_recipe(self) -> None:
         recipe = self._document.recipe
+        self.form.set_replicas(self._document.target_limits.replicas)
         self.form.set_values(recipe_values(recipe))
         keys = [param.key for param in RECIPE_PARAMS]
         self.form.set_unused({key for key in keys if not recipe.is_used(key)})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu, QWidget
 
-from workbench.exports import all_exports
+from workbench.exports import run_exports
 from workbench.gui.widgets.numbers import plural
 from workbench.runs.summary import RunSummary
 
@@ -70,7 +70,7 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
     add("compare", "Compare with…")
     add("folder", "Open its folder")
     exports = menu.addMenu("Export")
-    for key, spec in all_exports().items():
+    for key, spec in run_exports().items():
         add(f"export:{key}", f"{spec.title}…", to=exports, is_enabled=run.has_model)
     exports.addSeparator()
     for suffix, words in CURVE_FORMATS.items():

@@ -289,6 +289,7 @@ def _ask_path(parent: QWidget, spec: PathParam, start: str) -> str:
 
 def _text_editor(param: Param) -> Editor:
     line = QLineEdit()
+    line.setMaxLength(cast("TextParam", param).max_length)
     editor = Editor(line, lambda value: line.setText(str(value)))
 
     def finish() -> None:

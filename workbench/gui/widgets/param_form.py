@@ -11,11 +11,12 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.core.params import Param
+from workbench.core.params import IntParam, Param
 from workbench.errors import ParamError
 from workbench.gui.widgets.fold import Fold
 from workbench.gui.widgets.labels import plain_label, plain_tip
 from workbench.gui.widgets.param_editors import Editor, make_editor
+from workbench.gui.widgets.shared_editor import SharedEditor
 from workbench.gui.widgets.undo_keys import share_undo_keys
 
 _LABEL_PX = 112
@@ -26,6 +27,12 @@ class ParamForm(QWidget):
 
     A value is checked before it is told: a wrong one is marked, with what would be right,
     and stays until it is mended; `value_changed` only ever carries canonical values.
+
+    Args:
+        params: What is edited.
+        values: Their values; defaults for those that are missing.
+        parent: Qt's.
+        shared: Keys of whole numbers that replicas share, see `set_replicas`.
 
     Attributes:
         sections: The fold of each group, by its heading.
@@ -38,8 +45,12 @@ class ParamForm(QWidget):
         params: Sequence[Param],
         values: Mapping[str, Any] | None = None,
         parent: QWidget | None = None,
+        *,
+        shared: Collection[str] = (),
     ) -> None:
         super().__init__(parent)
+        self._shared = frozenset(shared)
+        self._replicas = 1
         self._params = {param.key: param for param in params}
         self._editors: dict[str, Editor] = {}
         self._errors: dict[str, QLabel] = {}
@@ -80,6 +91,14 @@ class ParamForm(QWidget):
                     self._editors[key].set_value(shown)
             self._show_error(key, message)
         self._note_sections()
+
+    def set_replicas(self, replicas: int) -> None:
+        """How many replicas share what is shared: those rows then edit one replica's part."""
+        self._replicas = replicas
+        for key in self._shared:
+            editor = self._editors.get(key)
+            if isinstance(editor, SharedEditor):
+                editor.set_replicas(replicas)
 
     def set_unused(self, keys: Collection[str]) -> None:
         """Leaves out the rows of parameters that change nothing at present."""
@@ -153,7 +172,7 @@ class ParamForm(QWidget):
         return frame
 
     def _add_row(self, form: QGridLayout, param: Param) -> None:
-        editor = make_editor(param)
+        editor = self._make_editor(param)
         widget = editor.widget
         tip = plain_tip(f"{param.help}\nAllowed: {param.expected()}.")
         widget.setToolTip(tip)
@@ -176,6 +195,13 @@ class ParamForm(QWidget):
         self._errors[param.key] = error
         share_undo_keys(widget)
         editor.committed.connect(lambda value, key=param.key: self._on_committed(key, value))
+
+    def _make_editor(self, param: Param) -> Editor:
+        if not (param.key in self._shared and isinstance(param, IntParam)):
+            return make_editor(param)
+        editor = SharedEditor(param)
+        editor.set_replicas(self._replicas)
+        return editor
 
     def _on_committed(self, key: str, value: Any) -> None:
         try:

@@ -34,8 +34,8 @@ def schedule_words(recipe: TrainingRecipe, steps_per_epoch: int) -> str:
     """The schedule in a sentence, for those who do not see the curve."""
     total = recipe.epochs * steps_per_epoch
     warm_up = warm_up_steps(recipe, total, steps_per_epoch) / steps_per_epoch
-    climb = f"Climbs for {epochs_text(warm_up)} to {rate_text(recipe.learning_rate)}"
-    start = climb if warm_up else f"Starts at {rate_text(recipe.learning_rate)}"
+    climb = f"Climbs for {epochs_text(warm_up)} to {rate_text(recipe.peak_rate)}"
+    start = climb if warm_up else f"Starts at {rate_text(recipe.peak_rate)}"
     return f"{start}, {_WORDS[recipe.schedule](recipe)}."
 
 
@@ -44,7 +44,7 @@ def _falling(recipe: TrainingRecipe) -> str:
 
 
 def _to_share(recipe: TrainingRecipe) -> str:
-    return f"to {rate_text(recipe.learning_rate * recipe.final_share)}"
+    return f"to {rate_text(recipe.peak_rate * recipe.final_share)}"
 
 
 _WORDS: Mapping[str, Callable[[TrainingRecipe], str]] = {
@@ -136,7 +136,7 @@ class ScheduleCurve(QWidget):
 
     def _points(self, area: QRectF) -> list[QPointF]:
         x = area.left() + area.width() * self._epochs / self._recipe.epochs
-        y = area.bottom() - area.height() * self._rates / self._recipe.learning_rate
+        y = area.bottom() - area.height() * self._rates / self._recipe.peak_rate
         # The last step lasts to the end of its epoch.
         return [
             *(QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)),
@@ -153,7 +153,7 @@ class ScheduleCurve(QWidget):
         below = QRectF(area.left(), area.bottom() + 3, area.width(), _BOTTOM_PX - 3)
         left, right = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
         painter.drawText(
-            above, left | Qt.AlignmentFlag.AlignBottom, rate_text(self._recipe.learning_rate)
+            above, left | Qt.AlignmentFlag.AlignBottom, rate_text(self._recipe.peak_rate)
         )
         steps = self._steps_per_epoch
         end = end_rate(self._recipe, self._recipe.epochs * steps, steps)

@@ -1,0 +1,250 @@
+"""Two machines train what one does; one is killed, frozen or cut off, and the run goes on
+
+    prove.sh several_machines [--recipes N] [--namespaces]
+
+Two processes on this computer, each with every other row of every batch: losses and weights
+beside those of a single process (float32). Then a machine is killed or frozen: the run must say
+so within the deadline, and end as undisturbed when it is resumed. With --namespaces the second
+process lives in a network namespace of its own (root, iproute2), and the line is cut too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from tests.proofs._tiny_runs import (
+    RECIPES,
+    Tail,
+    history_of,
+    tiny_project,
+    wait_for_end,
+    write_stripes,
+)
+from workbench.core.graph import Edge, Graph
+from workbench.core.project import Choice, Project
+from workbench.protocol.events import CheckpointKept, RunFinished, RunStarted
+from workbench.runs.event_log import read_all
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.start import start_trainer
+from workbench.runs.weights_file import read_arrays
+
+LOCAL = "localhost,localhost"
+TOLERANCE = 1e-5
+DEADLINE_S = 45.0
+"""TensorFlow's 10 s of silence, and time for a busy computer."""
+
+_PER_PART = {"batch_normalization", "dropout"}
+"""Layers whose values depend on which part of a batch is computed where."""
+
+
+def project_of(data: Path, *, number: int = 0, epochs: int = 3, machines: str = "") -> Project:
+    """A small network under recipe `number`, in float32; for one process or for several."""
+    project = tiny_project(data, number=number, epochs=epochs)
+    nodes = [node for node in project.graph.nodes.values() if node.kind not in _PER_PART]
+    edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
+    recipe = project.recipe.with_values(precision="float32", xla="off")
+    target = Choice("several", {"machines": machines}) if machines else Choice("this_computer")
+    return replace(project, graph=Graph.of(nodes, edges), recipe=recipe, target=target)
+
+
+def trained(project: Project, home: Path) -> RunFolder:
+    """A run from its start to its end."""
+    run = create_run(project, home=home)
+    start_trainer(run)
+    wait_for_end(run)
+    return run
+
+
+def distances(run: RunFolder, reference: RunFolder) -> tuple[float, float]:
+    """The largest difference of two completed runs' losses, and of their weights."""
+    left, right = history_of(run), history_of(reference)
+    for history in (left, right):
+        finished = history.finished
+        if finished is None or finished.outcome != "completed":
+            raise AssertionError(f"{run.path}: {finished.error if finished else 'no end'}")
+    if len(left.losses) != len(right.losses):
+        raise AssertionError(f"{len(left.losses)} steps instead of {len(right.losses)}")
+    ours, theirs = read_arrays(run.weights_path), read_arrays(reference.weights_path)
+    weights = max(float(np.abs(ours[name] - theirs[name]).max()) for name in ours)
+    return float(np.abs(left.losses - right.losses).max()), weights
+
+
+def disturbed(run: RunFolder, disturb: Callable[[RunFolder], None]) -> tuple[RunFinished, float]:
+    """Starts a run, disturbs it after its first checkpoint; its end, and seconds until then."""
+    tail = Tail(run)
+    start_trainer(run)
+    if tail.until(lambda event: isinstance(event, CheckpointKept)) is None:
+        raise AssertionError(f"it ended before it was disturbed: {history_of(run).finished}")
+    disturb(run)
+    begun = time.monotonic()
+    finished = tail.until(lambda event: isinstance(event, RunFinished))
+    seconds = time.monotonic() - begun
+    wait_for_end(run)
+    if not isinstance(finished, RunFinished):
+        message = f"its trainer died without a word: {run.log_tail()}"
+        raise AssertionError(message)  # noqa: TRY004 - nothing of a wrong type was handed over
+    return finished, seconds
+
+
+def member_pid(run: RunFolder) -> int:
+    """The process of machine 2, started by the run's trainer."""
+    events = read_all(run.machine_path(2) / "events.jsonl")
+    return next(event.pid for event in reversed(events) if isinstance(event, RunStarted))
+
+
+def signal_member(number: signal.Signals) -> Callable[[RunFolder], None]:
+    """Sends a signal to machine 2."""
+    return lambda run: os.kill(member_pid(run), number)
+
+
+def check_gone(finished: RunFinished, seconds: float) -> None:
+    """The end of a run one of whose machines went away."""
+    error = finished.error
+    if finished.outcome != "failed" or error is None or "Machine 2 went away" not in error.what:
+        raise AssertionError(f"it ended otherwise: {finished.outcome}, {error}")
+    if not finished.can_resume or seconds > DEADLINE_S:
+        raise AssertionError(f"after {seconds:.1f} s, can be resumed: {finished.can_resume}")
+
+
+# network namespaces ---------------------------------------------------------------------
+
+
+@contextmanager
+def namespace(number: int) -> Iterator[tuple[str, str, str, str]]:
+    """A network namespace with a line to this one: its name, this end of the line, and the
+    addresses of this end and of the other.
+    """
+    name, here, there = f"wb-{number}", f"wb{number}a", f"wb{number}b"
+    ours, theirs = f"10.77.{number % 200}.1", f"10.77.{number % 200}.2"
+
+    def ip(*words: str) -> None:
+        subprocess.run(["ip", *words], check=True)
+
+    ip("netns", "add", name)
+    try:
+        ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", name)
+        ip("addr", "add", f"{ours}/24", "dev", here)
+        ip("link", "set", here, "up")
+        ip("-n", name, "addr", "add", f"{theirs}/24", "dev", there)
+        ip("-n", name, "link", "set", there, "up")
+        ip("-n", name, "link", "set", "lo", "up")
+        yield name, here, ours, theirs
+    finally:
+        ip("netns", "delete", name)  # the line goes with it
+
+
+@contextmanager
+def joined(name: str, machines: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`workbench join` in a namespace, as it would be typed on the second machine."""
+    words = ["ip", "netns", "exec", name, sys.executable, "-m", "workbench", "join", machines]
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [*words, "--machine", "2"], stdout=log, stderr=log, start_new_session=True
+        )
+        try:
+            yield process
+        finally:
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def cut(link: str) -> None:
+    """Takes this end of a line down."""
+    subprocess.run(["ip", "link", "set", link, "down"], check=True)
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kills a machine's processes."""
+    os.killpg(process.pid, signal.SIGKILL)
+
+
+def in_namespaces(data: Path, home: Path, reference: RunFolder) -> Iterator[str]:
+    """Everything once more over a network."""
+    with namespace(os.getpid() % 10_000) as (name, link, ours, theirs):
+        machines = f"{ours},{theirs}"
+        project = project_of(data, epochs=3, machines=machines)
+        with joined(name, machines):
+            losses, weights = distances(trained(project, home), reference)
+        yield _verdict("two namespaces", losses, weights)
+        for what in ("killed", "line cut"):
+            run = create_run(project_of(data, epochs=40, machines=machines), home=home)
+            with joined(name, machines) as member:
+                act = partial(kill_group, member) if what == "killed" else partial(cut, link)
+                finished, seconds = disturbed(run, lambda _run, act=act: act())
+            check_gone(finished, seconds)
+            subprocess.run(["ip", "link", "set", link, "up"], check=True)
+            with joined(name, machines):
+                start_trainer(run, resume=True)
+                wait_for_end(run)
+            undisturbed = trained(project_of(data, epochs=40, machines=LOCAL), home)
+            losses, weights = distances(run, undisturbed)
+            yield f"{what} after {seconds:.1f} s: {_verdict('resumed', losses, weights)}"
+
+
+# ----------------------------------------------------------------------------------------
+
+
+def _verdict(what: str, losses: float, weights: float) -> str:
+    if max(losses, weights) > TOLERANCE:
+        raise AssertionError(f"{what}: losses differ by {losses:.1e}, weights by {weights:.1e}")
+    return f"{what}: losses differ by {losses:.1e}, weights by {weights:.1e}"
+
+
+def locally(data: Path, home: Path, recipes: int) -> Iterator[str]:
+    """Two processes on this computer."""
+    for number in range(recipes):
+        one = trained(project_of(data, number=number), home)
+        two = trained(project_of(data, number=number, machines=LOCAL), home)
+        yield _verdict(f"recipe {number}", *distances(two, one))
+    long = project_of(data, epochs=40, machines=LOCAL)
+    undisturbed = trained(long, home)
+    for number in (signal.SIGKILL, signal.SIGSTOP):
+        run = create_run(long, home=home)
+        finished, seconds = disturbed(run, signal_member(number))
+        check_gone(finished, seconds)
+        start_trainer(run, resume=True)
+        wait_for_end(run)
+        told = _verdict("resumed", *distances(run, undisturbed))
+        yield f"{number.name} to machine 2, told after {seconds:.1f} s; {told}"
+
+
+def main() -> int:
+    """Prints a line a finding; fails with the first that is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--recipes", type=int, default=len(RECIPES))
+    parser.add_argument("--namespaces", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.namespaces and (os.geteuid() != 0 or shutil.which("ip") is None):
+        parser.error("--namespaces needs root and the program ip (package iproute2)")
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        data = write_stripes(home / "stripes.npz")
+        for line in locally(data, home, arguments.recipes):
+            print(line, flush=True)
+        if arguments.namespaces:
+            reference = trained(project_of(data), home)
+            for line in in_namespaces(data, home, reference):
+                print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

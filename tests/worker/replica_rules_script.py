@@ -1,0 +1,141 @@
+"""What only shows on several replicas, of 7 and of 8; prints it as JSON by their number.
+
+A process of its own: logical devices must be made before TensorFlow has started.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from workbench.core.graph import Edge, Graph, Node
+from workbench.core.project import Choice, Project
+from workbench.core.recipe import TrainingRecipe
+from workbench.layers import all_layers
+from workbench.pictures.prepare import PreparedData, PreparedPart
+from workbench.worker.augment import through
+from workbench.worker.build import assign_weights, build_model, read_weights
+from workbench.worker.compiled import Connected, compile_training, connect, sizes_of
+
+WIDE = ("conv2d", {"filters": 16})
+RANDOM = {
+    "dropout": ("dropout", {"rate": 0.5}),
+    "spatial_dropout2d": ("spatial_dropout2d", {"rate": 0.5}),
+    "gaussian_noise": ("gaussian_noise", {"stddev": 1.0}),
+}
+
+
+def on(replicas):
+    return Choice("virtual", {"replicas": replicas})
+
+
+def part(count, classes, *, each_its_own=False):
+    random = np.random.default_rng(count)
+    pictures = random.integers(0, 256, (count, 4, 4, 1), dtype=np.uint8)
+    labels = np.arange(count) if each_its_own else random.integers(0, classes, count)
+    return PreparedPart(pictures, labels)
+
+
+def compiled_of(target, middle, *, train, validation=None, classes=3, **values):
+    kinds = [
+        ("input", {"shape": (4, 4, 1)}),
+        ("rescaling", {}),
+        *middle,
+        ("flatten", {}),
+        ("dense", {"units": classes, "activation": "softmax"}),
+    ]
+    nodes = [Node(f"n{i}", kind, f"n{i}", params) for i, (kind, params) in enumerate(kinds)]
+    edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
+    recipe = {"precision": "float32", "xla": "off", "batch_size": 56, **values}
+    project = Project(
+        graph=Graph.of(nodes, edges),
+        recipe=TrainingRecipe().with_values(**recipe),
+    )
+    data = PreparedData(tuple(map(str, range(classes))), train, validation, None)
+    sizes = sizes_of(project, len(train), replicas=target.replicas)
+    compiled = compile_training(
+        tf, keras, project, data, target=target, sizes=sizes, check=lambda: None
+    )
+    return project, compiled
+
+
+def masks(target):
+    """Layer -> what it does to ones alone, and on each replica; twice in a row."""
+    found = {}
+    for name, layer in RANDOM.items():
+        results = []
+        for place in (Connected(tf.distribute.OneDeviceStrategy("/cpu:0")), target):
+            _, compiled = compiled_of(place, [WIDE, layer], train=part(64, 3))
+            drawing = next(one for one in compiled.built.model.layers if one.name == "n3")
+            ones = tf.ones((2, 2, 2, 16))
+
+            def call(drawing=drawing, ones=ones):
+                return tf.stack([drawing(ones, training=True), drawing(ones, training=True)])
+
+            run = tf.function(place.strategy.run, autograph=False)
+            parts = place.strategy.experimental_local_results(run(call))
+            results.append([np.array(value).ravel().tolist() for value in parts])
+        found[name] = [results[0][0], results[1]]
+    return found
+
+
+def counted(target):
+    """(pictures, how often each was counted) of validations with odd numbers of them."""
+    for count in (5, 97, 151):
+        _, compiled = compiled_of(
+            target,
+            [],
+            train=part(64, count),
+            validation=part(count, count, each_its_own=True),
+            classes=count,
+        )
+        scores = compiled.validation.scores(lambda _fraction: None, lambda: False)
+        assert scores.count == count
+        yield count, scores.confusion.sum(axis=1).tolist()
+
+
+def predictions(target, sync):
+    """How far predictions are apart after some steps with a batch normalization."""
+    middle = [("conv2d", {"filters": 4}), ("batch_normalization", {"momentum": 0.5})]
+    project, compiled = compiled_of(target, middle, train=part(128, 3), sync_batch_norm=sync)
+    before = read_weights(compiled.built)
+    compiled.loop.train(compiled.iterator, 4)
+    after = read_weights(compiled.built)
+    pictures = tf.constant(part(32, 3).x, tf.float32)
+    model, strategy = compiled.built.model, target.strategy
+    inputs = through(pictures, [layer for _, layer in compiled.built.pipeline], training=False)
+    run = tf.function(lambda: strategy.run(model, args=(inputs,)), autograph=False)
+    parts = [np.array(value) for value in strategy.experimental_local_results(run())]
+    whole = build_model(keras, project.graph, all_layers(), whole=True)
+    assign_weights(whole, after)
+    reloaded = np.array(whole.model(pictures, training=False))
+    return {
+        "has_learned_statistics": any(
+            "moving" in name and not np.array_equal(before[name], after[name]) for name in after
+        ),
+        "between_replicas": max(float(np.abs(one - parts[0]).max()) for one in parts),
+        "reloaded": float(np.abs(reloaded - parts[0]).max()),
+    }
+
+
+def main():
+    # The largest first: they share the devices that this makes.
+    targets = {str(count): connect(tf, Project(target=on(count))) for count in (8, 7)}
+    results = {
+        key: {
+            "masks": masks(target),
+            "counted": list(counted(target)),
+            "predictions": {sync: predictions(target, sync) for sync in ("off", "on")},
+        }
+        for key, target in targets.items()
+    }
+    json.dump(results, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Our own training call under TensorFlow's real strategy for TPUs, traced without a TPU."""
+
+from dataclasses import replace
+
+import keras
+import pytest
+import tensorflow as tf
+
+from tests.fake_tpu import PER_CORE, compile_on, fake_strategy, trace_evaluation, trace_training
+from workbench.templates import find_template
+
+pytestmark = pytest.mark.worker
+
+CORES = 8
+
+
+@pytest.fixture(scope="module")
+def strategy():
+    return fake_strategy(tf, CORES)
+
+
+def project_of(key, **recipe):
+    project = find_template(key).project
+    return replace(project, recipe=project.recipe.with_values(**recipe))
+
+
+@pytest.mark.parametrize("key", ["lenet5", "cifar10_convnet"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "lamb"])
+def test_a_call_is_one_loop_around_one_part_for_all_cores(strategy, key, optimizer):
+    compiled = compile_on(strategy, tf, keras, project_of(key, optimizer=optimizer))
+    assert compiled.plan.precision == "bfloat16"
+    assert not compiled.plan.xla
+    trace = trace_training(tf, compiled)
+    assert trace.faults(CORES) == []
+    # Exactly one sum a gradient: none is added up twice.
+    assert trace.inside["CrossReplicaSum"] == trace.num_learned
+    assert {shape[0] for shape in trace.shapes} == {PER_CORE}
+    assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
+
+
+def test_clipping_adds_up_the_gradient_of_the_whole_batch(strategy):
+    plain, clipped = (
+        trace_training(tf, compile_on(strategy, tf, keras, project_of("lenet5", **recipe)))
+        for recipe in ({}, {"clip_norm": 1.0})
+    )
+    # Some sums may be put together, but clipping cannot do without any.
+    assert clipped.faults(CORES) == []
+    assert clipped.inside["CrossReplicaSum"] > plain.inside["CrossReplicaSum"]
+
+
+def test_validation_is_computed_on_the_cores_too(strategy):
+    compiled = compile_on(strategy, tf, keras, project_of("lenet5", top_k=3))
+    trace = trace_evaluation(tf, compiled)
+    assert trace.faults(CORES) == []
+    assert trace.inside["Conv2D"] == 2
+    assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
+
+
+def test_the_faults_are_seen(strategy):
+    """On one processor nothing of it is there."""
+    one = tf.distribute.OneDeviceStrategy("/cpu:0")
+    here = trace_training(tf, compile_on(one, tf, keras, project_of("lenet5"))).faults(CORES)
+    assert len(here) == 3
+    assert any("sums over the cores" in fault for fault in here)
+    there = trace_training(tf, compile_on(strategy, tf, keras, project_of("lenet5")))
+    assert there.faults(CORES) == []
+    assert there.faults(CORES + 1) != []

@@ -1,0 +1,61 @@
+"""`workbench agree`: do two targets train a project alike?"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.core.project_file import read_project
+from workbench.core.target_text import parse_target
+from workbench.errors import UsageError
+from workbench.runs.agreement import agreement_of, train_pair, without_chance
+from workbench.runs.environment import refuse_unready
+from workbench.targets import all_targets
+
+NAME = "agree"
+HELP = "train the first steps on two targets and say how far they are apart"
+
+_POLL_S = 0.1
+_MOST_STEPS = 10_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT, two TARGETs and how many steps."""
+    parser.add_argument("project", metavar="PROJECT", type=Path)
+    for side in ("left", "right"):
+        parser.add_argument(side, metavar="TARGET", help="see `targets`")
+    parser.add_argument("--steps", type=int, default=50, metavar="N", help="50 unless given")
+    parser.add_argument(
+        "--without-chance",
+        action="store_true",
+        help="switch off Dropout and noise, which differ on several replicas as they should",
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Trains on both, one after the other; 1 when they do not train alike."""
+    if not 1 <= arguments.steps <= _MOST_STEPS:
+        raise UsageError(
+            "That is no number of steps to compare.",
+            received=str(arguments.steps),
+            expected=f"1 to {_MOST_STEPS:,}",
+        )
+    project = read_project(arguments.project)
+    if arguments.without_chance:
+        project = without_chance(project)
+    left, right = (parse_target(text, all_targets()) for text in (arguments.left, arguments.right))
+    for target in (left, right):
+        refuse_unready(target)
+    found = agreement_of(
+        train_pair(
+            project, (left, right), arguments.steps, tell=tell, wait=lambda: time.sleep(_POLL_S)
+        )
+    )
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        print(printable(found.words))
+    return 1 if found.verdict == "differ" else 0

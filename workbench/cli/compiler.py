@@ -1,0 +1,99 @@
+"""`workbench compiler`: Google's TPU compiler for preflights, in an environment of its own."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.core.words import bytes_text
+from workbench.preflight.compiler_environment import (
+    DOWNLOAD_BYTES,
+    INSTALLED_BYTES,
+    CompilerEnvironment,
+)
+
+NAME = "compiler"
+HELP = "the optional TPU compiler for `workbench preflight`: status, install, remove"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`status`, `install [--accept SHA]`, `remove`."""
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command", required=True)
+    status = commands.add_parser("status", help="whether it is here, and what it takes")
+    install = commands.add_parser("install", help="download it, show its licence, install it")
+    install.add_argument(
+        "--accept", metavar="SHA", help="checksum of the licence you have read and accept"
+    )
+    remove = commands.add_parser("remove", help="remove it")
+    for parser_of_one in (status, install, remove):
+        add_json_option(parser_of_one)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Status: 1 when it is not installed. Install: 1 while its licence is not accepted."""
+    environment = CompilerEnvironment()
+    match arguments.command:
+        case "install":
+            return _install(environment, arguments)
+        case "remove":
+            freed = environment.remove()
+            if arguments.json:
+                print_json({"freed_bytes": freed})
+            else:
+                print(f"Removed; {bytes_text(freed)} are free again.")
+            return 0
+    return _status(environment, as_json=arguments.json)
+
+
+def _status(environment: CompilerEnvironment, *, as_json: bool) -> int:
+    is_installed = environment.is_installed()
+    if as_json:
+        print_json(
+            {
+                "installed": is_installed,
+                "downloaded": environment.is_downloaded(),
+                "possible": not environment.why_not(),
+                "problem": environment.why_not() or None,
+                "packages": environment.packages,
+                "folder": str(environment.home),
+                "size_bytes": environment.size_bytes(),
+                "download_bytes": DOWNLOAD_BYTES,
+                "installed_bytes": INSTALLED_BYTES,
+            }
+        )
+    elif is_installed:
+        print(f"Installed in {environment.home}: {_packages(environment)}.")
+        print(f"It takes {bytes_text(environment.size_bytes())}.")
+    else:
+        print(environment.why_not() or "Not installed: `workbench compiler install` does it.")
+    return 0 if is_installed else 1
+
+
+def _install(environment: CompilerEnvironment, arguments: argparse.Namespace) -> int:
+    def say(line: str) -> None:
+        if not arguments.json:
+            tell(line)
+
+    if environment.is_installed():
+        return _status(environment, as_json=arguments.json)
+    environment.download(tell=say, check=_go_on)
+    licence = environment.licence()
+    if arguments.accept is None:
+        if arguments.json:
+            print_json({"installed": False, "licence": licence.text, "sha256": licence.sha256})
+            return 1
+        tell(f"{_packages(environment)} are downloaded. The licence that came with libtpu:")
+        print(printable(licence.text))
+        tell("If you accept it, install with:")
+        tell(f"    workbench compiler install --accept {licence.sha256}")
+        return 1
+    environment.install(arguments.accept, tell=say, check=_go_on)
+    return _status(environment, as_json=arguments.json)
+
+
+def _packages(environment: CompilerEnvironment) -> str:
+    return ", ".join(f"{name} {version}" for name, version in environment.packages.items())
+
+
+def _go_on() -> None:
+    """Ctrl+C ends the command line by itself."""

@@ -1,0 +1,38 @@
+"""`workbench doctor`: what could keep a training from starting here, or on a target."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import add_json_option, print_json, printable
+from workbench.core.target_text import parse_target
+from workbench.remote.doctor import examine_far
+from workbench.runs.doctor import examine
+from workbench.targets import all_targets
+
+NAME = "doctor"
+HELP = "look at what could keep a training from starting here, or on a target"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """TARGET, if it is another than this computer."""
+    parser.add_argument(
+        "target", metavar="TARGET", nargs="?", default="this_computer", help="see `targets`"
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints a line for each thing looked at; 1 when one of them is not as it must be."""
+    target = parse_target(arguments.target, all_targets())
+    is_well = True
+    for finding in examine(target, examine_far):
+        is_well = is_well and finding.ok
+        if arguments.json:
+            print_json(finding.to_dict())
+            continue
+        mark = "ok" if finding.ok else "--"
+        print(f"{mark}  {finding.check:14} {printable(finding.words)}")
+        if finding.fix:
+            print(f"    {'':14} {printable(finding.fix)}")
+    return 0 if is_well else 1

@@ -1,0 +1,72 @@
+"""`workbench join`: trains together with other machines; typed on each but the first."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from workbench.cli._output import tell
+from workbench.core.project import Choice, Project
+from workbench.errors import UsageError
+from workbench.runs.environment import trainer_environment
+from workbench.targets._cluster import CLUSTER_VARIABLE, Cluster, read_addresses, with_ports
+
+NAME = "join"
+HELP = "train together with other machines, as one that does not lead"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Who trains together, and which of them this machine is."""
+    parser.add_argument(
+        "machines",
+        metavar="MACHINES",
+        help="HOST,HOST,... as behind --target several: on the first machine",
+    )
+    parser.add_argument(
+        "--machine", type=int, required=True, metavar="N", help="which of them this is, from 2"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="wait for the next training when one is over"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Waits for the first machine and trains with it; 4 when that fails. Ctrl+C ends the
+    training on all machines.
+    """
+    text = str(arguments.machines).removeprefix("several:")
+    machines = with_ports(read_addresses(text))
+    if not 2 <= arguments.machine <= len(machines):
+        raise UsageError(
+            "There is no such machine, or it is the one that leads.",
+            where="--machine",
+            received=str(arguments.machine),
+            expected=f"from 2 to {len(machines)}",
+            fix="The first machine trains with `workbench train PROJECT --target several:...`.",
+        )
+    cluster = Cluster(machines, arguments.machine - 1)
+    while True:
+        exit_code = _join(cluster)
+        if not arguments.again:
+            return exit_code
+
+
+def _join(cluster: Cluster) -> int:
+    """Trains once, in a process of its own."""
+    choice = Choice("several", {"machines": ",".join(cluster.machines)})
+    handed = {CLUSTER_VARIABLE: cluster.text()}
+    environment = trainer_environment(Project(target=choice), handed)
+    with tempfile.TemporaryDirectory(prefix="workbench-join-") as folder:
+        tell(f"Machine {cluster.index + 1} waits for {cluster.machines[0]}.")
+        words = [sys.executable, "-P", "-m", "workbench.worker", "join", str(Path(folder))]
+        with subprocess.Popen(words, env=environment) as process:
+            while process.poll() is None:
+                # It hears Ctrl+C too, and ends when all have ended.
+                with contextlib.suppress(KeyboardInterrupt):
+                    process.wait()
+    tell("The training is over." if process.returncode == 0 else "The training has failed.")
+    return 0 if process.returncode == 0 else 4

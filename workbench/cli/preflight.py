@@ -1,0 +1,122 @@
+"""`workbench preflight`: will this project train on such a TPU? Asked without a TPU."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._service import ask
+from workbench.core.project_file import project_text, read_project
+from workbench.core.words import bytes_text
+from workbench.errors import UsageError
+from workbench.protocol.messages import (
+    AnyAnswer,
+    Preflight,
+    PreflightDone,
+    PreflightPoint,
+    PreflightStage,
+)
+from workbench.protocol.preflight import (
+    ESTIMATE_WORDS,
+    LEVELS,
+    PreflightReport,
+    SweepPoint,
+)
+from workbench.targets._tpu_chips import chip_choice
+
+NAME = "preflight"
+HELP = "will a project train on a TPU? (no TPU needed)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT, --tpu, --batch, --level, --sweep, --json."""
+    parser.add_argument("project", metavar="PROJECT", type=Path)
+    parser.add_argument(
+        "--tpu", metavar="TPU", required=True, help="v2, v3, v4, v5e, v5p, v6e; with a size: v5e-8"
+    )
+    parser.add_argument("--batch", type=int, metavar="N", help="pictures a step, of all cores")
+    parser.add_argument(
+        "--level", choices=LEVELS, default=LEVELS[-1], help="how deep to look at most"
+    )
+    parser.add_argument(
+        "--sweep", action="store_true", help="try batches of 8 to 1024 for each core"
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the report; 1 when something speaks against it."""
+    chip_choice(arguments.tpu)
+    if arguments.batch is not None and arguments.batch < 1:
+        raise UsageError(
+            "A batch holds at least one picture.", where="--batch", received=str(arguments.batch)
+        )
+    request = Preflight(
+        id=1,
+        project=project_text(read_project(arguments.project)),
+        tpu=arguments.tpu,
+        batch=arguments.batch or 0,
+        level=arguments.level,
+        sweep=arguments.sweep,
+    )
+    is_ok = False
+    for answer in ask(request, is_quiet=arguments.json):
+        if isinstance(answer, PreflightDone):
+            is_ok = answer.report.ok
+            if arguments.json:
+                print_json(answer.report)
+            else:
+                _print_report(answer.report)
+        elif not arguments.json:
+            _tell(answer)
+    return 0 if is_ok else 1
+
+
+def _tell(answer: AnyAnswer) -> None:
+    """What is going on, as it comes."""
+    match answer:
+        case PreflightStage():
+            tell(f"{answer.level}: {answer.state}. {answer.words}".rstrip())
+        case PreflightPoint():
+            tell(_point_words(answer.point))
+
+
+def _point_words(point: SweepPoint) -> str:
+    words = f"{point.per_core_batch:>7,} a core {point.global_batch:>9,} in all"
+    if point.memory is not None:
+        words += f" {bytes_text(point.memory.needs_bytes):>9}"
+    if point.estimate is None:
+        return f"{words}  {point.problem}"
+    return (
+        f"{words} {point.estimate.step_ms:>9,.2f} ms {point.estimate.images_per_second:>12,.0f} "
+        f"images/s, waits for {_waits(point.estimate.bound)}"
+    )
+
+
+def _waits(bound: str) -> str:
+    return "computing" if bound == "compute" else "memory"
+
+
+def _print_report(report: PreflightReport) -> None:
+    print(report.verdict)
+    if report.estimate is not None:
+        print(
+            f"A step takes about {report.estimate.step_ms:,.2f} ms, "
+            f"{report.estimate.images_per_second:,.0f} images/s in all; it waits for "
+            f"{_waits(report.estimate.bound)} ({ESTIMATE_WORDS})."
+        )
+    if report.largest:
+        print("Largest values in a core's memory:")
+        for buffer in report.largest:
+            print(printable(f"{bytes_text(buffer.bytes):>10}  {buffer.words}"))
+    if report.sweep:
+        print(f"Batches ({ESTIMATE_WORDS}):")
+        for point in report.sweep:
+            print(_point_words(point))
+    if report.suggested_batch:
+        print(f"Suggested batch: {report.suggested_batch:,}")
+    for problem in report.problems:
+        tell(f"{problem.severity}: {problem.title}. {problem.message}")
+        for fix in problem.fixes:
+            tell(f"    possible fix: {fix.title}")

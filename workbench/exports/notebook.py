@@ -1,0 +1,48 @@
+"""A notebook that trains the project on Colab or Kaggle, where no desktop reaches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from workbench.core.save import save_bytes
+from workbench.core.specs import ExportSpec
+from workbench.exports._tpu_cells import cells
+
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+def notebook(context: Any) -> dict[str, Any]:
+    """The notebook as its format (nbformat 4.5) has it, without outputs."""
+    made: list[dict[str, Any]] = []
+    for number, cell in enumerate(cells(context)):
+        more: dict[str, Any] = {"execution_count": None, "outputs": []} if cell.is_code else {}
+        made.append(
+            {
+                "cell_type": "code" if cell.is_code else "markdown",
+                "id": f"cell-{number}",
+                "metadata": {},
+                **more,
+                "source": cell.text.rstrip("\n").splitlines(keepends=True),
+            }
+        )
+    metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}, "accelerator": "TPU"}
+    return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _write(context: Any, path: str) -> None:
+    text = json.dumps(notebook(context), indent=1, ensure_ascii=False)
+    context.check()
+    save_bytes(Path(path), f"{text}\n".encode())
+
+
+SPEC = ExportSpec(
+    key="notebook",
+    title="Notebook for Colab or Kaggle",
+    summary="Trains this project on a TPU, on GPUs or on a processor there, and leaves a "
+    "file that Workbench reads back.",
+    suffix=".ipynb",
+    write=_write,
+    needs_weights=False,
+)

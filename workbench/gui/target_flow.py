@@ -1,0 +1,89 @@
+"""What people ask about places to train: will it train on a TPU, connect another computer,
+do two places compute the same. One dialog of each kind at a time.
+"""
+
+# ruff: noqa: PLC0415 - a dialog's code is loaded when it is first asked for
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QDialog, QWidget
+
+from workbench.core.project import Choice
+from workbench.core.recipe import RECIPE_PARAMS
+from workbench.gui.context import WindowContext
+from workbench.targets import target_label
+
+
+class TargetFlow(QObject):
+    """Opens these dialogs over a window.
+
+    Signals:
+        said: What was changed, or why nothing can be asked.
+        problem_chosen: A `core.problems.Problem` to be shown on the canvas.
+    """
+
+    said = Signal(str)
+    problem_chosen = Signal(object)
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._context = context
+        self._window = window
+        self.dialogs: dict[str, QDialog] = {}
+        self._makers: dict[str, Callable[[], QDialog]] = {
+            "connect": self._make_connect,
+            "preflight": self._make_preflight,
+        }
+
+    def ask(self, key: str) -> None:
+        """Opens what a key of gui.target_menu.ASKS names; an open one is brought up."""
+        if key not in self.dialogs:
+            dialog = self.dialogs[key] = self._makers[key]()
+            dialog.finished.connect(lambda _result: self.dialogs.pop(key, None))
+        dialog = self.dialogs[key]
+        dialog.show()
+        dialog.raise_()
+        dialog.activateWindow()
+
+    def close(self) -> None:
+        """Closes what is open: what runs for it is called off."""
+        for dialog in list(self.dialogs.values()):
+            dialog.reject()
+
+    def _make_connect(self) -> QDialog:
+        from workbench.gui.dialogs.connect_host import ConnectHostDialog
+
+        dialog = ConnectHostDialog(self._window)
+        dialog.chosen.connect(self._on_place)
+        return dialog
+
+    def _on_place(self, choice: Choice) -> None:
+        self._context.document.set_target(choice)
+        self.said.emit(f"Trains on {target_label(choice)} from now on. Undo takes it back.")
+
+    def _make_preflight(self) -> QDialog:
+        from workbench.gui.dialogs.preflight import PreflightDialog
+
+        dialog = PreflightDialog(self._context, self._window)
+        dialog.chosen.connect(self._on_recipe)
+        dialog.fix_chosen.connect(lambda fix: self._on_recipe(fix.recipe))
+        dialog.problem_chosen.connect(self.problem_chosen)
+        dialog.compiler_asked.connect(lambda: self._install_compiler(dialog))
+        dialog.start()
+        return dialog
+
+    def _install_compiler(self, preflight: Any) -> None:
+        from workbench.gui.dialogs.install_compiler import InstallCompilerDialog
+
+        dialog = InstallCompilerDialog(preflight)
+        dialog.installed.connect(preflight.start)
+        dialog.show()
+
+    def _on_recipe(self, values: dict[str, object]) -> None:
+        self._context.document.set_recipe(**values)
+        words = [p.title + " " + p.show(values[p.key]) for p in RECIPE_PARAMS if p.key in values]
+        self.said.emit(f"{', '.join(words)}: now in the recipe. Undo takes it back.")

@@ -1,0 +1,173 @@
+"""Several machines that train together: their addresses, and which of them this process is."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from workbench.errors import RunError, UsageError
+
+CLUSTER_VARIABLE = "WORKBENCH_CLUSTER"
+"""Environment variable: the cluster as `Cluster.text` writes it, for a worker that somebody
+else has started beside others. Without it a trainer starts the others itself.
+"""
+
+FIRST_PORT = 23_200
+"""Port of a machine whose address names none."""
+
+MOST_MACHINES = 64
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
+_HERE = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a machine listens.
+
+    Attributes:
+        host: A name, an IPv4 address, or an IPv6 address in brackets.
+        port: 0 where none was named.
+    """
+
+    host: str
+    port: int = 0
+
+    @property
+    def is_here(self) -> bool:
+        """It is this computer whichever computer this is."""
+        return self.host in _HERE
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}" if self.port else self.host
+
+
+def read_address(text: str) -> Address:
+    """An address from "HOST" or "HOST:PORT".
+
+    Raises:
+        UsageError: it is none.
+    """
+    match = re.fullmatch(rf"({_NAME.pattern})(?::([0-9]{{1,5}}))?", text)
+    port = int(match[2]) if match and match[2] else 0
+    if match is None or (match[2] and not 0 < port < 65_536):
+        raise UsageError(
+            "This is no address of a machine.",
+            where="several",
+            received=text or "nothing",
+            expected="HOST or HOST:PORT, the port from 1 to 65,535",
+            fix="For example several:192.168.1.10,192.168.1.11.",
+        )
+    return Address(match[1], port)
+
+
+def read_addresses(text: str) -> tuple[Address, ...]:
+    """The addresses of "HOST,HOST:PORT,...", the first of them the leading machine's.
+
+    Raises:
+        UsageError: one is no address or comes twice, their number is not from 2 to 64, or
+            this computer is among others.
+    """
+    found = tuple(read_address(part.strip()) for part in text.split(","))
+    named = [address for address in found if address.port or not address.is_here]
+    if not 2 <= len(found) <= MOST_MACHINES or len({*named}) < len(named):
+        raise UsageError(
+            "Several machines need an address each.",
+            where="several",
+            received=text,
+            expected=f"from 2 to {MOST_MACHINES} different addresses",
+            fix="For example several:localhost,localhost for two processes on this computer.",
+        )
+    if len({address.is_here for address in found}) > 1:
+        raise UsageError(
+            "Other machines cannot reach this computer as localhost.",
+            where="several",
+            received=text,
+            expected="localhost for all machines, or for none",
+            fix="Name this computer as the others know it.",
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The machines of one training, as each of them is told.
+
+    Attributes:
+        machines: "HOST:PORT" of each; the first leads.
+        index: Which of them this process is, from 0.
+        key: What the others must know to be let in; "" for anybody.
+    """
+
+    machines: tuple[str, ...]
+    index: int = 0
+    key: str = ""
+
+    def text(self) -> str:
+        """The cluster as JSON, for the environment of a worker."""
+        return msgspec.json.encode(self).decode()
+
+    def of(self, index: int) -> Cluster:
+        """The same cluster as another machine is told it."""
+        return replace(self, index=index)
+
+    @classmethod
+    def from_text(cls, text: str) -> Cluster:
+        """The inverse of `text`.
+
+        Raises:
+            RunError: it is no cluster.
+        """
+        try:
+            cluster = msgspec.json.decode(text, type=cls)
+            addresses = read_addresses(",".join(cluster.machines))
+        except (msgspec.DecodeError, UsageError) as error:
+            raise _no_cluster(text, str(error)) from error
+        if not all(address.port for address in addresses):
+            raise _no_cluster(text, "a machine has no port")
+        if not 0 <= cluster.index < len(cluster.machines):
+            raise _no_cluster(text, f"there is no machine {cluster.index + 1}")
+        return cluster
+
+    def address(self, index: int) -> Address:
+        """Where a machine listens."""
+        return read_address(self.machines[index])
+
+
+def _no_cluster(text: str, why: str) -> RunError:
+    return RunError(
+        "The machines that train together are described wrongly.",
+        where=CLUSTER_VARIABLE,
+        received=f"{text[:200]} ({why})",
+        expected='{"machines": ["HOST:PORT", "HOST:PORT"], "index": 0, "key": ""}',
+    )
+
+
+def local_cluster(addresses: tuple[Address, ...]) -> Cluster:
+    """The cluster of processes on this computer, at free ports where none is named, with a
+    new key.
+    """
+    held: list[socket.socket] = []
+    machines = []
+    for address in addresses:
+        port = address.port or _free_port(held)
+        machines.append(str(replace(address, port=port)))
+    for one in held:
+        one.close()
+    return Cluster(tuple(machines), key=secrets.token_hex(16))
+
+
+def with_ports(addresses: tuple[Address, ...]) -> tuple[str, ...]:
+    """The addresses as every machine knows them: with the usual port where none is named."""
+    return tuple(str(replace(a, port=a.port or FIRST_PORT)) for a in addresses)
+
+
+def _free_port(held: list[socket.socket]) -> int:
+    """A port that nobody uses; held until all are found, so that none is found twice."""
+    one = socket.socket()
+    held.append(one)
+    one.bind(("127.0.0.1", 0))
+    return int(one.getsockname()[1])

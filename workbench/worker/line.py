@@ -1,0 +1,130 @@
+"""A line between two machines of one training: messages with bytes, over TCP.
+
+A message is a JSON line, and as many bytes behind it as it says. What the leading machine
+sends to the others besides goes by TensorFlow; this line brings them together before there
+is one, and tells at once when a process has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+_MAX_HEAD = 1 << 20
+_MAX_BYTES = 1 << 40
+
+
+class LineCutError(ConnectionError):
+    """The other end is gone."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One message.
+
+    Attributes:
+        kind: What it is.
+        values: Small things.
+        size: Bytes that follow.
+        data: Those bytes.
+    """
+
+    kind: str
+    values: dict[str, Any] = {}
+    size: int = 0
+    data: bytes = b""
+
+
+class Line:
+    """One end; its messages are read by a thread of its own.
+
+    Args:
+        connection: A connected socket, taken over.
+        on_word: Called in that thread with each message; True where that was all there is
+            to do with it, else `receive` hands it out.
+        on_end: Called in that thread when the other end is gone.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        *,
+        on_word: Callable[[Message], bool] = lambda _message: False,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        connection.settimeout(None)
+        with contextlib.suppress(OSError):  # a cut network is noticed in the end
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._connection = connection
+        self._on_word = on_word
+        self._on_end = on_end
+        self._sending = threading.Lock()
+        self._messages: queue.Queue[Message | None] = queue.Queue()
+        threading.Thread(target=self._read, name="line", daemon=True).start()
+
+    def send(self, kind: str, data: bytes = b"", **values: Any) -> None:
+        """Sends a message.
+
+        Raises:
+            LineCutError: nobody hears it.
+        """
+        head = msgspec.json.encode({"kind": kind, "values": values, "size": len(data)})
+        try:
+            with self._sending:
+                self._connection.sendall(head + b"\n")
+                self._connection.sendall(data)
+        except OSError as error:
+            raise LineCutError(str(error)) from error
+
+    def receive(self, kind: str, *, timeout_s: float | None = None) -> Message | None:
+        """The next message, which must be of a kind; None where none came in time.
+
+        Raises:
+            LineCutError: the other end is gone, or says something else.
+        """
+        try:
+            message = self._messages.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        if message is None:
+            self._messages.put(None)  # for whoever asks again
+            raise LineCutError("the line was cut")
+        if message.kind != kind:
+            raise LineCutError(f"{message.kind[:40]} came instead of {kind}")
+        return message
+
+    def close(self) -> None:
+        """Hangs up."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+    def _read(self) -> None:
+        try:
+            with self._connection.makefile("rb") as file:
+                while message := _next(file):
+                    if not self._on_word(message):
+                        self._messages.put(message)
+        except (OSError, ValueError, msgspec.DecodeError):
+            pass  # as good as gone
+        self._messages.put(None)
+        self._on_end()
+
+
+def _next(file: Any) -> Message | None:
+    """The next message of a stream; None at its end."""
+    head = file.readline(_MAX_HEAD)
+    if not head.endswith(b"\n"):
+        return None
+    message = msgspec.json.decode(head, type=Message)
+    if not 0 <= message.size <= _MAX_BYTES:
+        return None
+    data = file.read(message.size)
+    if len(data) < message.size:
+        return None
+    return msgspec.structs.replace(message, data=data)
