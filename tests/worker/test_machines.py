@@ -13,7 +13,7 @@ from workbench.errors import RemoteError
 from workbench.runs.checkpoint import DataMark
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
-from workbench.targets._cluster import Cluster, local_cluster, read_addresses
+from workbench.targets._cluster import local_cluster, read_addresses
 from workbench.worker import joining, leading, machines
 from workbench.worker.joining import Member
 from workbench.worker.leading import Leader
