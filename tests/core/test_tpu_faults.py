@@ -114,6 +114,7 @@ TEXTS = [
     ),
 ]  # fmt: skip
 
+
 @pytest.mark.parametrize(("text", "key", "words"), TEXTS)
 def test_each_text_of_a_tpu_is_told_in_words(text, key, words):
     found = fault_of(text, is_connecting=True)

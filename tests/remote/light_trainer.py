@@ -14,12 +14,14 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 EVENTS = 250
 
 
-def start(folder: str, *, is_resumed: bool) -> None:
-    lock = os.open(os.path.join(folder, "worker.lock"), os.O_RDWR | os.O_CREAT)
+def start(folder: Path, *, is_resumed: bool) -> None:
+    lock = os.open(folder / "worker.lock", os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     if os.fork():
         os._exit(0)
@@ -29,34 +31,34 @@ def start(folder: str, *, is_resumed: bool) -> None:
         os.dup2(null, number)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # By its command line the host's part knows a trainer from whatever else has the file open.
-    arguments = [sys.executable, "-m", "workbench.worker", "train", folder, str(lock)]
+    arguments = [sys.executable, "-m", "workbench.worker", "train", str(folder), str(lock)]
     os.set_inheritable(lock, True)
-    os.execv(sys.executable, arguments + ["--resume"] * is_resumed)
+    os.execv(sys.executable, arguments + ["--resume"] * is_resumed)  # noqa: S606 - by its path
 
 
-def train(folder: str, *, is_resumed: bool) -> None:
-    path = os.path.join(folder, "events.jsonl")
-    control = os.path.join(folder, "control")
-    seq = len(open(path, "rb").read().splitlines()) if os.path.exists(path) else 0
-    if is_resumed and os.path.exists(control):
-        os.unlink(control)
+def train(folder: Path, *, is_resumed: bool) -> None:
+    path, control = folder / "events.jsonl", folder / "control"
+    seq = len(path.read_bytes().splitlines()) if path.exists() else 0
+    if is_resumed:
+        control.unlink(missing_ok=True)
 
     def tell(**event: object) -> None:
         nonlocal seq
         seq += 1
         first = {"event": event.pop("event"), "seq": seq, "time": time.time()}
-        with open(path, "ab") as file:
+        with path.open("ab") as file:
             file.write(json.dumps({**first, **event}, separators=(",", ":")).encode() + b"\n")
 
-    with open(os.path.join(folder, "log.txt"), "a", encoding="utf-8") as log:
+    with (folder / "log.txt").open("a", encoding="utf-8") as log:
         log.write(f"trainer {os.getpid()}\n")
     tell(event="log_line", text=f"pid {os.getpid()} resumed {is_resumed}")
     for number in range(EVENTS):
         tell(event="heartbeat", memory_bytes=number)
         if number % 50 == 10:
-            keep(folder)
+            (folder / "checkpoints").mkdir(exist_ok=True)
+            put(folder, "1.npz", "checkpoints/1.npz")
             tell(event="checkpoint_kept", step=number, epoch=1)
-        wish = open(control, "rb").read().strip() if os.path.exists(control) else b""
+        wish = control.read_bytes().strip() if control.exists() else b""
         if wish:
             finish(folder, tell, "stopped", is_paused=wish == b"pause")
             return
@@ -64,26 +66,21 @@ def train(folder: str, *, is_resumed: bool) -> None:
     finish(folder, tell, "completed", is_paused=False)
 
 
-def keep(folder: str) -> None:
-    os.makedirs(os.path.join(folder, "checkpoints"), exist_ok=True)
-    put(folder, "1.npz", "checkpoints/1.npz")
+def put(folder: Path, ready: str, name: str) -> None:
+    new = folder / f"{name}.new"
+    shutil.copy(folder.parent / ready, new)
+    new.replace(folder / name)
 
 
-def put(folder: str, ready: str, name: str) -> None:
-    path = os.path.join(folder, name)
-    shutil.copy(os.path.join(os.path.dirname(folder), ready), path + ".new")
-    os.replace(path + ".new", path)
-
-
-def finish(folder: str, tell: object, outcome: str, *, is_paused: bool) -> None:
+def finish(folder: Path, tell: Callable[..., None], outcome: str, *, is_paused: bool) -> None:
     put(folder, "weights.npz", "weights.npz")
     put(folder, "model.json", "model.json")
-    tell(event="run_finished", outcome=outcome, run=folder, seconds=1.0, epochs_done=1,
+    tell(event="run_finished", outcome=outcome, run=str(folder), seconds=1.0, epochs_done=1,
          is_paused=is_paused, can_resume=outcome == "stopped")  # fmt: skip
     if outcome == "completed":
-        shutil.rmtree(os.path.join(folder, "checkpoints"))
+        shutil.rmtree(folder / "checkpoints")
 
 
 if __name__ == "__main__":
     verb, run, *rest = sys.argv[1:]
-    {"start": start, "train": train}[verb](run, is_resumed="--resume" in rest)
+    {"start": start, "train": train}[verb](Path(run), is_resumed="--resume" in rest)

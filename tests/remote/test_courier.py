@@ -183,7 +183,7 @@ def test_who_reads_of_the_end_finds_the_weights(here, there):
 
 def test_checkpoints_come_while_it_trains(here, there):
     thread = in_background(here, there)
-    wait_for(lambda: (here.checkpoints_path / "1.npz").exists())
+    wait_for((here.checkpoints_path / "1.npz").exists)
     assert outcome_of(here).kind == "running"
     assert read_checkpoint(here).state.step == 10
     thread.join(PATIENCE_S)
@@ -221,7 +221,7 @@ def test_a_resume_that_was_noted_and_not_asked_for_is_asked_for_by_the_next(here
 
 def test_a_killed_trainer_is_told_with_its_last_words(here, there):
     thread = in_background(here, there)
-    wait_for(lambda: (here.checkpoints_path / "1.npz").exists())
+    wait_for((here.checkpoints_path / "1.npz").exists)
     ask_courier(here, "kill")
     thread.join(PATIENCE_S)
     assert b"run_finished" not in here.events_path.read_bytes()
@@ -259,7 +259,9 @@ def test_damaged_files_from_there_never_take_the_place_of_good_ones(here, there)
     write_arrays(good, WEIGHTS)
     before = good.read_bytes()
     thread = in_background(here, there)
-    wait_for(lambda: here.events_path.exists() and b"checkpoint_kept" in here.events_path.read_bytes())
+    wait_for(
+        lambda: here.events_path.exists() and b"checkpoint_kept" in here.events_path.read_bytes()
+    )
     ask_to_stop(here)
     thread.join(PATIENCE_S)
     # The log does not wait for them for ever; what is damaged is nowhere.
@@ -276,12 +278,16 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
     assert Courier(here, refuse, there.prepare, teller).run() == 4
     assert (read_link(here).state, read_link(here).error.what) == ("refused", "Nobody there.")
     lines = iter([refuse, refuse, there.connect])
+
+    def connect():
+        return next(lines)()
+
     with there.connect() as line:
         there.prepare(line, lambda *a: None)
     courier_module.write_remote(
         here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1)
     )
-    assert Courier(here, lambda: next(lines)(), there.prepare, teller).run() == 0
+    assert Courier(here, connect, there.prepare, teller).run() == 0
     check_brought(here, there)
 
 
@@ -296,6 +302,8 @@ def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
     here.control_path.unlink(missing_ok=True)
     assert carry(here, there) == 0
     check_brought(here, there)
-    digests = {hashlib.sha256(log).hexdigest() for log in (here.events_path.read_bytes(), there.log)}
+    digests = {
+        hashlib.sha256(log).hexdigest() for log in (here.events_path.read_bytes(), there.log)
+    }
     assert len(digests) == 1
     assert len(there.pids()) == 1

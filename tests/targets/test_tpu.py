@@ -231,7 +231,7 @@ def test_a_tpu_by_its_name_leads_to_ssh():
     assert TPU.is_remote(params)
     problem = TPU.probe(params)
     assert isinstance(problem, TpuError)
-    assert "tpu-vm ssh mine --zone=us-central1-a --dry-run" in problem.fix
+    assert "workbench host add tpu:mine@us-central1-a" in problem.fix
 
 
 def test_what_tensorflow_raises_while_connecting_is_told_in_words():

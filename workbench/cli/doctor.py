@@ -6,6 +6,7 @@ import argparse
 
 from workbench.cli._output import add_json_option, print_json, printable
 from workbench.core.target_text import parse_target
+from workbench.remote.doctor import examine_far
 from workbench.runs.doctor import examine
 from workbench.targets import all_targets
 
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints a line for each thing looked at; 1 when one of them is not as it must be."""
     target = parse_target(arguments.target, all_targets())
     is_well = True
-    for finding in examine(target):
+    for finding in examine(target, examine_far):
         is_well = is_well and finding.ok
         if arguments.json:
             print_json(finding.to_dict())

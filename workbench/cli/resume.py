@@ -8,11 +8,14 @@ from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
 from workbench.cli._output import add_json_option, tell
 from workbench.cli.train import tell_run
+from workbench.core.target_text import parse_target
 from workbench.errors import RunFolderError
+from workbench.runs.elsewhere import go_on_with, is_moving
 from workbench.runs.folder import RunFolder, open_run
 from workbench.runs.outcome import RunOutcome, outcome_of
 from workbench.runs.queue import start_now
 from workbench.runs.start import start_trainer
+from workbench.targets import all_targets
 
 NAME = "resume"
 HELP = "go on with a run where it was paused, stopped or killed"
@@ -21,6 +24,11 @@ HELP = "go on with a run where it was paused, stopped or killed"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
     parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    parser.add_argument(
+        "--target",
+        metavar="TARGET",
+        help="go on there instead, such as this_computer for a run whose TPU went away",
+    )
     add_json_option(parser)
 
 
@@ -28,9 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Trains on in a process of its own; 4 when the run fails, 130 when Ctrl+C stopped it."""
     folder = open_run(arguments.run_name)
     outcome = outcome_of(folder)
+    target = parse_target(arguments.target, all_targets()) if arguments.target else None
     past = PastEvents(folder)
     with CtrlC(folder) as ctrl_c:
-        if outcome.kind == "waiting":
+        if target is not None and is_moving(folder, target):
+            go_on_with(folder, target)
+        elif outcome.kind == "waiting":
             start_now(folder)
         else:
             _refuse(folder, outcome)
@@ -52,6 +63,14 @@ def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:
     if outcome.can_resume:
         return
     where = str(folder.path)
+    if outcome.kind == "away":
+        raise RunFolderError(
+            "This run may go on at another computer.",
+            where=where,
+            received=outcome.sentence(),
+            fix=f"`workbench attach {folder.name}` connects to it again; "
+            "--target this_computer gives it up there and goes on here.",
+        )
     if not outcome.is_over:
         raise RunFolderError(
             "A trainer works on this run already.",

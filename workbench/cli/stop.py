@@ -7,6 +7,7 @@ import argparse
 from workbench.cli._output import tell
 from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import open_run
+from workbench.runs.outcome import outcome_of
 from workbench.runs.queue import cancel, is_waiting
 
 NAME = "stop"
@@ -27,6 +28,14 @@ def run(arguments: argparse.Namespace) -> int:
     if is_waiting(folder):
         cancel(folder)
         tell(f"{folder.name} does not wait any more.")
+        return 0
+    if outcome_of(folder).kind == "away":
+        # Whoever connects next passes it on.
+        (ask_to_pause if arguments.pause else ask_to_stop)(folder)
+        tell(
+            f"Nobody is connected to the computer that trains {folder.name}. It hears that it "
+            f"shall end when `workbench attach {folder.name}` has connected."
+        )
         return 0
     if not folder.is_alive():
         tell(f"{folder.name} is not running.")

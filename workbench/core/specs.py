@@ -261,6 +261,8 @@ class TargetSpec:
         is_offered: Whether menus show it without being asked.
         presets: The parameters that menus show it with; what is missing has its default.
         label: A choice of it in a few words ("8 replicas here"); "" where the title says it.
+        machines: Addresses "HOST" or "HOST:PORT" of the machines that share every batch, each
+            by a process of its own, the leading one first; nothing for a single process.
     """
 
     key: str
@@ -279,6 +281,7 @@ class TargetSpec:
     is_offered: Callable[[], bool] = lambda: True
     presets: tuple[Params, ...] = ({},)
     label: Callable[[Params], str] = lambda params: ""
+    machines: Callable[[Params], Sequence[str]] = lambda params: ()
 
     def replicas(self, params: Params) -> int:
         """How many devices share each batch."""

@@ -158,7 +158,7 @@ def _splits(context: Any) -> str:
         text += texts.TEST_SPLIT.format(share=literal(recipe.test_share), seed=seed)
     if recipe.validation == "split":
         share = literal(recipe.validation_share)
-        text += "\n" * (3 - (not context.load_program) * 2)
+        text += "\n\n" if context.load_program else "\n"
         text += texts.VALIDATION_SPLIT.lstrip("\n").format(share=share, seed=seed + 1)
     return text
 

@@ -37,10 +37,21 @@ print(f"{{len(x_train):,}} pictures to train on, {{len(x_test):,}} to test on")
 '''
 
 _FIT = {
-    "crop": "ImageOps.fit(picture, (width, height), Image.Resampling.BILINEAR)",
-    "pad": "ImageOps.pad(picture, (width, height), Image.Resampling.BILINEAR)",
-    "stretch": "picture.resize((width, height), Image.Resampling.BILINEAR)",
+    "crop": """    scale = min(picture.width / width, picture.height / height)
+    left, top = (picture.width - scale * width) / 2, (picture.height - scale * height) / 2
+    box = (left, top, picture.width - left, picture.height - top)
+    picture = picture.resize((width, height), bilinear, box=box, reducing_gap=3.0)
+""",
+    "pad": """    scale = min(width / picture.width, height / picture.height)
+    inner = max(1, round(scale * picture.width)), max(1, round(scale * picture.height))
+    small = picture.resize(inner, bilinear, reducing_gap=3.0)
+    picture = Image.new(small.mode, (width, height))
+    picture.paste(small, ((width - inner[0]) // 2, (height - inner[1]) // 2))
+""",
+    "stretch": """    picture = picture.resize((width, height), bilinear, reducing_gap=3.0)
+""",
 }
+"""How a picture is brought to (width, height), as `pictures.fit` does it."""
 
 _PIL = "from PIL import Image, ImageOps\n"
 
@@ -50,8 +61,8 @@ def fitted(picture):
     """A picture in the size and the colours that the network takes, uint8."""
     height, width, channels = INPUT_SHAPE
     picture = ImageOps.exif_transpose(picture).convert("L" if channels == 1 else "RGB")
-    picture = {fit}
-    return np.asarray(picture, np.uint8).reshape(INPUT_SHAPE)
+    bilinear = Image.Resampling.BILINEAR
+{fit}    return np.asarray(picture, np.uint8).reshape(INPUT_SHAPE)
 
 
 def fitted_array(x):

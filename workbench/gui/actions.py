@@ -82,6 +82,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("stop_run", "Run", "&Stop", ("Shift+F5",), "stop", 0, "Ends it, keeps weights."),
     ActionSpec("show_problems", "Run", "Show &problems", ("F8",), "warning", 1, "All findings."),
     ActionSpec(
+        "connect", "Run", "&Connect a TPU or another computer…", (), "", 1,
+        "Trains there over your own ssh.",
+    ),
+    ActionSpec(
         "preflight", "Run", "&Will it train on a TPU?…", (), "", 1,
         "Looks at the project as a TPU would, with none at hand.",
     ),

@@ -12,8 +12,10 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
+from workbench.core.project import Choice
 from workbench.core.recipe import RECIPE_PARAMS
 from workbench.gui.context import WindowContext
+from workbench.targets import target_label
 
 
 class TargetFlow(QObject):
@@ -32,7 +34,10 @@ class TargetFlow(QObject):
         self._context = context
         self._window = window
         self.dialogs: dict[str, QDialog] = {}
-        self._makers: dict[str, Callable[[], QDialog]] = {"preflight": self._make_preflight}
+        self._makers: dict[str, Callable[[], QDialog]] = {
+            "connect": self._make_connect,
+            "preflight": self._make_preflight,
+        }
 
     def ask(self, key: str) -> None:
         """Opens what a key of gui.target_menu.ASKS names; an open one is brought up."""
@@ -48,6 +53,17 @@ class TargetFlow(QObject):
         """Closes what is open: what runs for it is called off."""
         for dialog in list(self.dialogs.values()):
             dialog.reject()
+
+    def _make_connect(self) -> QDialog:
+        from workbench.gui.dialogs.connect_host import ConnectHostDialog
+
+        dialog = ConnectHostDialog(self._window)
+        dialog.chosen.connect(self._on_place)
+        return dialog
+
+    def _on_place(self, choice: Choice) -> None:
+        self._context.document.set_target(choice)
+        self.said.emit(f"Trains on {target_label(choice)} from now on. Undo takes it back.")
 
     def _make_preflight(self) -> QDialog:
         from workbench.gui.dialogs.preflight import PreflightDialog

@@ -18,7 +18,10 @@ from workbench.core.specs import TargetSpec
 from workbench.core.target_text import target_text
 from workbench.targets import target_label
 
-ASKS: tuple[tuple[str, str], ...] = (("preflight", "Will it train on a TPU?…"),)
+ASKS: tuple[tuple[str, str], ...] = (
+    ("connect", "Connect a TPU or another computer…"),
+    ("preflight", "Will it train on a TPU?…"),
+)
 """What the menu leads to beside choosing: (key, words)."""
 
 Saved = Callable[[], Sequence[tuple[Choice, str]]]

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
 from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.gui.context import WindowContext
+from workbench.gui.saved_places import saved_choices
 from workbench.gui.target_menu import TargetMenu
 from workbench.gui.widgets.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.widgets.labels import plain_tip
@@ -60,7 +61,9 @@ class TopBar(QToolBar):
         self.next.setObjectName("next_button")
         self.next.clicked.connect(self.next_clicked)
         document = context.document
-        self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
+        self.targets = TargetMenu(
+            context.targets, lambda: document.project.target, saved_choices, parent=self
+        )
         self.targets.chosen.connect(self._choose_target)
         self.targets.asked.connect(self.target_asked)
         self.target.setMenu(self.targets)

@@ -37,6 +37,7 @@ def _make_welcome(window: MainWindow) -> QWidget:
     window.start.waiting.connect(view.show_wait)
     view.file_chosen.connect(window.open_project)
     view.run_asked.connect(lambda path: _watch(window, path))
+    view.connect_asked.connect(lambda: window.places.ask("connect"))
     view.help_asked.connect(
         lambda page: (
             window.actions_by_key["shortcuts"].trigger()

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import msgspec
-
 from workbench.core.checks import DatasetFacts, analyse
+from workbench.core.params import IntParam
 from workbench.core.problems import Problem
 from workbench.core.project import Project
+from workbench.core.recipe import RECIPE_PARAMS
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
+from workbench.errors import TpuError
 from workbench.preflight.compile_answers import Compiled, CompilerAnswer, Rejected, TooLarge
+from workbench.preflight.compile_call import COMPILE_S
 from workbench.preflight.compiled_words import estimate_of, largest_buffers
 from workbench.preflight.findings import Findings
 from workbench.preflight.line_child import ChildDiedError, DeadlineError
@@ -27,7 +29,6 @@ from workbench.preflight.rules import batch_fix, batch_words, check_rules, per_c
 from workbench.preflight.verdict import memory_words
 from workbench.protocol.preflight import (
     LEVELS,
-    LargestBuffer,
     Level,
     LevelState,
     Memory,
@@ -39,16 +40,26 @@ from workbench.targets._tpu_chips import GIB, ChipChoice
 SWEEP = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Batches of a sweep for each core."""
 
+_POINT_S = 240.0
+"""Processor time for a batch of a sweep: one of many has less time than the one that was asked."""
+
+_MOST_FAILURES = 2  # in a row, until a sweep is ended
+
+_LARGEST_BATCH = next(
+    param.maximum
+    for param in RECIPE_PARAMS
+    if param.key == "batch_size" and isinstance(param, IntParam)
+)
 _NEARLY = 0.97  # of the best speed is as good: a smaller batch learns more in an epoch
 
-Lower = Callable[[Sequence[int]], Iterator[tuple[int, Lowering]]]
+Lower = Callable[[Sequence[int]], Generator[tuple[int, Lowering], None, None]]
 """Per-core batches -> (batch, the step in StableHLO, or why not), in turn."""
 
 
 class Compiler(Protocol):
     """The TPU compiler; see `compile_call.CompilerCall`."""
 
-    def compile(self, text: str, chip: ChipChoice) -> CompilerAnswer:
+    def compile(self, text: str, chip: ChipChoice, *, deadline_s: float) -> CompilerAnswer:
         """What becomes of a step in StableHLO on one core."""
 
 
@@ -95,8 +106,11 @@ class Question:
 
 def memory_of(answer: Compiled | TooLarge, chip: ChipChoice) -> Memory:
     """Needs and has of one core; has by the compiler's own words where it says them."""
-    has = answer.has_bytes if isinstance(answer, TooLarge) else chip.generation.hbm_bytes
-    return Memory(needs_bytes=answer.needs_bytes, has_bytes=has)
+    if isinstance(answer, TooLarge):
+        return Memory(needs_bytes=answer.needs_bytes, has_bytes=answer.has_bytes)
+    has = chip.generation.hbm_bytes
+    # It fits: our sum of what lies there must not say otherwise.
+    return Memory(needs_bytes=min(answer.needs_bytes, has), has_bytes=has)
 
 
 def best_of(points: Sequence[SweepPoint]) -> int:
@@ -128,7 +142,10 @@ class Examination:
         self._listener = listener
         self._lower = lower
         self._compilers = compilers
-        self._found = Findings(question.chip, question.per_core, question.project.recipe.batch_size)
+        project = question.project
+        self._found = Findings(
+            project.graph, question.chip, question.per_core, project.recipe.batch_size
+        )
 
     def report(self) -> PreflightReport:
         """Looks as deep as was asked and as can be.
@@ -172,13 +189,12 @@ class Examination:
         if not self._wants("lowering"):
             return ""
         self._tell("lowering", "running", "Lowering the training step with XLA")
-        answer = next((answer for _, answer in self._lower([self._question.per_core])), None)
+        with contextlib.closing(self._lower([self._question.per_core])) as steps:
+            _, answer = next(steps)
         if isinstance(answer, Lowered):
             self._found.add("lowering", [])
             self._tell("lowering", "passed", f"Every operation compiles ({answer.seconds:.1f} s)")
             return answer.text
-        if answer is None:
-            return ""
         question = self._question
         problem = problem_of(answer, question.project.graph, question.layers)
         if isinstance(answer, Unchecked):
@@ -201,35 +217,38 @@ class Examination:
         self._tell("compiler", "running", f"Compiling with a batch of {batch}")
         try:
             with self._compilers() as compiler:
-                self._judge(compiler, compiler.compile(text, self._question.chip))
-                if self._question.is_sweep and not self._found.errors:
+                answer = compiler.compile(text, self._question.chip, deadline_s=COMPILE_S)
+                is_answered = self._judge(compiler, answer)
+                if is_answered and self._question.is_sweep:
                     self._sweep(compiler)
-        except (DeadlineError, ChildDiedError) as error:
+        except (DeadlineError, ChildDiedError, TpuError) as error:
             title = "The compiler has given no answer"
             self._found.add("", [Problem(None, "warning", title, str(error))])
             self._tell("compiler", "unfinished", str(error))
 
-    def _judge(self, compiler: Compiler, answer: CompilerAnswer) -> None:
-        chip, per_core = self._question.chip, self._question.per_core
+    def _judge(self, compiler: Compiler, answer: CompilerAnswer) -> bool:
+        """What the answer for the asked batch means; False where it is none about memory."""
         if isinstance(answer, Rejected):
             title = "The TPU compiler refuses it"
             self._found.add("compiler", [Problem(None, "error", title, answer.words)])
             self._tell("compiler", "refused", answer.words)
-            return
-        self._found.memory = memory_of(answer, chip)
-        self._found.largest = self._largest(answer)
-        if isinstance(answer, Compiled):
-            self._found.estimate = estimate_of(answer, chip, per_core)
+            return False
+        question = self._question
+        point = self._found.compiled = self._answered(question.per_core, answer)
+        analysis = analyse(question.project.graph, question.layers, recipe=question.project.recipe)
+        self._found.largest = largest_buffers(
+            answer.largest, question.project.graph, question.layers, analysis.shapes
+        )
+        if isinstance(answer, Compiled) and point.memory is not None:
             self._found.add("compiler", [])
-            words = f"Fits: {memory_words(self._found.memory)} of each core"
-            self._tell("compiler", "passed", words)
-            return
-        self._refuse(self._halved(compiler))
+            self._tell("compiler", "passed", f"Fits: {memory_words(point.memory)} of each core")
+        else:
+            self._refuse(answer, self._halved(compiler))
+        return True
 
-    def _refuse(self, fits: int) -> None:
-        memory, chip = self._found.memory, self._question.chip
-        if memory is None:
-            return
+    def _refuse(self, answer: Compiled | TooLarge, fits: int) -> None:
+        chip = self._question.chip
+        memory = memory_of(answer, chip)
         words = (
             f"A batch of {batch_words(self._question.per_core, chip)} needs "
             f"{memory.needs_bytes / GIB:.2f} GiB of each core's memory, and there are "
@@ -241,54 +260,66 @@ class Examination:
         self._found.add("compiler", [Problem(None, "error", title, words, fixes)])
         self._tell("compiler", "refused", words)
 
-    def _largest(self, answer: Compiled | TooLarge) -> list[LargestBuffer]:
-        question = self._question
-        shapes = analyse(
-            question.project.graph, question.layers, recipe=question.project.recipe
-        ).shapes
-        return largest_buffers(answer.largest, question.project.graph, question.layers, shapes)
-
     def _halved(self, compiler: Compiler) -> int:
         """The first that fits of half the batch, a quarter, ...; 0 where none does."""
-        sizes = []
-        size = self._question.per_core // 2
-        while size >= 1:
-            sizes.append(size)
-            size //= 2
-        for size, lowering in self._lower(sizes) if sizes else ():
-            words = f"Too large; trying {batch_words(size, self._question.chip)}"
-            self._tell("compiler", "running", words)
-            if not isinstance(lowering, Lowered):
-                return 0
-            if isinstance(compiler.compile(lowering.text, self._question.chip), Compiled):
-                return size
+        per_core, chip = self._question.per_core, self._question.chip
+        sizes = [per_core >> halvings for halvings in range(1, per_core.bit_length())]
+        if not sizes:
+            return 0
+        with contextlib.closing(self._lower(sizes)) as steps:
+            for size, lowering in steps:
+                self._tell("compiler", "running", f"Too large; trying {batch_words(size, chip)}")
+                if not isinstance(lowering, Lowered):
+                    return 0
+                answer = compiler.compile(lowering.text, chip, deadline_s=COMPILE_S)
+                if isinstance(answer, Compiled):
+                    return size
         return 0
 
     def _sweep(self, compiler: Compiler) -> None:
-        question = self._question
-        sizes = sorted({*SWEEP, question.per_core})
-        for size, lowering in self._lower(sizes):
-            self._tell("compiler", "running", f"Trying {batch_words(size, question.chip)}")
-            point = self._point(compiler, size, lowering)
-            self._found.sweep.append(point)
-            self._listener.point(point)
-            if point.problem:
-                break  # larger ones need still more
+        question, asked = self._question, self._found.compiled
+        fitting = (size for size in SWEEP if size * question.chip.cores <= _LARGEST_BATCH)
+        sizes = sorted({*fitting, question.per_core})
+        with contextlib.closing(
+            self._lower([size for size in sizes if size != question.per_core])
+        ) as steps:
+            failures = 0
+            for size in sizes:
+                self._tell("compiler", "running", f"Trying {batch_words(size, question.chip)}")
+                is_known = size == question.per_core and asked is not None
+                point = asked if is_known and asked else self._point(compiler, *next(steps))
+                self._found.sweep.append(point)
+                self._listener.point(point)
+                failures = failures + 1 if point.problem else 0
+                if (point.memory is not None and point.problem) or failures == _MOST_FAILURES:
+                    break  # larger ones need still more
         self._found.suggested_per_core = best_of(self._found.sweep)
-        count = sum(not point.problem for point in self._found.sweep)
-        self._tell("compiler", "passed", f"{count:,} batches fit")
+        count = sum(point.estimate is not None for point in self._found.sweep)
+        state: LevelState = "refused" if self._found.errors else "passed"
+        self._tell("compiler", state, f"{count:,} of these batches fit")
 
     def _point(self, compiler: Compiler, size: int, lowering: Lowering) -> SweepPoint:
-        chip = self._question.chip
-        point = SweepPoint(per_core_batch=size, global_batch=size * chip.cores)
         if not isinstance(lowering, Lowered):
-            return msgspec.structs.replace(point, problem=lowering.words)
-        answer = compiler.compile(lowering.text, chip)
+            return self._unanswered(size, lowering.words)
+        try:
+            answer = compiler.compile(lowering.text, self._question.chip, deadline_s=_POINT_S)
+        except (DeadlineError, ChildDiedError) as error:
+            return self._unanswered(size, error.what)
+        return self._answered(size, answer)
+
+    def _answered(self, size: int, answer: CompilerAnswer) -> SweepPoint:
+        chip = self._question.chip
         if isinstance(answer, Rejected):
-            return msgspec.structs.replace(point, problem=answer.words)
-        memory = memory_of(answer, chip)
-        if isinstance(answer, TooLarge):
-            return msgspec.structs.replace(point, memory=memory, problem="does not fit")
-        return msgspec.structs.replace(
-            point, memory=memory, estimate=estimate_of(answer, chip, size)
+            return self._unanswered(size, answer.words)
+        is_compiled = isinstance(answer, Compiled)
+        return SweepPoint(
+            per_core_batch=size,
+            global_batch=size * chip.cores,
+            memory=memory_of(answer, chip),
+            estimate=estimate_of(answer, chip, size) if isinstance(answer, Compiled) else None,
+            problem="" if is_compiled else "does not fit",
         )
+
+    def _unanswered(self, size: int, words: str) -> SweepPoint:
+        total = size * self._question.chip.cores
+        return SweepPoint(per_core_batch=size, global_batch=total, problem=words)

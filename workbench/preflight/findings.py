@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from workbench.core.graph import Graph
 from workbench.core.problems import Problem
-from workbench.preflight.verdict import is_tight, report_problem, verdict_words
+from workbench.preflight.reported import report_problem
+from workbench.preflight.rules import MEMORY_GUESS
+from workbench.preflight.verdict import is_tight, verdict_words
 from workbench.protocol.preflight import (
     LEVELS,
     Estimate,
@@ -28,21 +31,23 @@ class Findings:
     """Grows while the levels run.
 
     Attributes:
+        graph: The network.
         chip: The TPU.
         per_core, batch: Pictures a step of each core, and as they were asked for in all.
         level: The deepest that has come to an end.
         problems: Of all levels.
-        memory, estimate, largest, sweep: By the compiler.
+        compiled: What the compiler says of the asked batch.
+        largest, sweep: By the compiler.
         suggested_per_core: A batch to take instead, or 0.
     """
 
+    graph: Graph
     chip: ChipChoice
     per_core: int
     batch: int
     level: Level = "rules"
     problems: list[Problem] = field(default_factory=list)
-    memory: Memory | None = None
-    estimate: Estimate | None = None
+    compiled: SweepPoint | None = None
     largest: list[LargestBuffer] = field(default_factory=list)
     sweep: list[SweepPoint] = field(default_factory=list)
     suggested_per_core: int = 0
@@ -52,7 +57,19 @@ class Findings:
         if level:
             self.level = max(self.level, level, key=LEVELS.index)
         self.problems += problems
+        if level == "compiler":  # it knows what we could only guess
+            self.problems = [p for p in self.problems if p.title != MEMORY_GUESS]
         self.problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
+
+    @property
+    def memory(self) -> Memory | None:
+        """Of the asked batch."""
+        return self.compiled.memory if self.compiled is not None else None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """Of the asked batch."""
+        return self.compiled.estimate if self.compiled is not None else None
 
     @property
     def errors(self) -> list[Problem]:
@@ -61,7 +78,7 @@ class Findings:
 
     def reported(self) -> list[ReportProblem]:
         """The problems as they cross processes."""
-        return [report_problem(problem) for problem in self.problems]
+        return [report_problem(problem, self.graph) for problem in self.problems]
 
     def report(self, seconds: float) -> PreflightReport:
         """All of it, with the verdict."""

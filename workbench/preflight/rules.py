@@ -22,6 +22,9 @@ from workbench.core.specs import LayerSpec
 from workbench.core.words import bytes_text, node_text, nodes_text
 from workbench.targets._tpu_chips import GIB, ChipChoice
 
+MEMORY_GUESS = "It may not fit into the TPU's memory"
+"""Title of our own estimate, which the compiler's answer takes the place of."""
+
 _MOST_WASTED = 5
 _WORTH_NAMING = 0.05
 """Share of the network's multiply-adds from which on a layer's waste is told."""
@@ -161,7 +164,7 @@ def _check_memory(project: Project, chip: ChipChoice, analysis: Analysis) -> Ite
     fits = 1 << int(math.log2(largest)) if largest else 0
     yield _problem(
         "warning",
-        "It may not fit into the TPU's memory",
+        MEMORY_GUESS,
         f"By our estimate a step needs {needed / GIB:.1f} GiB on each core, and a core of "
         f"{chip.generation.name} has {chip.generation.hbm_bytes / GIB:.2f} GiB. What the "
         "compiler keeps at one time can be less.",
@@ -203,7 +206,8 @@ def wasted(
         params, _ = check_all(spec.params, node.params)
         key = next((key for key in _WIDTHS if isinstance(params.get(key), int)), "")
         share = cost.multiply_adds / total
-        if not key or share < _WORTH_NAMING:
+        # The last layer's width is the number of classes: nobody can change that.
+        if not key or share < _WORTH_NAMING or _is_end(project, node_id):
             continue
         width = params[key]
         outputs = math.prod(analysis.shapes[node_id])
@@ -225,12 +229,8 @@ def _check_widths(
     for waste in wasted(project, layers, chip, analysis)[:_MOST_WASTED]:
         node = project.graph.nodes[waste.node]
         param = next(p for p in layers[node.kind].params if p.key == waste.key)
-        fixes = []
-        # The last layer's width is the number of classes.
-        if waste.filled != waste.width and analysis.shapes[waste.node] and not _is_end(
-            project, waste.node
-        ):  # fmt: skip
-            fixes = [set_fix(waste.node, param, min(waste.filled, 2 * waste.width))]
+        grown = min(waste.filled, 2 * waste.width)
+        fixes = () if grown == waste.width else (set_fix(waste.node, param, grown),)
         yield Problem(
             waste.node,
             "hint",
@@ -238,7 +238,7 @@ def _check_widths(
             f"{node_text(node, layers)} uses up to {waste.used:.0%} of the {unit} x {unit} matrix "
             f"unit of {chip.generation.name}, and has {waste.share:.0%} of the network's "
             "multiply-adds. The compiler may lay the batch across instead.",
-            tuple(fixes),
+            fixes,
         )
 
 

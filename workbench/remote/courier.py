@@ -22,6 +22,9 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, read_remote, write_remote
 
 _LONGEST_WAIT_S = 60.0
+_STOOD_TRIES = 2
+"""A line that stood and was cut is tried again sooner than one that cannot be made."""
+
 _LOOK_S = 0.2
 _FOLDER_PATIENCE_S = 30.0
 _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
@@ -71,7 +74,7 @@ class Courier:
                 self._try()
             except LeftError:
                 return 0
-            except (RemoteError, SaveError) as error:
+            except WorkbenchError as error:
                 if self._is_final(error):
                     sys.stderr.write(f"{error}\n")
                     self._teller.refused(error)
@@ -86,6 +89,7 @@ class Courier:
     def _try(self) -> None:
         self._teller.connecting()
         with self._connect() as line:
+            self._tries = min(self._tries, _STOOD_TRIES)
             remote = self._arrive(line)
             mirror = LogMirror(self._run.events_path)
             try:
@@ -101,7 +105,7 @@ class Courier:
         """The run as it is there, with its trainer started."""
         remote = read_remote(self._run)
         if remote is None or self._is_new:
-            prepared = self._prepare(line, self._teller.setting_up)
+            prepared = self._prepare(line, self._tell_setting_up)
             if remote is not None:
                 prepared = msgspec.structs.replace(
                     prepared, attempt=remote.attempt, is_resumed=remote.is_resumed
@@ -118,9 +122,22 @@ class Courier:
         )
         return remote
 
+    def _tell_setting_up(self, words: str, fraction: float) -> None:
+        if courier_wish_of(self._run) is not None:
+            forget_wish(self._run)
+            raise RemoteError(
+                "It was stopped while the other computer was set up.",
+                key="stopped",
+                where=str(self._run.path),
+                fix="Resume it: what is ready there is used.",
+            )
+        self._teller.setting_up(words, fraction)
+
     def _is_final(self, error: WorkbenchError) -> bool:
+        if isinstance(error, SaveError):
+            return False  # the disk here may have room again
         if not isinstance(error, RemoteError):
-            return False
+            return True
         # An address that was never reached is more likely wrong than away for a while.
         is_new = read_remote(self._run) is None and not self._tries
         return not error.is_passing or (is_new and error.key in _UNREACHED)

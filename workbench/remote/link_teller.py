@@ -54,7 +54,6 @@ class LinkTeller:
 
     def attached(self, words: str = "") -> None:
         """The log comes; `words` where there is something to wait for."""
-        self._lost_since = 0.0
         self._state("attached", words=words)
 
     def lost(self, error: WorkbenchError, wait_s: float) -> None:
@@ -86,6 +85,7 @@ class LinkTeller:
         self._state("ended")
 
     def _state(self, state: LinkState, **values: Any) -> None:
+        self._lost_since = 0.0
         is_same = state == self.link.state
         if is_same and time.monotonic() - self._told_s < _INTERVAL_S:
             return

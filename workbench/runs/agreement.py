@@ -170,7 +170,7 @@ def train_to_end(run: RunFolder, wait: Callable[[], None], *, resume: bool = Fal
     """Starts a run's trainer and waits for its end; raises what it failed by."""
     start_trainer(run, resume=resume)
     wait_for_end(run, wait)
-    finished = _history(run).finished
+    finished = history_of(run).finished
     if finished is not None and finished.error is not None:
         raise error_from_parts(finished.error)
     if finished is None or finished.outcome == "failed":
@@ -207,7 +207,7 @@ def agreement_of(pair: Pair) -> Agreement:
         RunError: they have no step in common.
         WorkbenchError: a run's files cannot be read.
     """
-    left, right = (_history(run).losses for run in pair)
+    left, right = (history_of(run).losses for run in pair)
     steps = min(len(left), len(right))
     if not steps:
         raise RunError("There is no step that both runs have trained.", where=str(pair[1].path))
@@ -329,7 +329,8 @@ def _listed(names: tuple[str, ...]) -> str:
     return known if len(names) <= 3 else f"{known} and {len(names) - 3:,} more"
 
 
-def _history(run: RunFolder) -> MetricHistory:
+def history_of(run: RunFolder) -> MetricHistory:
+    """All that a run has told."""
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
     return history

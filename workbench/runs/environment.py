@@ -64,9 +64,8 @@ def refuse_unready(target: Choice) -> None:
     Raises:
         WorkbenchError: it cannot be trained on now, or is unknown.
     """
-    target_environment(target)
-    spec = all_targets()[target.key]
-    problem = spec.probe(check_all(spec.params, target.params)[0])
+    spec, params = _known(target)
+    problem = spec.probe(params)
     if problem is not None:
         raise problem
 

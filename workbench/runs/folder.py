@@ -51,8 +51,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         title: Words for people.
         project_path: File the project came from, "" when it was never saved.
         created: Seconds since the epoch.
-        parcel: Folder of the pictures as they were packed elsewhere, to be loaded instead of
-            the project's data set; "" for none.
+        parcel: Name by content of the pictures as they were packed elsewhere, to be loaded
+            from `parcels_home` instead of the project's data set; "" for none.
         on: The computer that trains it, as those call it who sent it there; "" for this one.
     """
 

@@ -38,6 +38,11 @@ def cache_home() -> Path:
     return platformdirs.user_cache_path(APP_NAME)
 
 
+def parcels_home() -> Path:
+    """The folder of pictures that were sent here by other computers, by their sha256."""
+    return data_home() / "parcels"
+
+
 def made_cache(folder: Path) -> str:
     """Makes a cache folder where there is none yet; returns its path.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from workbench.core import file_lock
@@ -16,3 +17,23 @@ def is_locked(path: Path) -> bool:
         return file_lock.is_locked(path)
     except OSError:
         return False
+
+
+def inherited_lock(path: Path) -> int | None:
+    """The descriptor of a run's lock that whoever started this process has handed over; None
+    where nobody has.
+    """
+    text = os.environ.pop(LOCK_FD_VARIABLE, "")
+    if not text.isdigit():
+        return None
+    descriptor = int(text)
+    try:
+        is_ours = os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return None
+    if not is_ours:
+        return None
+    # Not for child processes: the lock must end with this process.
+    os.set_inheritable(descriptor, False)
+    file_lock.lock_descriptor(descriptor)
+    return descriptor

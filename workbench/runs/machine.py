@@ -23,6 +23,8 @@ _SETTINGS = (
     "ONEDNN_DEFAULT_FPMATH_MODE",
     "XLA_FLAGS",
     "TF_XLA_FLAGS",
+    "PJRT_DEVICE",
+    "TPU_ACCELERATOR_TYPE",
 )
 """Environment variables by which TensorFlow computes in another order or precision."""
 

@@ -46,8 +46,8 @@ def parse_address(text: str) -> Address:
         checked_user(user)
     host, port = rest, 0
     if rest.startswith("["):
-        host, _, after = rest.partition("]")
-        host += "]"
+        host, bracket, after = rest.partition("]")
+        host += bracket
         if after and not after.startswith(":"):
             raise _refused("address", text, "[USER@]HOST[:PORT]")
         colon, number = after[:1], after[1:]

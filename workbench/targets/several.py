@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from workbench.core.params import Param, Params
+from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError, UsageError
 from workbench.targets._cluster import (
@@ -24,14 +24,14 @@ from workbench.targets.this_computer import SPEC as THIS_COMPUTER
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachinesParam(Param):
+class MachinesParam(TextParam):
     """Addresses of machines as one text, "HOST,HOST:PORT,..."; the first machine leads."""
 
-    kind: ClassVar[str] = "text"
+    max_length: int = 20_000
 
     def check(self, value: Any) -> str:
         try:
-            return ",".join(map(str, read_addresses(value if isinstance(value, str) else "")))
+            return ",".join(map(str, read_addresses(super().check(value))))
         except UsageError as error:
             raise self._refuse(value) from error
 
@@ -48,8 +48,7 @@ _MACHINES = MachinesParam(
 )
 
 
-def addresses_of(params: Params) -> tuple[Address, ...]:
-    """The machines that checked parameters name."""
+def _addresses(params: Params) -> tuple[Address, ...]:
     return read_addresses(params[_MACHINES.key])
 
 
@@ -77,7 +76,7 @@ def _connect(tf: Any, params: Params) -> Any:
 
 
 def _describe(params: Params) -> str:
-    addresses = addresses_of(params)
+    addresses = _addresses(params)
     return f"{len(addresses)} machines: {', '.join(map(str, addresses))}"
 
 
@@ -98,9 +97,10 @@ SPEC = TargetSpec(
     # One way for all: each machine would measure something else. Whether all of them have
     # units for bfloat16 is found out when they have come together.
     limits=lambda params: TargetLimits(
-        replicas=len(addresses_of(params)), may_measure=False, jit_step=False
+        replicas=len(_addresses(params)), may_measure=False, jit_step=False
     ),
     read=_read,
     write=lambda params: str(params[_MACHINES.key]),
     is_offered=lambda: False,
+    machines=lambda params: tuple(map(str, _addresses(params))),
 )

@@ -147,12 +147,11 @@ def _probe(params: Params) -> TpuError | None:
 
 
 def _over_ssh(params: Params) -> TpuError:
-    words = ["gcloud compute tpus tpu-vm ssh", params["address"]]
-    words += [f"--{key}={params[key]}" for key in ("zone", "project") if params[key]]
+    named = f"tpu:{_write(params)}"
     return TpuError(
         "A TPU VM is reached over ssh, and not by its name alone.",
-        where=f"tpu:{_write(params)}",
-        fix=f"`{' '.join(words)} --dry-run` prints host, user and key; train there with "
+        where=named,
+        fix=f"`workbench host add {named}` asks gcloud for its address; train there with "
         "ssh:USER@HOST/tpu:local as the target.",
     )
 

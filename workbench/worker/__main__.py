@@ -13,40 +13,67 @@ from pathlib import Path
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
-    "lower FOLDER | start RUN_FOLDER [--resume] | join FOLDER"
+    "lower FOLDER | start RUN_FOLDER [--resume] | pack RUN_FOLDER | join FOLDER"
 )
 
 
 def main(words: list[str]) -> int:
     """Runs what the words name; returns its exit code."""
     match words:
-        case ["train", folder, *options] if set(options) <= {"--resume"}:
-            from workbench.worker.train import run_training
-
-            return run_training(folder, resume="--resume" in options)
-        case ["start", folder, *options] if set(options) <= {"--resume"}:
-            from workbench.worker.start import start
-
-            return start(folder, resume="--resume" in options)
-        case ["join", folder]:
-            from workbench.worker.joining import join_training
-
-            return join_training(folder)
+        case ["train" | "start" as verb, folder, *options] if set(options) <= {"--resume"}:
+            return _begin(verb, folder, resume="--resume" in options)
         case ["serve", *options] if set(options) <= {"--lazy"}:
-            from workbench.worker.channel import claim_stdout
-
-            protocol = claim_stdout()
-            from workbench.worker.service import serve
-
-            return serve(protocol, is_lazy="--lazy" in options)
-        case ["lower", folder]:
-            from workbench.worker.channel import claim_stdout
-            from workbench.worker.lowering_child import run_child
-
-            with os.fdopen(claim_stdout(), "wb") as answers:
-                return run_child(Path(folder), answers)
+            return _serve(is_lazy="--lazy" in options)
+        case ["lower" | "pack" | "join" as verb, folder]:
+            return _ALONE[verb](folder)
     sys.stderr.write(USAGE + "\n")
     return 2
+
+
+def _begin(verb: str, folder: str, *, resume: bool) -> int:
+    if verb == "start":
+        from workbench.worker.start import start
+
+        return start(folder, resume=resume)
+    from workbench.worker.train import run_training
+
+    return run_training(folder, resume=resume)
+
+
+def _serve(*, is_lazy: bool) -> int:
+    from workbench.worker.channel import claim_stdout
+
+    protocol = claim_stdout()
+    from workbench.worker.service import serve
+
+    return serve(protocol, is_lazy=is_lazy)
+
+
+def _lower(folder: str) -> int:
+    from workbench.worker.channel import claim_stdout
+    from workbench.worker.lowering_child import run_child
+
+    with os.fdopen(claim_stdout(), "wb") as answers:
+        return run_child(Path(folder), answers)
+
+
+def _pack(folder: str) -> int:
+    from workbench.worker.channel import claim_stdout
+
+    protocol = claim_stdout()
+    from workbench.worker.pack import pack_run
+
+    return pack_run(folder, protocol)
+
+
+def _join(folder: str) -> int:
+    from workbench.worker.joining import join_training
+
+    return join_training(folder)
+
+
+_ALONE = {"lower": _lower, "pack": _pack, "join": _join}
+"""What takes a folder and nothing else."""
 
 
 if __name__ == "__main__":

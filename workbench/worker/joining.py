@@ -22,7 +22,7 @@ from workbench.runs.checkpoint import DataMark, remove_checkpoints
 from workbench.runs.folder import RunFolder
 from workbench.targets._cluster import CLUSTER_VARIABLE, Cluster
 from workbench.worker.company import KeptModel
-from workbench.worker.line import Line, LineCutError, Message
+from workbench.worker.line import LineCutError, Message
 from workbench.worker.machines import Machines, mark_text, own_facts, socket_address
 from workbench.worker.stop import StopSwitch
 

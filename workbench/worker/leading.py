@@ -21,8 +21,13 @@ from workbench.runs.checkpoint import DataMark, checkpoint_path
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.targets import all_targets
-from workbench.targets._cluster import CLUSTER_VARIABLE, Cluster, local_cluster, with_ports
-from workbench.targets.several import addresses_of
+from workbench.targets._cluster import (
+    CLUSTER_VARIABLE,
+    Cluster,
+    local_cluster,
+    read_addresses,
+    with_ports,
+)
 from workbench.worker.company import Company, KeptModel
 from workbench.worker.line import Line, LineCutError
 from workbench.worker.machines import Machines, each_but, mark_text, own_facts, socket_address
@@ -50,24 +55,22 @@ def company_of(
     Raises:
         RunError: a process cannot be started.
     """
-    if project.target.key != "several":
-        return Company()
     handed = os.environ.pop(CLUSTER_VARIABLE, None)
+    spec = all_targets()[project.target.key]
+    machines = ",".join(spec.machines(check_all(spec.params, project.target.params)[0]))
+    if not machines:
+        return Company()
     if handed is not None:
-        return Leader(Cluster.from_text(handed), run, project, teller, stop, on_hang)
-    params, errors = check_all(all_targets()["several"].params, project.target.params)
-    if errors:
-        raise errors[0]
-    addresses = addresses_of(params)
+        return Leader(Cluster.from_text(handed), run, teller, stop, on_hang)
+    addresses = read_addresses(machines)
     if not addresses[0].is_here:
-        cluster = Cluster(with_ports(addresses))
         teller.log(
-            f"Type on each other machine, with its number: workbench join {params['machines']} "
-            "--machine 2"
+            "Type on each other machine, with its number: "
+            f"workbench join {machines} --machine NUMBER"
         )
-        return Leader(cluster, run, project, teller, stop, on_hang)
-    leader = Leader(local_cluster(addresses), run, project, teller, stop, on_hang)
-    leader.start_others()
+        return Leader(Cluster(with_ports(addresses)), run, teller, stop, on_hang)
+    leader = Leader(local_cluster(addresses), run, teller, stop, on_hang)
+    leader.start_others(project)
     return leader
 
 
@@ -77,7 +80,6 @@ class Leader(Machines):
     Args:
         cluster: As the machines are told it.
         run: What is trained.
-        project: Of the run.
         teller: Told whom is waited for.
         stop: Looked at meanwhile.
         on_hang: See Machines.
@@ -87,22 +89,23 @@ class Leader(Machines):
         self,
         cluster: Cluster,
         run: RunFolder,
-        project: Project,
         teller: Teller,
         stop: StopSwitch,
         on_hang: Callable[[WorkbenchError], None],
     ) -> None:
         super().__init__(cluster, stop, on_hang)
         self._run = run
-        self._project = project
         self._teller = teller
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._others = list(each_but(0, len(cluster.machines)))
 
     # coming together ---------------------------------------------------------------------
 
-    def start_others(self) -> None:
+    def start_others(self, project: Project) -> None:
         """Starts a process for each other machine, on this computer.
+
+        Args:
+            project: What they will be told to train.
 
         Raises:
             RunError: one cannot be started.
@@ -115,7 +118,7 @@ class Leader(Machines):
                 with (folder / "log.txt").open("ab") as log:
                     self._children[index] = subprocess.Popen(
                         [sys.executable, "-P", "-m", "workbench.worker", "join", str(folder)],
-                        env=trainer_environment(self._project, handed),
+                        env=trainer_environment(project, handed),
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=log,
@@ -252,7 +255,8 @@ class Leader(Machines):
 
     def tell_model(self, model: KeptModel) -> None:
         file = BytesIO()
-        np.savez(file, **{str(i): array for i, array in enumerate(model.weights.values())})
+        arrays: dict[str, Any] = {str(i): one for i, one in enumerate(model.weights.values())}
+        np.savez(file, **arrays)
         names = list(model.weights)
         for line in self._lines.values():
             line.send("model", file.getvalue(), epoch=model.epoch, names=names)

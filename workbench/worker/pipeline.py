@@ -115,7 +115,8 @@ def evaluation_pipeline(
 ) -> Any:
     """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
 
-    Of several machines each takes its share of every batch. Pictures that are not in memory stay where they are: in order they are read fast enough.
+    Of several machines each takes its share of every batch. Pictures that are not in memory
+    stay where they are: in order they are read fast enough.
     """
     rows = share.rows(batch_size)
     indices, weights = padded_batches(len(part), batch_size)

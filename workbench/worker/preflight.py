@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -31,8 +31,8 @@ from workbench.targets._tpu_chips import chip_choice
 from workbench.worker.lowering_child import lower_within
 from workbench.worker.session import Job
 
-LOWERING_S = 120.0
-"""Deadline for lowering one batch; a large network takes ten seconds."""
+LOWERING_S = 300.0
+"""Deadline for lowering one batch; a large network takes ten seconds, on a busy computer more."""
 
 
 def preflight(job: Job, request: Preflight) -> AnyAnswer:
@@ -76,10 +76,10 @@ def _no_compiler(environment: CompilerEnvironment) -> str:
 
 def _lower(
     job: Job, project: Project, facts: DatasetFacts | None, batches: Sequence[int]
-) -> Iterator[tuple[int, Lowering]]:
+) -> Generator[tuple[int, Lowering], None, None]:
     # What a recipe leaves open is bfloat16 on a TPU, whatever this computer would take.
     precision = "float32" if project.recipe.precision == "float32" else "bfloat16"
-    return lower_within(
+    yield from lower_within(
         project,
         batches=batches,
         precision=precision,

@@ -31,7 +31,7 @@ from workbench.worker.engine import Engine
 from workbench.worker.load_context import TrainerLoadContext
 from workbench.worker.position import Facts
 from workbench.worker.progress import Teller
-from workbench.worker.sources import find_source, fit_of
+from workbench.worker.sources import find_source, fit_of, load_data
 from workbench.worker.stop import StopSwitch
 from workbench.worker.time_spent import TimeLedger
 from workbench.worker.versions import versions
@@ -120,7 +120,7 @@ class Preparation:
         shape = checked_input_shape(self._project)
         self._teller.phase("loading", f"Loading {spec.title}")
         ctx = TrainerLoadContext(self._teller, self._stop, engine)
-        loaded = spec.load(ctx, params)
+        loaded = load_data(ctx, spec, params, self._run.request().parcel)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
             self._teller.log(note, level="warning")

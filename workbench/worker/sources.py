@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 
 from workbench.core.params import check_all
 from workbench.core.recipe import recipe_from
-from workbench.core.specs import DatasetSpec, LoadedData
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
 from workbench.datasets import all_datasets
+from workbench.datasets._parcel import unpacked
 from workbench.errors import DatasetError
 from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
+from workbench.runs.home import parcels_home
 from workbench.runs.model_card import ModelCard
 from workbench.worker.session import Job
 
@@ -41,6 +44,29 @@ def fit_of(params: Mapping[str, Any]) -> str:
     not say.
     """
     return str(params.get("fit", "crop"))
+
+
+def load_data(
+    ctx: LoadContext, spec: DatasetSpec, params: Mapping[str, Any], parcel: str
+) -> LoadedData:
+    """What a run trains on: as it was sent here by another computer, else from its source.
+
+    Args:
+        ctx: Handed to the source.
+        spec: The source.
+        params: What it is told.
+        parcel: sha256 of what was sent; "" for nothing.
+
+    Raises:
+        DatasetError: it cannot be loaded.
+    """
+    if not parcel:
+        return spec.load(ctx, params)
+    if not re.fullmatch(r"[0-9a-f]{64}", parcel):
+        raise DatasetError(
+            "The run names its pictures wrongly.", where="parcel", received=parcel[:100]
+        )
+    return unpacked(parcels_home() / parcel)
 
 
 def load_source(job: Job, key: str, params: Mapping[str, Any]) -> LoadedData:

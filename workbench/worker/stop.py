@@ -12,7 +12,6 @@ from workbench.errors import RunError
 from workbench.runs.control import wish_of
 from workbench.runs.folder import RunFolder
 
-
 Sum = Callable[[Sequence[int]], Sequence[int]]
 """What this machine says -> the sums over all machines, which must all ask at once."""
 

@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.core.file_lock import lock_descriptor, take_lock
+from workbench.core.file_lock import take_lock
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
-from workbench.runs.lock import LOCK_FD_VARIABLE
+from workbench.runs.lock import inherited_lock
 
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
@@ -27,7 +27,7 @@ def surroundings(run: RunFolder) -> Iterator[None]:
         RunFolderError: another trainer works on this run.
     """
     try:
-        lock = inherited_lock(run) or take_lock(run.lock_path)
+        lock = inherited_lock(run.lock_path) or take_lock(run.lock_path)
         if lock is None:
             raise RunFolderError(
                 "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
@@ -92,21 +92,3 @@ def offer_to_the_kernel() -> None:
     # Not Linux, or a locked-down container: nothing depends on it.
     with contextlib.suppress(OSError):
         _OOM_SCORE.write_text("500", encoding="ascii")
-
-
-def inherited_lock(run: RunFolder) -> int | None:
-    """The descriptor of the run's lock that whoever started us has handed over, if so."""
-    text = os.environ.pop(LOCK_FD_VARIABLE, "")
-    if not text.isdigit():
-        return None
-    descriptor = int(text)
-    try:
-        is_ours = os.path.samestat(os.fstat(descriptor), run.lock_path.stat())
-    except OSError:
-        return None
-    if not is_ours:
-        return None
-    # Not for child processes: the lock must end with this process.
-    os.set_inheritable(descriptor, False)
-    lock_descriptor(descriptor)
-    return descriptor

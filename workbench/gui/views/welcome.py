@@ -48,6 +48,7 @@ class WelcomeView(QScrollArea):
     file_chosen = Signal(str)
     help_asked = Signal(str)
     run_asked = Signal(str)
+    connect_asked = Signal()
 
     def __init__(self, context: WindowContext, state: WindowState) -> None:
         super().__init__()
@@ -250,6 +251,9 @@ class WelcomeView(QScrollArea):
             what = plain_label(spec.describe(defaults(spec.params)), role="dim", wrap=True)
             what.setMinimumWidth(180)
             self._targets.addWidget(what)
+        connect = self._link("Connect a TPU…")
+        connect.clicked.connect(self.connect_asked)
+        self._targets.addWidget(connect)
         self._running = self._link("")
         self._running.clicked.connect(lambda: self.run_asked.emit(self._running_path))
         self._targets.addWidget(self._running)

@@ -1,0 +1,140 @@
+"""`workbench preflight`: the JSON that programs rely on, exit codes; real lowering."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from workbench.cli import main
+from workbench.core.fixes import insert_before
+from workbench.core.graph import Node
+from workbench.core.project_file import project_text
+from workbench.protocol import messages as m
+from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.wire import encode_request
+from workbench.templates import find_template
+
+FIELDS = {
+    "ok", "tpu", "level", "verdict", "per_core_batch", "global_batch", "problems", "memory",
+    "estimate",
+}  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path):
+    path = tmp_path / "lenet.workbench"
+    assert main(["new", "lenet5", str(path)]) == 0
+    return path
+
+
+def report_of(capsys):
+    (line,) = capsys.readouterr().out.splitlines()
+    return json.loads(line)
+
+
+def changed(project, **recipe):
+    plain = json.loads(project.read_text())
+    plain["recipe"].update(recipe)
+    project.write_text(json.dumps(plain))
+    return project
+
+
+def test_rules_alone_give_all_fields_with_null_for_what_did_not_run(project, capsys):
+    capsys.readouterr()
+    words = ["preflight", str(project), "--tpu", "v5e-8", "--batch", "1024", "--level", "rules"]
+    assert main([*words, "--json"]) == 0
+    report = report_of(capsys)
+    assert set(report) >= FIELDS
+    assert (report["ok"], report["tpu"], report["level"]) == (True, "v5e-8", "rules")
+    assert (report["per_core_batch"], report["global_batch"]) == (128, 1024)
+    assert (report["memory"], report["estimate"]) == (None, None)
+    assert "hecked by our rules" in report["verdict"]
+
+
+def test_problems_have_the_fields_of_check_and_set_the_exit_code(project, capsys):
+    capsys.readouterr()
+    words = ["preflight", str(project), "--tpu", "v5e-8", "--batch", "4", "--level", "rules"]
+    assert main([*words, "--json"]) == 1
+    report = report_of(capsys)
+    assert report["ok"] is False
+    problem = report["problems"][0]
+    assert set(problem) >= {"node", "severity", "message", "fixes"}
+    assert set(problem["fixes"][0]) >= {"key", "title"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--tpu", "v9"], 2),
+        (["--tpu", "v5e-3"], 2),
+        ([], 2),
+        (["--tpu", "v5e", "--batch", "0"], 2),
+        (["--tpu", "v5e", "--level", "hope"], 2),
+        (["--tpu", "tpu7x", "--level", "rules"], 1),
+    ],
+)
+def test_wrong_words_and_refusals_have_their_exit_codes(project, capsys, words, code):
+    assert main(["preflight", str(project), *words, "--json"]) == code
+
+
+def test_people_get_the_verdict_on_stdout_and_remarks_on_stderr(project, capsys):
+    capsys.readouterr()
+    changed(project, precision="float32")
+    words = ["preflight", str(project), "--tpu", "v3-8", "--batch", "1000", "--level", "rules"]
+    assert main(words) == 0
+    told = capsys.readouterr()
+    assert "v3-8 (4 chips, 8 cores)" in told.out
+    assert "bfloat16" in told.err
+    assert "possible fix: Set the batch to" in told.err
+
+
+@pytest.mark.worker
+def test_lowering_runs_where_the_compiler_is_missing(project, capsys):
+    capsys.readouterr()
+    assert main(["preflight", str(project), "--tpu", "v2-8", "--json"]) == 0
+    report = report_of(capsys)
+    assert (report["ok"], report["level"], report["memory"]) == (True, "lowering", None)
+    assert "owered by XLA on this computer" in report["verdict"]
+
+
+@pytest.mark.worker
+def test_a_layer_that_no_tpu_can_compile_is_named_with_a_fix(tmp_path, capsys):
+    project = find_template("lenet5").project
+    conv = next(node.id for node in project.graph.nodes.values() if node.kind == "conv2d")
+    values = {"height": 28, "width": 28, "interpolation": "lanczos3"}
+    # Behind the first convolution: in the model, not in the input pipeline.
+    after = project.graph.targets(conv)[0]
+    graph = insert_before(project.graph, after, Node("big", "resizing", "bigger", values))
+    path = tmp_path / "resized.workbench"
+    path.write_text(project_text(replace(project, graph=graph)))
+    assert main(["preflight", str(path), "--tpu", "v5e-8", "--level", "lowering", "--json"]) == 1
+    report = report_of(capsys)
+    assert (report["ok"], report["level"]) == (False, "lowering")
+    assert report["problems"][0]["node"] == "big"
+    assert report["problems"][0]["fixes"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tpu": "v9; touch x"}, {"batch": -3}, {"project": "{"}, {"project": "[]"}]
+)
+def test_wrong_requests_are_refused_by_the_worker_too(wrong):
+    text = project_text(find_template("lenet5").project)
+    values = {"id": 1, "project": text, "tpu": "v5e-8", "level": "rules", **wrong}
+    with ServiceCall() as service:
+        answers = list(service.ask(m.Preflight(**values)))
+    assert [type(answer) for answer in answers if answer.id == 1] == [m.Failed]
+
+
+@pytest.mark.worker
+def test_a_cancel_is_obeyed_while_a_step_is_lowered():
+    text = project_text(find_template("small_resnet").project)
+    request = m.Preflight(id=1, project=text, tpu="v5e-8", level="lowering")
+    with ServiceCall() as service:
+        answers, process = [], service._process
+        for answer in service.ask(request):
+            answers.append(answer)
+            if isinstance(answer, m.PreflightStage) and answer.level == "lowering":
+                process.stdin.write(encode_request(m.Cancel(id=2, target=1)))
+                process.stdin.flush()
+    assert isinstance(answers[-1], m.Failed)
+    assert "cancelled" in answers[-1].error.what

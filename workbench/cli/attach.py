@@ -1,0 +1,47 @@
+"""`workbench attach`: follows a run that trains; connects again to one on another computer."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._ctrl_c import CtrlC
+from workbench.cli._follow import PastEvents
+from workbench.cli._output import add_json_option, tell
+from workbench.cli.train import tell_run
+from workbench.errors import RunFolderError
+from workbench.runs.folder import open_run
+from workbench.runs.link import read_remote
+from workbench.runs.outcome import outcome_of
+from workbench.runs.start import reattach
+
+NAME = "attach"
+HELP = "follow a run that trains, here or on another computer"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN: a folder or a name that `workbench runs` lists."""
+    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tells what comes from now on; 4 when the run fails, 130 when Ctrl+C stopped it."""
+    folder = open_run(arguments.run_name)
+    past = PastEvents(folder)
+    outcome = outcome_of(folder, past.history)
+    if outcome.is_over and read_remote(folder) is None:
+        raise RunFolderError(
+            "This run is over: there is nothing to follow.",
+            where=str(folder.path),
+            received=outcome.sentence(),
+            fix=f"`workbench resume {folder.name}` goes on with it."
+            if outcome.can_resume
+            else "`workbench runs` lists all runs.",
+        )
+    if outcome.is_over:
+        tell(outcome.sentence())
+        return 0
+    with CtrlC(folder) as ctrl_c:
+        if outcome.kind == "away":
+            reattach(folder)
+        return tell_run(folder, ctrl_c, as_json=arguments.json, past=past)

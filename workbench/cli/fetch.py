@@ -1,0 +1,33 @@
+"""`workbench fetch`: brings what there is of a run on another computer, without following it."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli._output import add_json_option, print_json, tell
+from workbench.remote.carry import fetch
+from workbench.runs.checkpoint import newest_state
+from workbench.runs.folder import open_run
+
+NAME = "fetch"
+HELP = "bring checkpoints and weights of a run from the computer that trains it"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """RUN: a folder or a name that `workbench runs` lists."""
+    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetches once; 4 when the other computer cannot be reached."""
+    folder = open_run(arguments.run_name)
+    fetch(folder)
+    state = newest_state(folder)
+    step = state.step if state is not None else None
+    if arguments.json:
+        print_json({"run": str(folder.path), "step": step, "has_model": folder.has_model()})
+    else:
+        tell("No checkpoint is here." if step is None else f"The checkpoint here: step {step:,}.")
+        tell("Weights are here." if folder.has_model() else "No weights are here.")
+    return 0

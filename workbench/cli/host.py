@@ -1,0 +1,216 @@
+"""`workbench host`: other computers that train, reached over the person's own ssh."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.core.params import check_all
+from workbench.core.project import Choice
+from workbench.core.target_text import parse_target
+from workbench.errors import UsageError
+from workbench.remote import hosts
+from workbench.remote.connection import Connection
+from workbench.remote.gcloud import NO_FIRST_CHECK, place_from_gcloud
+from workbench.remote.host_keys import HostKey, accept, accepted_keys, offered_keys
+from workbench.remote.host_keys import forget as forget_keys
+from workbench.remote.place import Place
+from workbench.remote.setup import Setup
+from workbench.targets import all_targets
+from workbench.targets.ssh import inner_target
+
+NAME = "host"
+HELP = "list, add, check, set up or forget other computers that train over ssh"
+
+_DEST = "[USER@]HOST[:PORT], ssh:..., or tpu:NAME[@zone[/project]] (asks gcloud)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """One of list, add, check, setup, forget, fingerprint."""
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    listing = commands.add_parser("list", help="those that were connected before")
+    listing.set_defaults(act=_list)
+    add_json_option(listing)
+    for name, act, words in (
+        ("add", _add, "keep an address; nothing is connected"),
+        ("fingerprint", _fingerprint, "show the identity that answers there; accept it"),
+        ("check", _check, "connect and say what is there"),
+        ("setup", _setup, "make the Python environment there and send the program"),
+        ("forget", _forget, "forget an address and its identity"),
+    ):
+        command = commands.add_parser(name, help=words)
+        command.add_argument("dest", metavar="DEST", help=_DEST)
+        command.set_defaults(act=act)
+        add_json_option(command)
+        if name == "add":
+            command.add_argument("--key", metavar="FILE", default="", help="private key to offer")
+            command.add_argument("--home", metavar="FOLDER", default="", help="our folder there")
+            command.add_argument(
+                "--python", metavar="PATH", default="", help="interpreter there to train with"
+            )
+        if name == "fingerprint":
+            command.add_argument(
+                "--accept", metavar="SHA256:...", help="keep this identity as the right one"
+            )
+        if name == "setup":
+            command.add_argument(
+                "--environment", choices=("worker", "tpu", "gpu"), help="instead of what fits"
+            )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Does what is asked; exit code 1 where a fingerprint is not the one that answers."""
+    code: int = arguments.act(arguments)
+    return code
+
+
+def _choice(dest: str) -> Choice:
+    """An `ssh` or `tpu` target of DEST."""
+    return parse_target(dest if dest.startswith(("ssh:", "tpu:")) else f"ssh:{dest}", all_targets())
+
+
+def _place(dest: str) -> Place:
+    """The place that DEST names, with what was saved for it.
+
+    Raises:
+        UsageError: it is not an address.
+        RemoteError: gcloud does not know it.
+    """
+    choice = _choice(dest)
+    spec = all_targets()[choice.key]
+    if not spec.is_remote(choice.params):
+        raise UsageError("That is not another computer.", received=dest, expected=_DEST)
+    if choice.key == "ssh":
+        if (problem := spec.probe(choice.params)) is not None:
+            raise problem
+        return hosts.place_for(choice.params)
+    tell(NO_FIRST_CHECK)
+    params = choice.params
+    return place_from_gcloud(params["address"], params["zone"], params["project"])
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    saved = hosts.saved_hosts()
+    for host in saved:
+        if arguments.json:
+            print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
+            continue
+        seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
+        print(printable(f"{host.address:32} {seen:16}  {host.words}"))
+    if not saved and not arguments.json:
+        tell("No other computer has been connected yet: workbench host add [USER@]HOST")
+    return 0
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    place = _place(arguments.dest)
+    place = replace(
+        place,
+        key_file=arguments.key or place.key_file,
+        home=arguments.home or place.home,
+        python=arguments.python or place.python,
+    )
+    host = hosts.save_host(place)
+    if arguments.json:
+        print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
+    else:
+        tell(f"Kept. Next: workbench host fingerprint {place.text()}")
+    return 0
+
+
+def _fingerprint(arguments: argparse.Namespace) -> int:
+    place = _place(arguments.dest)
+    offered, known = offered_keys(place), accepted_keys(place)
+    is_accepted = False
+    if arguments.accept:
+        chosen = [key for key in offered if key.fingerprint == arguments.accept]
+        if chosen:
+            accept(place, chosen)
+            is_accepted, known = True, accepted_keys(place)
+    _print_keys(arguments, place, offered, known)
+    if arguments.accept and not is_accepted:
+        tell("That fingerprint is none of those that answer: nothing was accepted.")
+        return 1
+    return 0
+
+
+def _print_keys(
+    arguments: argparse.Namespace, place: Place, offered: list[HostKey], known: list[HostKey]
+) -> None:
+    if arguments.json:
+        keys = [
+            {"kind": key.kind, "fingerprint": key.fingerprint, "is_accepted": key in known}
+            for key in offered
+        ]
+        print_json({"address": place.text(), "keys": keys, "is_known": bool(known)})
+        return
+    for key in offered:
+        print(f"{key.fingerprint}  {key.kind}  {'accepted' if key in known else 'not verified'}")
+    if not known:
+        tell("Compare it with what the computer's owner or console says; if it is the same:")
+        tell(f"  workbench host fingerprint {place.text()} --accept {offered[0].fingerprint}")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    place = _place(arguments.dest)
+    with Connection.to(place) as line:
+        facts = Setup(line, _tell).probe(place.python)
+    host = hosts.seen_now(place, facts)
+    if arguments.json:
+        print_json({"address": place.text(), "words": host.words, "facts": facts})
+        return 0
+    print(printable(f"{place.text()}: {host.words}"))
+    for python in facts.get("pythons", []):
+        version = ".".join(map(str, python.get("version", [])))
+        print(printable(f"  Python {version}  {python.get('path', '')}"))
+    for environment in facts.get("environments", []):
+        print(printable(f"  environment {environment.get('name')} is set up"))
+    print(f"  {facts.get('free_bytes', 0) / 1e9:,.1f} GB free in {printable(place.home)}")
+    return 0
+
+
+def _setup(arguments: argparse.Namespace) -> int:
+    place = _place(arguments.dest)
+    with Connection.to(place) as line:
+        setup = Setup(line, _tell)
+        facts = setup.probe(place.python)
+        name = arguments.environment or _wanted(arguments.dest) or hosts.fitting_environment(facts)
+        python, _ = (place.python, "") if place.python else setup.environment(name, facts)
+        code = setup.code()
+    hosts.seen_now(place, facts)
+    hosts.save_host(place, environment="" if place.python else name)
+    result: dict[str, Any] = {"address": place.text(), "environment": name, "python": python}
+    if arguments.json:
+        print_json({**result, "code": code})
+    else:
+        print(printable(f"{place.text()} is ready to train with {python}"))
+    return 0
+
+
+def _wanted(dest: str) -> str:
+    """The environment of the target in DEST; "" where it names none."""
+    choice = _choice(dest)
+    if choice.key != "ssh" or "/" not in dest:
+        return ""
+    inner = inner_target(choice.params["target"])
+    spec = all_targets()[inner.key]
+    return spec.limits(check_all(spec.params, inner.params)[0]).environment
+
+
+def _forget(arguments: argparse.Namespace) -> int:
+    place = _place(arguments.dest)
+    had_host, had_keys = hosts.forget_host(place.text()), forget_keys(place)
+    if arguments.json:
+        print_json({"address": place.text(), "host": had_host, "keys": had_keys})
+    else:
+        tell("Forgotten." if had_host or had_keys else "It was not known.")
+    return 0
+
+
+def _tell(words: str, fraction: float) -> None:
+    tell(f"{words} ({fraction:.0%})" if 0 <= fraction <= 1 else words)

@@ -1,0 +1,119 @@
+"""What the window asks of another computer, in threads of its own: who answers there, what it
+has, and making it ready. QtCore only.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.errors import RunError
+from workbench.remote.connection import Connection
+from workbench.remote.host_keys import HostKey, accepted_keys, changed_key, offered_keys
+from workbench.remote.hosts import SavedHost, fitting_environment, save_host, seen_now
+from workbench.remote.place import Place
+from workbench.remote.setup import Setup
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who answers at an address.
+
+    Attributes:
+        keys: Those that are offered now.
+        is_known: One of them was accepted before.
+    """
+
+    keys: tuple[HostKey, ...]
+    is_known: bool
+
+
+@dataclass(frozen=True)
+class FoundHost:
+    """What another computer has.
+
+    Attributes:
+        host: As it is kept now.
+        facts: Of the probe.
+        environment: The one that fits it: worker, tpu or gpu.
+        is_ready: An environment of ours, or the interpreter that was named, is there.
+    """
+
+    host: SavedHost
+    facts: Mapping[str, Any]
+    environment: str
+    is_ready: bool
+
+
+class HostJobs(QObject):
+    """The jobs, which may be called off between two of their steps.
+
+    Signals:
+        told: What goes on, and its share from 0 to 1, or less than 0 where nobody knows; from
+            another thread.
+    """
+
+    told = Signal(str, float)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._called_off = threading.Event()
+
+    def call_off(self) -> None:
+        """What runs ends at its next step, with an error that says so."""
+        self._called_off.set()
+
+    def begin(self) -> None:
+        """From here on another job."""
+        self._called_off.clear()
+
+    def identity(self, place: Place) -> Identity:
+        """Asks who answers there.
+
+        Raises:
+            RemoteError: nobody, or another one than was accepted.
+        """
+        self._tell(f"Asking {place.text()} who it is", -1.0)
+        keys, accepted = offered_keys(place), accepted_keys(place)
+        is_known = any(key in accepted for key in keys)
+        if accepted and not is_known:
+            raise changed_key(place)
+        return Identity(tuple(keys), is_known)
+
+    def look(self, place: Place) -> FoundHost:
+        """Connects, and looks at what is there.
+
+        Raises:
+            RemoteError: it cannot be reached, refuses, or answers nonsense.
+            SaveError: it could not be kept.
+        """
+        with Connection.to(place) as line:
+            facts = Setup(line, self._tell).probe(place.python)
+        environment = fitting_environment(facts)
+        made = {e.get("name") for e in facts.get("environments") or () if isinstance(e, dict)}
+        is_ready = bool(place.python) or environment in made
+        return FoundHost(seen_now(place, facts), facts, environment, is_ready)
+
+    def set_up(self, place: Place, environment: str) -> FoundHost:
+        """Makes the environment there, sends the program, and looks again.
+
+        Raises:
+            RemoteError: there is no room, no fitting Python, or the line was cut.
+        """
+        with Connection.to(place) as line:
+            setup = Setup(line, self._tell)
+            facts = setup.probe(place.python)
+            if not place.python:
+                setup.environment(environment, facts)
+            setup.code()
+        save_host(place, environment="" if place.python else environment)
+        return self.look(place)
+
+    def _tell(self, words: str, fraction: float) -> None:
+        if self._called_off.is_set():
+            raise RunError("Called off; what was made so far is kept there.")
+        self.told.emit(words, fraction)

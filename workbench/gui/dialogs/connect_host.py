@@ -1,0 +1,229 @@
+"""Connects another computer: which one, is it the right one, what it has, making it ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.client.background import Background
+from workbench.client.host_jobs import FoundHost, HostJobs, Identity
+from workbench.errors import WorkbenchError
+from workbench.gui.panels.connect_pages import AddressPage, FoundPage, IdentityPage
+from workbench.gui.widgets.buttons import button
+from workbench.gui.widgets.labels import plain_label
+from workbench.gui.widgets.wait_label import WaitLabel
+from workbench.remote.gcloud import place_from_gcloud
+from workbench.remote.host_keys import accept
+from workbench.remote.place import Place
+
+T = TypeVar("T")
+
+SIZE = QSize(640, 480)
+_PROGRESS_STEPS = 1000
+_EXPLANATION = (
+    "A TPU VM, a computer with graphics cards, or any other that your own ssh reaches. The "
+    "training goes on there when this window is closed or the line is cut. No password is asked "
+    "for or kept: your ssh keys decide."
+)
+
+
+class ConnectHostDialog(QDialog):
+    """Three pages, one after another; nothing is sent before the second was accepted.
+
+    Signals:
+        chosen: The Choice to train there.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None, address: str = "") -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Connect a TPU or another computer — Workbench")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(SIZE)
+        self._is_closing = False
+        self._can_go = True
+        self._forward: Callable[[], None] = self._ask_identity
+        self._make_ready: Callable[[], None] = self._ask_identity
+        self._background = Background(self, max_threads=1)
+        self._jobs = HostJobs(self)
+        self._jobs.told.connect(self._on_told)
+        self.address = AddressPage(address)
+        self.identity = IdentityPage()
+        self.found = FoundPage()
+        self.pages = QStackedWidget()
+        self.status = WaitLabel()
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.back = button("Back")
+        self.next = button("Connect", role="primary")
+        self.set_up = button("Set it up", role="primary")
+        self.stop = button("Close")
+        self._build()
+        self._connect()
+        self._show_address()
+
+    def _build(self) -> None:
+        for page in (self.address, self.identity, self.found):
+            self.pages.addWidget(page)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.back)
+        buttons.addStretch(1)
+        for part in (self.set_up, self.next, self.stop):
+            buttons.addWidget(part)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(12)
+        column.addWidget(plain_label("Connect a TPU or another computer", role="title"))
+        column.addWidget(plain_label(_EXPLANATION, role="dim", wrap=True))
+        column.addWidget(self.pages, 1)
+        column.addWidget(self.progress)
+        column.addWidget(self.status)
+        column.addLayout(buttons)
+
+    def _connect(self) -> None:
+        self.address.ready_changed.connect(self._refresh)
+        self.address.submitted.connect(self._on_next)
+        self.address.gcloud_wanted.connect(self._on_gcloud)
+        self.back.clicked.connect(self._show_address)
+        self.next.clicked.connect(self._on_next)
+        self.set_up.clicked.connect(self._on_set_up)
+        self.stop.clicked.connect(self.reject)
+
+    # what is shown -------------------------------------------------------------------
+
+    def _show(
+        self, page: QWidget, words: str, forward: Callable[[], None], *, can_go: bool = True
+    ) -> None:
+        """Shows a page, and what its button does."""
+        self._forward, self._can_go = forward, can_go
+        self.next.setText(words)
+        self.pages.setCurrentWidget(page)
+        self._refresh()
+
+    def _show_address(self) -> None:
+        self._show(self.address, "Connect", self._ask_identity)
+
+    def _refresh(self) -> None:
+        page, is_busy = self.pages.currentWidget(), self._background.is_busy
+        can_go = self.address.is_ready() if page is self.address else self._can_go
+        self.next.setEnabled(can_go and not is_busy)
+        self.next.setVisible(can_go or page is self.address)
+        self.set_up.setVisible(page is self.found and not self._can_go)
+        self.set_up.setEnabled(not is_busy)
+        self.back.setVisible(page is not self.address)
+        self.back.setEnabled(not is_busy)
+        self.pages.setEnabled(not is_busy)
+        self.stop.setText("Cancel" if is_busy else "Close")
+        self.progress.setVisible(is_busy)
+
+    def _on_told(self, words: str, fraction: float) -> None:
+        if self._background.is_busy and not self._is_closing:
+            self.status.wait_for(words)
+            self.progress.setRange(0, _PROGRESS_STEPS if fraction >= 0 else 0)
+            self.progress.setValue(round(max(fraction, 0.0) * _PROGRESS_STEPS))
+
+    # what is done --------------------------------------------------------------------
+
+    def _on_next(self) -> None:
+        if self.next.isEnabled():
+            self._forward()
+
+    def _ask_identity(self) -> None:
+        try:
+            place = self.address.place()
+        except WorkbenchError as error:
+            self.status.say(str(error), is_bad=True)
+            return
+        self._run(
+            lambda: self._jobs.identity(place),
+            lambda identity: self._on_identity(place, identity),
+            "Connecting",
+        )
+
+    def _on_identity(self, place: Place, identity: Identity) -> None:
+        if identity.is_known:
+            self._look(place)
+            return
+        self.identity.show_keys(place, identity.keys)
+        self._show(self.identity, "Accept it", lambda: self._accept(place, identity))
+
+    def _accept(self, place: Place, identity: Identity) -> None:
+        self._run(
+            lambda: accept(place, list(identity.keys)),
+            lambda _none: self._look(place),
+            "Keeping its identity",
+        )
+
+    def _look(self, place: Place) -> None:
+        self._run(
+            lambda: self._jobs.look(place),
+            lambda found: self._on_found(place, found),
+            f"Connecting {place.text()}",
+        )
+
+    def _on_found(self, place: Place, found: FoundHost) -> None:
+        self.found.show_host(found)
+        self._make_ready = lambda: self._set_up(place, found.environment)
+        self._show(self.found, "Train there", lambda: self._choose(place), can_go=found.is_ready)
+
+    def _on_set_up(self) -> None:
+        self._make_ready()
+
+    def _set_up(self, place: Place, environment: str) -> None:
+        self._run(
+            lambda: self._jobs.set_up(place, environment),
+            lambda found: self._on_found(place, found),
+            "Setting it up",
+        )
+
+    def _choose(self, place: Place) -> None:
+        self.chosen.emit(self.found.choice(place))
+        self.accept()
+
+    def _on_gcloud(self, name: str, zone: str, project: str) -> None:
+        self._run(
+            lambda: place_from_gcloud(name, zone, project), self.address.fill, "Asking gcloud"
+        )
+
+    def _run(self, work: Callable[[], T], on_done: Callable[[T], None], words: str) -> None:
+        self._jobs.begin()
+        self._background.run(work, lambda result: self._on_done(on_done, result), self._on_failed)
+        self.status.wait_for(words)
+        self.progress.setRange(0, 0)
+        self._refresh()
+
+    def _on_done(self, on_done: Callable[[T], None], result: T) -> None:
+        self.status.say("")
+        if self._is_closing:
+            super().reject()
+            return
+        on_done(result)
+        self._refresh()
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.status.say(str(error), is_bad=True)
+        self._refresh()
+        if self._is_closing:
+            super().reject()
+
+    def reject(self) -> None:
+        """Calls off what runs; the dialog closes when that has ended."""
+        if not self._background.is_busy:
+            super().reject()
+            return
+        self._is_closing = True
+        self._jobs.call_off()
+        self.stop.setEnabled(False)
+        self.status.wait_for("Calling it off")
