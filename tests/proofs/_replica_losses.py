@@ -9,7 +9,7 @@ trainer builds, in float32, without augmentation and dropout, all from the same 
 - on, off: on the replicas, with `sync_batch_norm`.
 
     python -m tests.proofs._replica_losses '{"data": NPZ, "replicas": 8, "steps": 50,
-        "batch_size": 1024, "recipe": {"optimizer": "sgd", "learning_rate": 0.01}}'
+        "batch_size": 1024, "recipe": {"optimizer": "sgd", "learning_rate": 0.001}}'
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ MOST_TIMES = 2.0
 """Times what one device is off from itself, by rounding alone, that passes too."""
 
 OPTIMIZERS: dict[str, dict[str, object]] = {
-    "sgd": {"optimizer": "sgd", "learning_rate": 0.01},
+    "sgd": {"optimizer": "sgd", "learning_rate": 0.001},
     "adam": {},
 }
 """Name -> what of the template's recipe is changed."""
