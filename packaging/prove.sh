@@ -14,4 +14,6 @@ if [ $# -eq 0 ]; then
     exit 2
 fi
 name=$1; shift
+# shellcheck disable=SC2046 # package names have no spaces
+case $name in remote*) install_missing $(missing_programs ssh openssh-client sshd openssh-server ip iproute2) ;; esac
 exec "$venv/bin/python" -m "tests.proofs.$name" "$@"

@@ -7,6 +7,9 @@ venv=${WORKBENCH_VENV:-$project/.venv}
 # Without compiled modules each import of TensorFlow takes 17 s of processor time instead of 4.
 export PYTHONDONTWRITEBYTECODE=
 
+# Where Debian keeps sshd and ip; not on every person's PATH.
+export PATH=$PATH:/usr/sbin:/sbin
+
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 

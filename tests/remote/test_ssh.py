@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sys
 from dataclasses import replace
 from io import BytesIO
@@ -202,3 +203,27 @@ def test_the_commands_lead_from_an_address_to_a_ready_computer(sshd, capsys, mon
     assert listed["seen"] > 0
     assert told("forget", address) == {"address": address, "host": True, "keys": True}
     assert told("list") is None
+
+
+def test_a_computer_behind_a_jump_host_is_asked_through_it(sshd, tmp_path, monkeypatch):  # noqa: F811
+    """The person's configuration names the way; a program before the real ssh brings it."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (tmp_path / "config").write_text(
+        f"Host inner\n  ProxyCommand ssh -o UserKnownHostsFile={tmp_path}/jump "
+        f"-o StrictHostKeyChecking=no -i {sshd.key_file} -p {sshd.port} "
+        f"-W {sshd.address}:{sshd.port} {sshd.user}@{sshd.address}\n"
+    )
+    real = shutil.which("ssh")
+    (folder / "ssh").write_text(f'#!/bin/sh\nexec {real} -F {tmp_path}/config "$@"\n')
+    (folder / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("SSH_AUTH_SOCK", "")
+    inner = Place(host="inner", user=sshd.user, key_file=str(sshd.key_file), home=str(sshd.home))
+    assert refusal(inner).key == "host_key_unknown"
+    (key,) = host_keys.offered_keys(inner)
+    assert key.fingerprint == sshd.fingerprint
+    assert list(sshd.home.iterdir()) == []
+    host_keys.accept(inner, [key])
+    with Connection.to(inner) as line:
+        assert line.call("list").fields["ok"]

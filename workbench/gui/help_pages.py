@@ -14,6 +14,7 @@ GENERAL_PAGES = (
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
+    ("remote", "Training on another computer"),
     ("tpu", "Training on a TPU"),
     ("tpu-first-run", "The first run on a TPU"),
     ("notebook", "Train on Colab or Kaggle"),

@@ -10,18 +10,21 @@ import base64
 import binascii
 import hashlib
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.core.save import save_with_folder
 from workbench.errors import RemoteError
 from workbench.remote.place import SSH_PORT, Place
+from workbench.remote.ssh_command import ssh_argv
 from workbench.runs.home import data_home
 
 _DEADLINE_S = 10.0
 _MAX_BYTES = 1 << 20
 _KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa", "ecdsa-sha2-nistp384")
-"""Asked for, the best first."""
+"""The best first."""
+_SCANNED = "ed25519,ecdsa,rsa"
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,14 @@ def offered_keys(place: Place, *, deadline_s: float = _DEADLINE_S) -> list[HostK
     Raises:
         RemoteError: nobody answers, or with nothing that is a key.
     """
-    host, port = _resolved(place, deadline_s)
-    seconds = str(max(1, int(deadline_s)))
-    argv = ["ssh-keyscan", "-T", seconds, "-p", str(port), "-t", ",".join(_kinds()), "--", host]
-    output = _run(argv, deadline_s + 2, place)
+    settings = _settings(place, deadline_s)
+    if {"proxyjump", "proxycommand"} & settings.keys():
+        output = _through_proxy(place, deadline_s)
+    else:
+        host, port = _end(place, settings)
+        seconds = str(max(1, int(deadline_s)))
+        argv = ["ssh-keyscan", "-T", seconds, "-p", str(port), "-t", _SCANNED, "--", host]
+        output = _run(argv, deadline_s + 2, place)
     keys = [key for line in output.splitlines() if (key := _key_of(line)) is not None]
     if not keys:
         raise RemoteError(
@@ -66,22 +73,36 @@ def offered_keys(place: Place, *, deadline_s: float = _DEADLINE_S) -> list[HostK
     return sorted(set(keys), key=lambda key: _KINDS.index(key.kind))
 
 
-def _kinds() -> list[str]:
-    return ["ed25519", "ecdsa", "rsa"]
-
-
-def _resolved(place: Place, deadline_s: float) -> tuple[str, int]:
-    """Name and port as the person's ssh configuration has them; nothing is connected."""
+def _settings(place: Place, deadline_s: float) -> dict[str, str]:
+    """What the person's ssh configuration says of an address; nothing is connected."""
     argv = ["ssh", "-G"]
     if place.port:
         argv += ["-p", str(place.port)]
     output = _run([*argv, "--", place.bare_host], deadline_s, place)
     settings = dict(line.split(" ", 1) for line in output.splitlines() if " " in line)
-    port = settings.get("port", "")
-    name = settings.get("hostname", place.bare_host)
+    return {name: value for name, value in settings.items() if value != "none"}
+
+
+def _end(place: Place, settings: dict[str, str]) -> tuple[str, int]:
+    """Name and port that the person's ssh would connect."""
+    name, port = settings.get("hostname", place.bare_host), settings.get("port", "")
     if name.startswith("-") or not name.isprintable():
         name = place.bare_host
     return name, int(port) if port.isdigit() else place.port or SSH_PORT
+
+
+def _through_proxy(place: Place, deadline_s: float) -> str:
+    """The key that ssh itself meets behind a jump host, noted in a file that is thrown away;
+    nothing is told to that computer, which lets nobody in by the method "none".
+    """
+    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+        path = Path(folder) / "met"
+        argv = ssh_argv(place, known_hosts=path)
+        first = ["StrictHostKeyChecking=accept-new", "PreferredAuthentications=none"]
+        options = [word for option in first for word in ("-o", option)]
+        # Of each option the first one counts.
+        _run([argv[0], *options, *argv[1:]], deadline_s, place)
+        return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _run(argv: list[str], deadline_s: float, place: Place) -> str:
