@@ -11,6 +11,9 @@ import time
 from collections import Counter
 
 _STALL_S = 60.0
+_EARLY_SHARE = 0.25
+_STANDS_BYTES = 60_000
+"""So much goes up before the other end can have said a word of ours."""
 
 
 class CuttingLine:
@@ -79,7 +82,7 @@ class CuttingLine:
         with contextlib.suppress(OSError):
             while data := source.recv(65_536):
                 if cut is not None:
-                    passed = cut.share_of(data)
+                    passed = cut.share_of(data, is_up=is_up)
                     target.sendall(data[:passed])
                     if passed < len(data) or cut.is_made:
                         self._make(cut, source, target)
@@ -111,24 +114,31 @@ class CuttingLine:
 class _Cut:
     """One connection's cut: after so many bytes, or within the first piece after a moment.
 
-    A line that trains says little: by bytes alone it would hardly ever be cut.
+    A quarter is cut while the line is made, by bytes alone. Of the others the moment is counted
+    from when it stands: a line that trains says little, and by bytes would hardly ever be cut.
     """
 
     def __init__(self, rng: random.Random, stall_share: float) -> None:
         self._rng = rng
-        self._left = int(10 ** rng.uniform(2.0, 6.5))
-        self._until = time.monotonic() + rng.uniform(0.1, 5.0)
+        is_early = rng.random() < _EARLY_SHARE
+        self._left = int(10 ** (rng.uniform(2.0, 5.0) if is_early else rng.uniform(5.3, 6.5)))
+        self._wait_s = rng.uniform(0.1, 5.0)
+        self._up = 0
+        self._until: float | None = None
         self._lock = threading.Lock()
         self.kind = "stall" if rng.random() < stall_share else rng.choice(("close", "reset"))
         self.is_made = False
         self.is_told = False
 
-    def share_of(self, data: bytes) -> int:
+    def share_of(self, data: bytes, *, is_up: bool) -> int:
         """How many bytes of a piece still pass; both directions count."""
         with self._lock:
             if self.is_made:
                 return 0
-            if time.monotonic() > self._until:
+            self._up += len(data) if is_up else 0
+            if self._until is None and self._up > _STANDS_BYTES:
+                self._until = time.monotonic() + self._wait_s
+            if self._until is not None and time.monotonic() > self._until:
                 self.is_made = True
                 return self._rng.randrange(len(data) + 1)
             passed = min(len(data), self._left)

@@ -109,6 +109,8 @@ def prove(folder: Path, *, cuts: int, kills: int, fresh: bool, epochs: int, seed
                 _look_for_qt(scene)
         finally:
             line.close()
+            for path in (data_home() / "runs").iterdir():
+                _kill_courier(RunFolder(path))
     _try_hostile(folder, scene)
     return scene
 
@@ -296,6 +298,7 @@ def main() -> int:
     if missing:
         print(f"remote: cannot be run here: {missing}")
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # with all that has to be tidied up
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.environ["WORKBENCH_HOME"] = str(Path(folder) / "here")

@@ -3,6 +3,7 @@
 environments/ID   Python environments, one for each lock file
 code/ID           the application's own sources, unpacked
 parcels/ID        pictures and labels, unpacked
+states/ID         what a run has told and kept elsewhere, until its folder is made of it
 uploads/          what has come so far of a file
 runs/NAME         as on every computer
 """
@@ -19,7 +20,7 @@ from workbench.host.faults import Fault, of_system
 
 _RUN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,119}")
 _SHA = re.compile(r"[0-9a-f]{64}")
-KINDS = ("code", "parcel")
+KINDS = ("code", "parcel", "state")
 
 
 class Home:
@@ -39,7 +40,7 @@ class Home:
             Fault: they cannot be made, or belong to somebody else.
         """
         try:
-            for name in ("", "environments", "code", "parcels", "uploads", "runs"):
+            for name in ("", "environments", "code", "parcels", "states", "uploads", "runs"):
                 os.makedirs(os.path.join(self.path, name), mode=0o700, exist_ok=True)
             info = os.stat(self.path)
         except OSError as error:
@@ -58,7 +59,7 @@ class Home:
 
     def stored(self, kind: str, sha: str) -> str:
         """The unpacked folder of an upload."""
-        folder = {"code": "code", "parcel": "parcels"}.get(kind)
+        folder = {"code": "code", "parcel": "parcels", "state": "states"}.get(kind)
         if folder is None:
             raise Fault("request", "There is no such kind of upload.", received=repr(kind))
         return os.path.join(self.path, folder, checked_sha(sha))

@@ -21,7 +21,8 @@ _START_SILENCE_S = 120.0
 def create(asked: Asked) -> Answer:
     """Makes the folder of a run from its request; the same request again changes nothing.
 
-    Asks: name, code (sha), python (path), parcel (sha or ""); bytes: request.json.
+    Asks: name, code (sha), python (path), parcel (sha or ""), state (sha or "": what it has told
+    and kept elsewhere, with which a new folder begins); bytes: request.json.
     Answers: run (its name), path, is_new.
     """
     name, python = asked.text("name"), asked.text("python")
@@ -42,7 +43,7 @@ def create(asked: Asked) -> Answer:
         )
     is_new = not os.path.lexists(folder)
     if is_new:
-        _make(asked, folder, facts)
+        _make(asked, folder, facts, asked.text("state"))
     else:
         _check_same(folder, facts["request"])
         if not state.is_alive(folder):
@@ -56,12 +57,17 @@ def _check_stored(asked: Asked, code: str, parcel: str) -> None:
             raise Fault("not_stored", "The %s has not been sent yet." % kind, received=sha)
 
 
-def _make(asked: Asked, folder: str, facts: Dict[str, str]) -> None:
+def _make(asked: Asked, folder: str, facts: Dict[str, str], begun: str) -> None:
+    if begun and not os.path.isdir(asked.home.stored("state", begun)):
+        raise Fault("not_stored", "What the run has told has not been sent yet.", received=begun)
     try:
         temporary = tempfile.mkdtemp(prefix=".new-", dir=asked.home.runs)
     except OSError as error:
         raise of_system(error, asked.home.runs) from error
     try:
+        if begun:
+            os.rmdir(temporary)
+            os.rename(asked.home.stored("state", begun), temporary)
         write_file(os.path.join(temporary, "request.json"), asked.data)
         write_json(os.path.join(temporary, "host.json"), facts)
         os.rename(temporary, folder)

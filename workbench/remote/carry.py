@@ -77,6 +77,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
             code=made.code,
             parcel=made.parcel,
             environment=made.environment,
+            is_resumed=made.has_state,
         )
 
     return Courier(run, partial(Connection.to, place), ready, teller, resume=resume).run()

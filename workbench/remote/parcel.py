@@ -29,8 +29,13 @@ class Parcel:
     size: int
 
 
+_made: dict[Path, Parcel] = {}
+"""What this process has packed, by the run's folder: a line that is cut while they are sent asks
+again, and packing may take longer than such a line stands."""
+
+
 def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
-    """Packs what a run trains on; the same pictures give the same file.
+    """Packs what a run trains on, once in a process; the same pictures give the same file.
 
     Args:
         run: The run.
@@ -40,6 +45,9 @@ def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
         DatasetError: the pictures cannot be loaded.
         RunError: the worker ended without an answer.
     """
+    known = _made.get(run.path)
+    if known is not None and known.path.is_file():
+        return known
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
             worker_command("pack", str(run.path)),
@@ -63,6 +71,7 @@ def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
                 where=str(run.path),
                 received=errors.read().decode("utf-8", "replace")[-1000:],
             )
+    _made[run.path] = answer
     return answer
 
 

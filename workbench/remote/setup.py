@@ -18,20 +18,22 @@ from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.core.project_file import project_text
 from workbench.errors import RemoteError
+from workbench.host.wire import CHUNK
 from workbench.remote.code_archive import code_archive
 from workbench.remote.connection import Connection
 from workbench.remote.parcel import make_parcel
 from workbench.remote.ssh_faults import plain
+from workbench.remote.state_archive import packed_state
 from workbench.runs.folder import RunFolder
+from workbench.runs.link import read_remote
 from workbench.targets import all_targets
 from workbench.targets.ssh import inner_target
 
 Tell = Callable[[str, float], None]
-PIECE = 256 * 1024
-"""Bytes of an upload in one frame: a slow line carries it in seconds."""
-
 UNKNOWN = -1.0
 """The fraction of a step of which nobody knows how long it takes."""
+
+_SENT = {"code": "the program", "parcel": "the pictures", "state": "what the run has kept"}
 
 _WANTED: Mapping[str, Sequence[tuple[int, int]]] = {
     "worker": ((3, 11), (3, 12), (3, 13)),
@@ -52,6 +54,7 @@ class Prepared:
         run: Its name there.
         path: Its folder there.
         code, parcel, environment: sha256 of what it uses there; "" for what is not ours.
+        has_state: It began elsewhere, and what it told and kept was sent.
     """
 
     run: str
@@ -59,6 +62,7 @@ class Prepared:
     code: str
     parcel: str
     environment: str
+    has_state: bool = False
 
 
 class Setup:
@@ -116,7 +120,7 @@ class Setup:
     def code(self) -> str:
         """Sends the application's own sources; returns their sha256."""
         sha, data = code_archive()
-        self._send("code", sha, len(data), lambda offset: data[offset : offset + PIECE])
+        self._send("code", sha, len(data), lambda offset: data[offset : offset + CHUNK])
         return sha
 
     def parcel(self, run: RunFolder) -> str:
@@ -132,7 +136,7 @@ class Setup:
 
                 def piece(offset: int) -> bytes:
                     file.seek(offset)
-                    return file.read(PIECE)
+                    return file.read(CHUNK)
 
                 self._send("parcel", parcel.sha, parcel.size, piece)
         except OSError as error:
@@ -144,31 +148,55 @@ class Setup:
             ) from error
         return parcel.sha
 
+    def state(self, run: RunFolder) -> str:
+        """Sends what a run has told and kept here; returns its sha256, "" where that is nothing.
+
+        Raises:
+            SaveError: it cannot be packed here.
+            RemoteError: as everywhere.
+        """
+        with packed_state(run) as packed:
+            if packed is None:
+                return ""
+            self._send("state", packed.sha, packed.size, packed.piece)
+            return packed.sha
+
     def create(
-        self, run: RunFolder, inner: Choice, *, code: str, python: str, parcel: str
+        self,
+        run: RunFolder,
+        inner: Choice,
+        *,
+        name: str,
+        code: str,
+        python: str,
+        parcel: str,
+        state: str,
     ) -> tuple[str, str]:
         """Makes the run there; returns its name and folder there.
 
         Args:
             run: As it is here.
             inner: What it trains on there.
+            name: Its name there.
             code: sha256 of the sources that were sent.
             python: Interpreter there.
             parcel: sha256 of the pictures that were sent, or "".
+            state: sha256 of what it has told and kept before, or "".
         """
         answer = self._line.call(
             "create",
             request_there(run, inner, parcel=parcel, on=self._line.name),
-            name=name_there(run),
+            name=name,
             code=code,
             python=python,
             parcel=parcel,
+            state=state,
         )
         return answer.text("run"), answer.text("path")
 
     def _send(self, kind: str, sha: str, size: int, piece: Callable[[int], bytes]) -> None:
         """Sends what is missing; another line may be sending the same, piece by piece."""
-        words = f"Sending {'the program' if kind == 'code' else 'the pictures'}"
+        words = f"Sending {_SENT[kind]}"
         while True:
             there = self._line.call("have", kind=kind, sha=sha, size=size)
             if there.flag("is_whole"):
@@ -218,13 +246,25 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
         python, environment = setup.environment(limits.environment, setup.probe())
     code = setup.code()
     parcel = setup.parcel(run) if params["data"] == "upload" else ""
-    name, path = setup.create(run, inner, code=code, python=python, parcel=parcel)
-    return Prepared(name, path, code, parcel, environment)
+    there = read_remote(run)
+    state = setup.state(run) if there is None else ""
+    name = name_there(run, state) if there is None else there.run
+    name, path = setup.create(
+        run, inner, name=name, code=code, python=python, parcel=parcel, state=state
+    )
+    return Prepared(name, path, code, parcel, environment, bool(state))
 
 
-def name_there(run: RunFolder) -> str:
-    """A run's name on another computer: its own, made one that no other run can have."""
-    mark = hashlib.sha256(str(run.path).encode() + run.request_path.read_bytes()).hexdigest()
+def name_there(run: RunFolder, state: str = "") -> str:
+    """A run's name on another computer: its own, made one that no other run can have.
+
+    Args:
+        run: As it is here.
+        state: sha256 of what it has told and kept: one that comes back to where it was before
+            is not taken for what was left there.
+    """
+    told = str(run.path).encode() + run.request_path.read_bytes() + state.encode()
+    mark = hashlib.sha256(told).hexdigest()
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in run.name)
     return f"{kept[:80].lstrip('-') or 'run'}-{mark[:12]}"
 

@@ -10,7 +10,6 @@ import time
 
 from workbench.core.project import Choice
 from workbench.errors import RunError, RunFolderError
-from workbench.runs.checkpoint import newest_state
 from workbench.runs.control import ask_courier, forget_wish
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
@@ -57,15 +56,7 @@ def check_can_move(run: RunFolder, target: Choice) -> None:
             received=outcome.sentence(),
             expected="a run that was paused, stopped or lost, and that has a checkpoint",
         )
-    has_told = run.events_path.exists() and run.events_path.stat().st_size > 0
-    is_begun = has_told or newest_state(run) is not None
-    if is_remote(target) and is_begun:
-        raise RunFolderError(
-            "A run that has begun cannot be sent to another computer.",
-            where=str(run.path),
-            received=target.key,
-            fix="Resume it on this computer: --target this_computer.",
-        )
+    is_remote(target)  # raises where there is no such target
 
 
 def is_moving(run: RunFolder, target: Choice) -> bool:
