@@ -16,8 +16,8 @@ PROTOCOL = 1
 HELLO = b"\x1eHELLO "
 LINE_LIMIT = 64 * 1024
 DATA_LIMIT = 4 * 1024 * 1024
-CHUNK = 1024 * 1024
-"""Most bytes of a file in one frame."""
+CHUNK = 256 * 1024
+"""Most bytes of a file in one frame: a slow line carries it in seconds."""
 
 BEAT_S = 1.0
 """Seconds between two beats of the host."""

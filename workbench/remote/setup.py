@@ -18,6 +18,7 @@ from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.core.project_file import project_text
 from workbench.errors import RemoteError
+from workbench.host.wire import CHUNK
 from workbench.remote.code_archive import code_archive
 from workbench.remote.connection import Connection
 from workbench.remote.parcel import make_parcel
@@ -29,9 +30,6 @@ from workbench.targets import all_targets
 from workbench.targets.ssh import inner_target
 
 Tell = Callable[[str, float], None]
-PIECE = 256 * 1024
-"""Bytes of an upload in one frame: a slow line carries it in seconds."""
-
 UNKNOWN = -1.0
 """The fraction of a step of which nobody knows how long it takes."""
 
@@ -122,7 +120,7 @@ class Setup:
     def code(self) -> str:
         """Sends the application's own sources; returns their sha256."""
         sha, data = code_archive()
-        self._send("code", sha, len(data), lambda offset: data[offset : offset + PIECE])
+        self._send("code", sha, len(data), lambda offset: data[offset : offset + CHUNK])
         return sha
 
     def parcel(self, run: RunFolder) -> str:
@@ -138,7 +136,7 @@ class Setup:
 
                 def piece(offset: int) -> bytes:
                     file.seek(offset)
-                    return file.read(PIECE)
+                    return file.read(CHUNK)
 
                 self._send("parcel", parcel.sha, parcel.size, piece)
         except OSError as error:
