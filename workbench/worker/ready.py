@@ -15,6 +15,7 @@ from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
 from workbench.core.replica_checks import check_split
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
+from workbench.core.target_text import target_text
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
