@@ -19,18 +19,19 @@ from unittest import mock
 import numpy as np
 
 from workbench.core.output_node import find_outputs
+from workbench.core.params import defaults
 from workbench.core.project import Project
 from workbench.core.shapes import propagate
 from workbench.core.specs import TargetLimits
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, PreparedPart
+from workbench.targets import all_targets
 from workbench.worker import trainable
 from workbench.worker.build import finish_statistics
 from workbench.worker.compiled import Compiled, Connected, compile_training, sizes_of
+from workbench.worker.loop import MAX_STEPS
 
 PER_CORE = 2
-_RATES = 1_000
-"""Length of the rates that the loop hands to a call."""
 
 
 def fake_strategy(tf: Any, cores: int) -> Any:
@@ -76,15 +77,8 @@ def fake_strategy(tf: Any, cores: int) -> Any:
 
 def tpu_limits(cores: int) -> TargetLimits:
     """What training on a TPU must obey."""
-    return TargetLimits(
-        replicas=cores,
-        has_bfloat16=True,
-        may_measure=False,
-        jit_step=False,
-        jit_host=False,
-        own_layers=False,
-        environment="tpu",
-    )
+    spec = all_targets()["tpu"]
+    return replace(spec.limits(defaults(spec.params)), replicas=cores)
 
 
 @dataclass(frozen=True)
@@ -148,7 +142,7 @@ def compile_on(strategy: Any, tf: Any, keras: Any, project: Project) -> Compiled
 
 def trace_training(tf: Any, compiled: Compiled) -> Trace:
     """Traces a call of several steps with their learning rates, as the trainer makes it."""
-    specs = tf.TensorSpec((), tf.int32), tf.TensorSpec((_RATES,), tf.float32)
+    specs = tf.TensorSpec((), tf.int32), tf.TensorSpec((MAX_STEPS,), tf.float32)
     function = compiled.loop._run_steps.get_concrete_function(compiled.iterator, *specs)
     return _trace(function, len(compiled.built.model.trainable_variables))
 

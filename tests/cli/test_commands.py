@@ -57,6 +57,18 @@ def test_check_names_both_layers_of_a_problem_and_fails(project, capsys):
     assert all({"node", "severity", "message", "fixes"} <= set(problem) for problem in errors)
 
 
+def test_check_knows_how_many_replicas_share_a_batch(project, capsys):
+    plain = json.loads(project.read_text())
+    plain["target"] = {"key": "virtual", "params": {"replicas": 8}}
+    project.write_text(json.dumps(plain))
+    capsys.readouterr()
+    assert main(["check", str(project), "--json", "--batch", "1020"]) == 0  # a warning only
+    (answer,) = _json_lines(capsys)
+    (told,) = [one for one in answer["problems"] if "shared evenly" in one["title"]]
+    titles = [fix["title"] for fix in told["fixes"]]
+    assert titles == ["Set the batch size to 1,016", "Set the batch size to 1,024"]
+
+
 def test_new_keeps_what_is_there(project, capsys):
     before = project.read_bytes()
     assert main(["new", "lenet5", str(project)]) == 2

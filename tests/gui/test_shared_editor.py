@@ -80,6 +80,15 @@ def test_a_batch_that_cannot_be_shared_says_what_is_trained_and_changes_nothing(
     assert "The batch cannot be shared evenly" not in titles
 
 
+@pytest.mark.parametrize("batch_size", [1_020, 1_024, 16_384, 65_536])
+def test_all_of_it_is_in_sight_at_the_width_that_the_panel_opens_with(box, context, batch_size):
+    context.document.set_target(on(8))
+    context.document.set_recipe(batch_size=batch_size)
+    line = box.lineEdit()
+    room = line.width() - line.textMargins().left()
+    assert line.fontMetrics().horizontalAdvance(box.text()) < room
+
+
 def test_the_largest_batch_is_still_allowed_and_no_larger_one(qtbot, box, context):
     context.document.set_target(on(8))
     typed(qtbot, box, "8192")

@@ -37,6 +37,10 @@ STEP = """module @step {
 """
 
 
+def lock_sha256():
+    return hashlib.sha256(environment_lock("compiler").read_bytes()).hexdigest()
+
+
 def nobody(*_):
     return None
 
@@ -53,7 +57,7 @@ def downloaded(environment):
     wheels.mkdir(parents=True)
     with zipfile.ZipFile(wheels / "libtpu-0.0.51-cp311-none-any.whl", "w") as wheel:
         wheel.writestr("libtpu/LICENSE", LICENCE)
-    (wheels / "complete").write_text("yes")
+    (wheels / "complete").write_text(lock_sha256())
     return environment
 
 
@@ -94,6 +98,13 @@ def test_a_damaged_download_is_told(downloaded):
     assert "workbench compiler remove" in error.value.fix
 
 
+def test_a_download_of_other_versions_is_not_taken_for_ours(downloaded):
+    (downloaded.home / "wheels" / "complete").write_text("0" * 64)
+    assert not downloaded.is_downloaded()
+    with pytest.raises(InputError):
+        downloaded.licence()
+
+
 def test_two_installers_do_not_meet(downloaded):
     lock = take_lock(downloaded.home / "lock")
     assert lock is not None
@@ -109,7 +120,7 @@ def test_an_environment_of_other_versions_is_not_taken_for_ours(environment):
     stamp = {"lock_sha256": "0" * 64, "licence_sha256": "", "packages": {}}
     (folder / "installed.json").write_text(json.dumps(stamp))
     assert not environment.is_installed()
-    stamp["lock_sha256"] = hashlib.sha256(environment_lock("compiler").read_bytes()).hexdigest()
+    stamp["lock_sha256"] = lock_sha256()
     (folder / "installed.json").write_text(json.dumps(stamp))
     assert environment.is_installed()
     assert environment.remove() > 0
@@ -139,7 +150,7 @@ def test_the_command_shows_the_licence_and_how_to_accept_it(capsys):
     wheels.mkdir(parents=True)
     with zipfile.ZipFile(wheels / "libtpu-0.0.51-cp311-none-any.whl", "w") as wheel:
         wheel.writestr("libtpu/LICENSE", LICENCE)
-    (wheels / "complete").write_text("yes")
+    (wheels / "complete").write_text(lock_sha256())
     assert main(["compiler", "install"]) == 1
     told = capsys.readouterr()
     assert LICENCE.strip() in told.out

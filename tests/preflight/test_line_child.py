@@ -10,6 +10,7 @@ from workbench.errors import RunError
 from workbench.preflight.line_child import ChildDiedError, DeadlineError, LineChild
 from workbench.preflight.run_lines import run_lines
 
+BUSY = "import sys\nsys.stdin.readline()\nwhile True: pass"
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)"
 SILENT = "import sys, time\nsys.stdin.readline()\ntime.sleep(600)"
 DYING = "import sys\nsys.stdin.readline()\nsys.stderr.write('no room left')\nsys.exit(3)"
@@ -53,6 +54,11 @@ def test_silence_is_ended_by_the_deadline(tmp_path):
     with child_of(SILENT, tmp_path) as child, pytest.raises(DeadlineError) as error:
         child.ask(b"order", deadline_s=0.3)
     assert "did not answer within" in str(error.value)
+
+
+def test_work_without_end_is_ended_by_the_deadline(tmp_path):
+    with child_of(BUSY, tmp_path) as child, pytest.raises(DeadlineError):
+        child.ask(b"order", deadline_s=0.3)
 
 
 def test_a_death_is_told_with_its_last_words(tmp_path):

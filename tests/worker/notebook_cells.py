@@ -1,10 +1,14 @@
 """Runs the code cells of an exported notebook, or an exported script, as a notebook service does.
 
 python notebook_cells.py PROGRAM CORES PICTURES.npy ANSWERS.npy
+python notebook_cells.py PROGRAM CORES trace FAULTS.json
 
 In the working folder. Each cell is a file of its own, as the source of functions must be found.
 With several cores the processor is split, as a TPU's cores are. At the end the trained model of
 the program answers for some pictures.
+
+With "trace" the cores are a TPU's that does not exist: all cells run up to the training itself,
+whose calls are traced, and what is not as it must be on a TPU is written.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +24,37 @@ import numpy as np
 def main(program: Path, cores: int, pictures: Path, answers: Path) -> None:
     if cores > 1:
         _split_processor(cores)
-    names = {"__name__": "__main__"}
-    for number, text in enumerate(_cells(program)):
+    names = _run(_cells(program))
+    model, x = names["model"], np.load(pictures).astype(np.float32)
+    np.save(answers, np.asarray(model(x, training=False)))
+
+
+def trace(program: Path, cores: int, faults: Path) -> None:
+    import tensorflow as tf
+
+    from tests.fake_tpu import _trace, fake_strategy
+
+    strategy = fake_strategy(tf, cores)
+    tf.distribute.OneDeviceStrategy = lambda _device: strategy
+    cells = _cells(program)
+    (training,) = [number for number, text in enumerate(cells) if text.startswith("best_epoch")]
+    names = _run(cells[:training])
+    call = names["train_steps"].get_concrete_function(tf.TensorSpec((), tf.int32))
+    found = _trace(call, len(names["network"].trainable_variables)).faults(cores)
+    batch = next(iter(names["test_batches"]))
+    scored = _trace(names["score_batch"].get_concrete_function(*batch), 0)
+    if scored.replicas != (cores,) or any("Conv" in op for op in scored.outside):
+        found.append(f"scoring: {scored.replicas} replicas, outside {sorted(scored.outside)}")
+    faults.write_text(json.dumps(found))
+
+
+def _run(cells: list[str]) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, text in enumerate(cells):
         cell = Path(f"cell_{number}.py").resolve()
         cell.write_text(text, encoding="utf-8")
         exec(compile(text, str(cell), "exec"), names)  # noqa: S102 - what is under test
-    model, x = names["model"], np.load(pictures).astype(np.float32)
-    np.save(answers, np.asarray(model(x, training=False)))
+    return names
 
 
 def _cells(program: Path) -> list[str]:
@@ -49,4 +78,8 @@ def _split_processor(cores: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4]))
+    if sys.argv[3] == "trace":
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+        trace(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[4]))
+    else:
+        main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4]))

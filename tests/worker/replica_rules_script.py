@@ -94,7 +94,7 @@ def counted(target):
             validation=part(count, count, each_its_own=True),
             classes=count,
         )
-        scores = compiled.validation.scores(lambda _fraction: None, lambda: False)
+        scores = compiled.validation.scores(lambda _fraction: None, lambda steps: steps)
         assert scores.count == count
         yield count, scores.confusion.sum(axis=1).tolist()
 

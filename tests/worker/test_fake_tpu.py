@@ -12,6 +12,8 @@ from workbench.templates import find_template
 pytestmark = pytest.mark.worker
 
 CORES = 8
+NORM_SUMS = {"lenet5": 0, "cifar10_convnet": 8}
+"""Of two normalizations that go by the whole batch: two forward and two backward each."""
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +27,32 @@ def project_of(key, **recipe):
 
 
 @pytest.mark.parametrize("key", ["lenet5", "cifar10_convnet"])
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "lamb"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "lamb", "lars"])
 def test_a_call_is_one_loop_around_one_part_for_all_cores(strategy, key, optimizer):
-    compiled = compile_on(strategy, tf, keras, project_of(key, optimizer=optimizer))
+    project = project_of(key, optimizer=optimizer, sync_batch_norm="off")
+    compiled = compile_on(strategy, tf, keras, project)
     assert compiled.plan.precision == "bfloat16"
     assert not compiled.plan.xla
     trace = trace_training(tf, compiled)
     assert trace.faults(CORES) == []
-    # Exactly one sum a gradient: none is added up twice.
-    assert trace.inside["CrossReplicaSum"] == trace.num_learned
+    # Exactly one sum a gradient, none is added up twice; and those of the normalizations.
+    assert trace.inside["CrossReplicaSum"] == trace.num_learned + NORM_SUMS[key]
     assert {shape[0] for shape in trace.shapes} == {PER_CORE}
     assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
+
+
+def test_normalizing_by_the_whole_batch_asks_the_other_cores(strategy):
+    off, on = (
+        trace_training(
+            tf,
+            compile_on(strategy, tf, keras, project_of("cifar10_convnet", sync_batch_norm=sync)),
+        )
+        for sync in ("off", "on")
+    )
+    assert on.faults(CORES) == []
+    # Each of two layers needs a mean and a variance on the way there, where the running ones
+    # need one each; and the way back.
+    assert on.inside["CrossReplicaSum"] > off.inside["CrossReplicaSum"]
 
 
 def test_clipping_adds_up_the_gradient_of_the_whole_batch(strategy):
@@ -60,7 +77,7 @@ def test_the_faults_are_seen(strategy):
     """On one processor nothing of it is there."""
     one = tf.distribute.OneDeviceStrategy("/cpu:0")
     here = trace_training(tf, compile_on(one, tf, keras, project_of("lenet5"))).faults(CORES)
-    assert len(here) == 3
+    assert len(here) == 4
     assert any("sums over the cores" in fault for fault in here)
     there = trace_training(tf, compile_on(strategy, tf, keras, project_of("lenet5")))
     assert there.faults(CORES) == []

@@ -96,6 +96,14 @@ class Away:
 
     def train(self, some: Project, name: str, cores: int) -> Path:
         """Runs an exported program in a folder of its own beside its data; that folder."""
+        return self._run(some, name, cores, str(self.folder / "pictures.npy"), "answers.npy")
+
+    def trace(self, some: Project, name: str, cores: int) -> list[str]:
+        """What is wrong with an exported program's calls as TensorFlow makes them for a TPU."""
+        folder = self._run(some, name, cores, "trace", "faults.json")
+        return json.loads((folder / "faults.json").read_text())
+
+    def _run(self, some: Project, name: str, cores: int, *words: str) -> Path:
         folder = self.folder / f"{name}_{cores}"
         folder.mkdir()
         for data in ("stripes.npz", "whole.npz"):
@@ -103,7 +111,7 @@ class Away:
         program = self.export(some, folder / name)
         command = [sys.executable, str(CELLS), program.name, str(cores)]
         done = subprocess.run(
-            [*command, str(self.folder / "pictures.npy"), "answers.npy"],
+            [*command, *words],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -235,6 +243,15 @@ def test_everything_a_recipe_has_trains_on_two_cores_and_comes_back(away):
     assert here.loss == pytest.approx(card.test.loss, abs=LIMIT)
     assert sum(score.count for score in here.per_class) == card.test.count == 12
     assert card.recipe["mixing"] == "mixup"
+
+
+def test_its_calls_are_traced_for_a_tpu_of_eight_cores(away):
+    """By the real strategy for TPUs: fixed shapes, one loop, gradients added up by the cores."""
+    some = project(
+        away.data, precision="bfloat16", mixing="cutmix", class_weights="balanced", clip_norm=1.0,
+        ema_decay=0.9, loss="focal", top_k=2, schedule="one_cycle", optimizer="lamb",
+    )  # fmt: skip
+    assert away.trace(some, "traced.ipynb", 8) == []
 
 
 def test_the_commands_write_and_read_back(away, trained, tmp_path, capsys):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from workbench.core.project import Choice
-from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
+from workbench.protocol.events import EpochFinished, LogLine, RunFinished, RunStarted
 from workbench.runs.control import ask_to_pause
 from workbench.runs.event_log import read_all
 from workbench.runs.history import MetricHistory
@@ -27,6 +27,7 @@ NETWORK = [
     ("random_flip", {}),
     ("rescaling", {}),
     ("conv2d", {"filters": 4}),
+    ("batch_normalization", {}),  # its statistics are state that a resumed run validates with
     ("dropout", {"rate": 0.2}),
 ]
 
@@ -51,6 +52,7 @@ def test_a_paused_run_on_two_replicas_ends_as_if_it_had_not_been(trainer, small_
         "learning_rate": 0.01,
         "ema_decay": 0.9,
         "batch_size": 51,
+        "sync_batch_norm": "off",
     }
     speeds = read_speeds()
     whole, paused = (trainer(on_two(small_project(*NETWORK, **recipe))) for _ in range(2))
@@ -64,6 +66,9 @@ def test_a_paused_run_on_two_replicas_ends_as_if_it_had_not_been(trainer, small_
 
     first, second = paused.all(RunStarted)
     assert (first.target, first.replicas, first.batch_size) == ("virtual", 2, 50)
+    assert first.per_core_batch == 25
+    warnings = [event.text for event in whole.all(LogLine) if event.level == "warning"]
+    assert any(text.startswith("The batch cannot be shared evenly.") for text in warnings)
     assert (second.replicas, second.bit_exact) == (2, True)
     assert second.resumed_at_step >= 150
     assert last.outcome == "completed"

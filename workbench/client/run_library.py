@@ -13,7 +13,7 @@ from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
 from workbench.client.run_jobs import AwayRuns, list_and_start_next, trash
 from workbench.client.trainer_control import TrainerControl
-from workbench.core.project import Project
+from workbench.core.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.history import MetricHistory
@@ -290,6 +290,16 @@ class RunLibrary(QObject):
     def resume(self, path: Path | str, *, wait: bool = False) -> None:
         """Lets a run that is over go on where it stopped; signals as of `start_run`."""
         self._trainers.resume(Path(path), wait=wait)
+
+    def go_on_with(self, path: Path | str, target: Choice) -> None:
+        """Lets a run that is over, or lost with another computer, go on at a target; signals
+        as of `start_run`.
+        """
+        self._trainers.go_on_with(Path(path), target)
+
+    def attach(self, path: Path | str) -> None:
+        """Connects again to a run that another computer trains; signals as of `start_run`."""
+        self._trainers.attach(Path(path))
 
     def _on_started(self, path: Path) -> None:
         self._living.add(path)

@@ -12,11 +12,12 @@ from PySide6.QtCore import QObject, Signal
 
 from workbench.client.background import Background
 from workbench.client.stop_ladder import StopLadder, end_trainer
-from workbench.core.project import Project
+from workbench.core.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.runs import queue
+from workbench.runs.elsewhere import go_on_with
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.start import reap, start_trainer
+from workbench.runs.start import reap, reattach, start_trainer
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,14 @@ class TrainerControl(QObject):
             return _Begun(path, start_trainer(run, resume=True))
 
         self._begin(work, may_be_one_of_many=wait)
+
+    def go_on_with(self, path: Path, target: Choice) -> None:
+        """Lets a run go on at another target, from the newest checkpoint that is here."""
+        self._begin(lambda: _Begun(path, go_on_with(RunFolder(path), target)))
+
+    def attach(self, path: Path) -> None:
+        """Connects again to a run that another computer trains."""
+        self._begin(lambda: _Begun(path, reattach(RunFolder(path))))
 
     def start_now(self, path: Path) -> None:
         """Starts a waiting run although it is not its turn."""

@@ -186,7 +186,7 @@ TPU_FAULTS: tuple[Fault, ...] = (
         pattern=r"recvmsg: ?(?:Connection reset by peer|\w)|sendmsg: ?Broken pipe|Socket closed"
         r"|Unable to find a context_id|RecvTensor expects a different device incarnation"
         r"|\bPREEMPTED\b",
-        words="The TPU went away: it was preempted, or its worker died.",
+        words="The machine that computes went away: its TPU was preempted, or its worker died.",
         fix=_RESUME,
         action="resume",
     ),

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
 
 from workbench.client.background import Background
-from workbench.core.project import Project
+from workbench.core.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.context import WindowContext
@@ -51,6 +51,8 @@ class RunActions(QObject):
             "pause": lambda runs: library.pause(runs[0].path),
             "stop": lambda runs: library.stop(runs[0].path),
             "resume": lambda runs: library.resume(runs[0].path, wait=library.is_training),
+            "attach": lambda runs: library.attach(runs[0].path),
+            "go_on_here": lambda runs: library.go_on_with(runs[0].path, Choice("this_computer")),
             "start_now": lambda runs: library.start_now(runs[0].path),
             "earlier": lambda runs: library.move_in_queue(runs[0].path, -1),
             "later": lambda runs: library.move_in_queue(runs[0].path, 1),

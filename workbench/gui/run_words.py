@@ -9,33 +9,44 @@ from workbench.runs.history import MetricHistory
 from workbench.runs.outcome import RunOutcome
 from workbench.runs.summary import RunSummary
 
+_WHERE = {"waiting": "Waiting for its turn", "away": "Goes on elsewhere"}
+"""Outcomes of a run that nobody here hears of."""
+
 
 def state_words(summary: RunSummary) -> str:
     """The second line of a run in the list."""
-    done = count(summary.epochs_done)
     match summary.outcome:
-        case "running" if summary.epochs == 0:
-            words = "starting"
-        case "running":
-            epoch = min(summary.epochs_done + 1, summary.epochs)
-            words = f"running · epoch {count(epoch)} of {count(summary.epochs)}"
+        case "running" | "silent" | "away":
+            return _live_words(summary)
         case "waiting":
-            words = _place_words(summary.queue_place)
+            return _place_words(summary.queue_place)
         case "completed":
-            words = f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
-        case "stopped" if summary.epochs_done == 0:
-            words = f"stopped {_before_an_epoch(has_begun=summary.seconds > 0)}"
-        case "stopped":
-            words = f"stopped at epoch {done} · {when(summary.created)}"
-        case "paused" if summary.epochs_done == 0:
-            words = f"paused {_before_an_epoch(has_begun=summary.seconds > 0)}"
-        case "paused":
-            words = f"paused after {plural(summary.epochs_done, 'epoch')}"
-        case "silent":
-            words = "silent · its process is there"
-        case _:
-            words = f"{summary.outcome} · {summary.words}"
-    return words
+            return f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
+        case "stopped" | "paused":
+            return _halted_words(summary)
+    return f"{summary.outcome} · {summary.words}"
+
+
+def _halted_words(summary: RunSummary) -> str:
+    """A run that was stopped or paused."""
+    if summary.epochs_done == 0:
+        return f"{summary.outcome} {_before_an_epoch(has_begun=summary.seconds > 0)}"
+    if summary.outcome == "paused":
+        return f"paused after {plural(summary.epochs_done, 'epoch')}"
+    return f"stopped at epoch {count(summary.epochs_done)} · {when(summary.created)}"
+
+
+def _live_words(summary: RunSummary) -> str:
+    """A run that is not over, here or on another computer."""
+    if summary.outcome == "away":
+        return f"goes on at {summary.on or 'another computer'}"
+    if summary.outcome == "silent":
+        return f"line to {summary.on} lost" if summary.on else "silent · its process is there"
+    if summary.epochs == 0:
+        return "starting"
+    epoch = min(summary.epochs_done + 1, summary.epochs)
+    where = f"on {summary.on}" if summary.on else "running"
+    return f"{where} · epoch {count(epoch)} of {count(summary.epochs)}"
 
 
 def _before_an_epoch(*, has_begun: bool) -> str:
@@ -61,16 +72,22 @@ def when(created: float) -> str:
 
 def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
     """What a run is doing or how it ended, in a few words."""
-    if outcome is not None and outcome.kind == "waiting":
-        return "Waiting for its turn"
-    if outcome is not None and outcome.is_over:
-        return _end_words(history, outcome)
-    if history.started is None and history.phase is None:
-        return "Starting the trainer"
-    if history.started is not None and history.last_batch is not None and _is_training(history):
-        return f"Epoch {count(history.progress.epoch)} of {count(history.started.epochs)}"
-    if history.phase is not None and history.phase.text:
-        return history.phase.text[:1].upper() + history.phase.text[1:]
+    if outcome is not None:
+        if outcome.is_over:
+            return _end_words(history, outcome)
+        if outcome.kind in _WHERE:
+            return _WHERE[outcome.kind]
+        if history.started is None and outcome.reason and history.phase is None:
+            return outcome.reason.rstrip(".")  # what is made ready on another computer
+    return _phase_words(history)
+
+
+def _phase_words(history: MetricHistory) -> str:
+    started, phase = history.started, history.phase
+    if started is not None and history.last_batch is not None and _is_training(history):
+        return f"Epoch {count(history.progress.epoch)} of {count(started.epochs)}"
+    if phase is not None and phase.text:
+        return phase.text[:1].upper() + phase.text[1:]
     return "Starting the trainer"
 
 

@@ -18,10 +18,10 @@ from workbench.preflight.line_child import ChildDiedError, DeadlineError, LineCh
 from workbench.targets._tpu_chips import ChipChoice
 
 START_S = 120.0
-"""Deadline for importing the compiler; takes 2 to 10 s."""
+"""Processor time for importing the compiler; takes 2 to 10 s."""
 
 COMPILE_S = 600.0
-"""Deadline for one program. Most take 5 to 60 s on two cores; but now and then the compiler
+"""Processor time for one program. Most take 5 to 60 s on two cores; but now and then the compiler
 spends minutes on one fusion, and gets to the end of it.
 """
 

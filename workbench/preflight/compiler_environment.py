@@ -94,7 +94,10 @@ class CompilerEnvironment:
 
     def is_downloaded(self) -> bool:
         """True when only the licence is left to accept."""
-        return (self._wheels / "complete").exists()
+        try:
+            return (self._wheels / "complete").read_text("utf-8") == self._lock_sha256()
+        except (OSError, UnicodeDecodeError):
+            return False
 
     def size_bytes(self) -> int:
         """What it takes of the disk."""
@@ -138,6 +141,7 @@ class CompilerEnvironment:
         with self._alone():
             if self.is_downloaded():
                 return
+            self._remove(self._wheels)  # of another version, or not whole
             self._need_room(DOWNLOAD_BYTES + INSTALLED_BYTES)
             python = self._made_environment(tell, check)
             tell(f"Downloading about {DOWNLOAD_BYTES / 1e6:.0f} MB")

@@ -40,7 +40,7 @@ SWEEP = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Batches of a sweep for each core."""
 
 _POINT_S = 240.0
-"""Deadline for a batch of a sweep: one of many has less time than the one that was asked."""
+"""Processor time for a batch of a sweep: one of many has less time than the one that was asked."""
 
 _MOST_FAILURES = 2  # in a row, until a sweep is ended
 
@@ -141,7 +141,10 @@ class Examination:
         self._listener = listener
         self._lower = lower
         self._compilers = compilers
-        self._found = Findings(question.chip, question.per_core, question.project.recipe.batch_size)
+        project = question.project
+        self._found = Findings(
+            project.graph, question.chip, question.per_core, project.recipe.batch_size
+        )
 
     def report(self) -> PreflightReport:
         """Looks as deep as was asked and as can be.

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from workbench.core.graph import Graph
 from workbench.core.problems import Problem
+from workbench.preflight.reported import report_problem
 from workbench.preflight.rules import MEMORY_GUESS
-from workbench.preflight.verdict import is_tight, report_problem, verdict_words
+from workbench.preflight.verdict import is_tight, verdict_words
 from workbench.protocol.preflight import (
     LEVELS,
     Estimate,
@@ -29,6 +31,7 @@ class Findings:
     """Grows while the levels run.
 
     Attributes:
+        graph: The network.
         chip: The TPU.
         per_core, batch: Pictures a step of each core, and as they were asked for in all.
         level: The deepest that has come to an end.
@@ -38,6 +41,7 @@ class Findings:
         suggested_per_core: A batch to take instead, or 0.
     """
 
+    graph: Graph
     chip: ChipChoice
     per_core: int
     batch: int
@@ -74,7 +78,7 @@ class Findings:
 
     def reported(self) -> list[ReportProblem]:
         """The problems as they cross processes."""
-        return [report_problem(problem) for problem in self.problems]
+        return [report_problem(problem, self.graph) for problem in self.problems]
 
     def report(self, seconds: float) -> PreflightReport:
         """All of it, with the verdict."""

@@ -19,6 +19,12 @@ from typing import IO, Self
 from workbench.errors import RunError
 
 _POLL_S = 0.1
+_PATIENCE = 4.0
+"""How many seconds count as one where the child gets nothing done: on a busy computer it works
+slowly, and one that hangs does not work at all.
+"""
+
+_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _MOST_ANSWER = 64 << 20
 _LAST_TEXT = 2_000
 
@@ -53,6 +59,7 @@ class LineChild:
     ) -> None:
         self._command, self._environment = list(command), dict(environment)
         self._name, self._check = name, check
+        self._who = f"{name[:1].upper()}{name[1:]}"
         self._log_path = folder / f"{name.replace(' ', '-')}.log"
         self._log: IO[bytes] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -85,6 +92,10 @@ class LineChild:
     def ask(self, order: bytes, *, deadline_s: float) -> bytes:
         """Sends one line and waits for the answer's, without its line end.
 
+        Args:
+            order: Without a line end.
+            deadline_s: Processor time the answer may take; four times as long by the clock.
+
         Raises:
             DeadlineError: there was none in time.
             ChildDiedError: the child has ended instead.
@@ -99,10 +110,11 @@ class LineChild:
     def next_line(self, *, deadline_s: float) -> bytes:
         """Waits for a line that comes by itself; errors as of `ask`."""
         process = self._running()
-        end = time.monotonic() + deadline_s
+        began, worked = time.monotonic(), self._worked_s(process)
         while b"\n" not in self._read:
             self._check()
-            if time.monotonic() > end:
+            waited = (time.monotonic() - began) / _PATIENCE
+            if max(waited, self._worked_s(process) - worked) > deadline_s:
                 raise self._too_late(deadline_s)
             self._read_some(process)
         line, _, self._read = self._read.partition(b"\n")
@@ -116,6 +128,16 @@ class LineChild:
             raise self._death(process)
         self._read += data
 
+    @staticmethod
+    def _worked_s(process: subprocess.Popen[bytes]) -> float:
+        """Processor time of the child so far; 0 where that cannot be known."""
+        try:
+            text = Path(f"/proc/{process.pid}/stat").read_text("ascii", errors="replace")
+            user, system = text.rpartition(")")[2].split()[11:13]
+        except (OSError, ValueError):
+            return 0.0
+        return (int(user) + int(system)) / _TICKS
+
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             raise RunError("This child has not been started.", fix="Use it in a `with` block.")
@@ -123,7 +145,7 @@ class LineChild:
 
     def _too_late(self, deadline_s: float) -> DeadlineError:
         return DeadlineError(
-            f"{self._name[:1].upper()}{self._name[1:]} did not answer within {deadline_s:.0f} s.",
+            f"{self._who} did not answer within {deadline_s:.0f} s of work.",
             where=self._name,
             fix="It was ended. A smaller network or batch takes less time.",
         )
@@ -134,7 +156,7 @@ class LineChild:
         code = process.wait()
         killed = code == -signal.SIGKILL
         return ChildDiedError(
-            f"{self._name[:1].upper()}{self._name[1:]} ended without an answer.",
+            f"{self._who} ended without an answer.",
             where=self._name,
             received=self._last_words() or f"exit code {code}",
             fix="Perhaps the memory of this computer ran out." if killed else "",

@@ -11,8 +11,6 @@ from workbench.protocol.preflight import (
     HONESTY,
     Level,
     Memory,
-    ReportFix,
-    ReportProblem,
 )
 from workbench.targets._tpu_chips import GIB, ChipChoice
 
@@ -88,17 +86,3 @@ def _fits(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
     if suggested:
         words += f" By the {ESTIMATE_WORDS}, {suggested} trains as fast or faster."
     return words
-
-
-def report_problem(problem: Problem) -> ReportProblem:
-    """A finding as the report carries it."""
-    return ReportProblem(
-        node=problem.node,
-        severity=problem.severity,
-        title=problem.title,
-        message=problem.message,
-        fixes=[
-            ReportFix(key=fix.key, title=fix.title, recipe=dict(fix.recipe))
-            for fix in problem.fixes
-        ],
-    )

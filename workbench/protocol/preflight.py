@@ -33,11 +33,13 @@ class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
         key: As `core.problems.Fix` has it.
         title: Words of its button.
         recipe: Values of the recipe that it sets; empty for a change of the network.
+        params: Values that it sets at the problem's node.
     """
 
     key: str
     title: str
     recipe: dict[str, Any] = {}
+    params: dict[str, Any] = {}
 
 
 class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,8 +31,8 @@ from workbench.targets._tpu_chips import chip_choice
 from workbench.worker.lowering_child import lower_within
 from workbench.worker.session import Job
 
-LOWERING_S = 120.0
-"""Deadline for lowering one batch; a large network takes ten seconds."""
+LOWERING_S = 300.0
+"""Deadline for lowering one batch; a large network takes ten seconds, on a busy computer more."""
 
 
 def preflight(job: Job, request: Preflight) -> AnyAnswer:

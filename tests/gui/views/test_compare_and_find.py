@@ -154,6 +154,16 @@ def test_a_found_learning_rate_is_one_undoable_click(context, measurer, finders)
     assert context.document.recipe.learning_rate == before
 
 
+def test_a_found_rate_is_meant_for_the_batch_it_was_found_with(context, measurer, finders):
+    context.document.set_recipe(rate_scaling="linear", batch_size=1_024)
+    finders.find("learning_rate")
+    measurer.answer(LearningRateFound(id=1, suggested=0.02, words="Steepest at 0.02."))
+    finders.dialog.use.click()
+    assert context.document.recipe.peak_rate == 0.02
+    context.document.set_recipe(batch_size=2_048)
+    assert context.document.recipe.peak_rate == 0.04
+
+
 def test_without_a_good_rate_there_is_nothing_to_use(measurer, finders):
     finders.find("learning_rate")
     measurer.answer(LearningRateFound(id=1, suggested=None, words="No rate made the loss fall."))

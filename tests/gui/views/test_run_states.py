@@ -267,6 +267,27 @@ def test_a_suggestion_is_one_click_and_only_one(qtbot, context):
     assert trouble.resume.isHidden()
 
 
+def test_a_run_elsewhere_can_be_connected_again_or_go_on_here(qtbot, context):
+    trouble = RunTrouble(context.theme)
+    qtbot.addWidget(trouble)
+    asked = []
+    trouble.attach_wanted.connect(lambda: asked.append("attach"))
+    trouble.move_wanted.connect(lambda: asked.append("move"))
+    words = "The TPU went away at step 120; the last checkpoint here is of step 100."
+    trouble.show_outcome(RunOutcome("away", words, can_move=True))
+    assert trouble.words.text() == words
+    assert trouble.end.isHidden()
+    trouble.go_on.click()
+    trouble.attach.click()  # one click is enough
+    assert asked == ["move"]
+    trouble.allow()
+    trouble.attach.click()
+    assert asked == ["move", "attach"]
+    trouble.show_outcome(RunOutcome("died", "It ended.", can_resume=True, can_move=True))
+    assert (trouble.attach.isHidden(), trouble.go_on.isHidden()) == (True, True)
+    assert not trouble.resume.isHidden()
+
+
 def test_a_retry_trains_the_runs_own_project_with_the_change(
     qtbot, view, context, written, open_library
 ):

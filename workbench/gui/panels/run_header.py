@@ -275,6 +275,8 @@ class RunHeader(QFrame):
         started = follower.history.started
         self.plan.setVisible(started is not None)
         words = [resumed_words(started), started.plan.words if started is not None else ""]
+        if started is not None and started.on:
+            words.insert(0, f"on {started.on}")
         if follower.outcome is not None and self._is_waiting():
             words = [follower.outcome.sentence()]
         text = " · ".join(filter(None, words))

@@ -61,6 +61,10 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
         add("cancel", "Take out of the queue")
     elif run.can_resume:
         add("resume", "Resume")
+    if run.outcome == "away":
+        add("attach", "Connect again")
+    if run.can_move and not run.can_resume:
+        add("go_on_here", "Go on here")
     if menu.actions():
         menu.addSeparator()
     add("rename", "Rename…\tF2")

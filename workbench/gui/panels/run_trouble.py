@@ -22,12 +22,16 @@ class RunTrouble(QFrame):
         terminate_wanted, kill_wanted: The user ends a trainer that does not stop by itself.
         resume_wanted: The run shall go on from its last checkpoint.
         retry_wanted: Recipe values with which to train once more.
+        attach_wanted: The other computer shall be connected again.
+        move_wanted: The run shall go on at this computer, from the last checkpoint here.
     """
 
     terminate_wanted = Signal()
     kill_wanted = Signal()
     resume_wanted = Signal()
     retry_wanted = Signal(dict)
+    attach_wanted = Signal()
+    move_wanted = Signal()
 
     def __init__(self, _theme: Theme) -> None:
         super().__init__()
@@ -41,11 +45,15 @@ class RunTrouble(QFrame):
         self.tail.setAccessibleName("Last lines of the trainer")
         self.retry = button("", role="primary")
         self.resume = button("Resume")
+        self.attach = button("Connect again", role="primary")
+        self.go_on = button("Go on here")
         self.copy = button("Copy the details")
         self.end = button("End it now")
         self.kill = button("End it at once, without saving")
         self.retry.clicked.connect(self._on_retry)
         self.resume.clicked.connect(self._on_resume)
+        self.attach.clicked.connect(self._on_attach)
+        self.go_on.clicked.connect(self._on_move)
         self.copy.clicked.connect(self._on_copy)
         self.end.clicked.connect(self._on_end)
         self.kill.clicked.connect(self.kill_wanted)
@@ -55,7 +63,10 @@ class RunTrouble(QFrame):
     def _build(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(8)
-        for part in (self.retry, self.resume, self.end, self.kill, self.copy):
+        parts = (
+            self.retry, self.resume, self.attach, self.go_on, self.end, self.kill, self.copy,
+        )  # fmt: skip
+        for part in parts:
             row.addWidget(part)
         row.addStretch(1)
         column = QVBoxLayout(self)
@@ -71,16 +82,16 @@ class RunTrouble(QFrame):
         self.hide()
 
     def show_outcome(self, outcome: RunOutcome) -> None:
-        """Says why a run failed, died or is silent; hides for any other outcome."""
+        """Says why a run failed, died, is silent or away; hides for any other outcome."""
         self._outcome = outcome
-        if outcome.kind not in ("failed", "died", "silent"):
+        if outcome.kind not in ("failed", "died", "silent", "away"):
             self.clear()
             return
         is_over = outcome.is_over
         kept = " Everything it told so far is kept." if is_over else ""
         self.words.setText(outcome.sentence() + kept)
         self._show_tail(outcome.log_tail)
-        self._show_buttons(copy=is_over, end=not is_over)
+        self._show_buttons(copy=is_over, end=outcome.kind == "silent")
         self._offer(outcome)
         self.show()
 
@@ -91,11 +102,14 @@ class RunTrouble(QFrame):
             self.retry.setText(suggestion.words.replace("&", "&&"))
         self.retry.setVisible(suggestion is not None)
         self.resume.setVisible(outcome.can_resume)
+        self.attach.setVisible(outcome.kind == "away")
+        # What is over goes on here by Resume.
+        self.go_on.setVisible(outcome.can_move and not outcome.can_resume)
         self.allow()
 
     def allow(self) -> None:
         """What was clicked did not come to be: it can be clicked again."""
-        for part in (self.retry, self.resume):
+        for part in (self.retry, self.resume, self.attach, self.go_on):
             part.setEnabled(True)
 
     def offer_end(self, *, is_pause: bool) -> None:
@@ -118,8 +132,8 @@ class RunTrouble(QFrame):
         bar.setValue(bar.maximum())
 
     def _show_buttons(self, *, copy: bool = False, end: bool = False, kill: bool = False) -> None:
-        self.retry.hide()
-        self.resume.hide()
+        for part in (self.retry, self.resume, self.attach, self.go_on):
+            part.hide()
         self.copy.setVisible(copy)
         self.end.setVisible(end)
         self.kill.setVisible(kill)
@@ -138,9 +152,17 @@ class RunTrouble(QFrame):
         self._forbid()
         self.resume_wanted.emit()
 
+    def _on_attach(self) -> None:
+        self._forbid()
+        self.attach_wanted.emit()
+
+    def _on_move(self) -> None:
+        self._forbid()
+        self.move_wanted.emit()
+
     def _forbid(self) -> None:
         """One click is enough: a second would start a second run."""
-        for part in (self.retry, self.resume):
+        for part in (self.retry, self.resume, self.attach, self.go_on):
             part.setEnabled(False)
 
     def _on_copy(self) -> None:

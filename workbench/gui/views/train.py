@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.client.background import Background
+from workbench.core.project import Choice
 from workbench.errors import WorkbenchError
 from workbench.gui.context import WindowContext
 from workbench.gui.find_flow import FindFlow
@@ -135,6 +136,8 @@ class TrainView(QMainWindow):
         self.trouble.kill_wanted.connect(self._library.kill)
         self.trouble.resume_wanted.connect(self._on_resume)
         self.trouble.retry_wanted.connect(self._on_retry)
+        self.trouble.attach_wanted.connect(self._on_attach)
+        self.trouble.move_wanted.connect(self._on_move)
         self.prediction.batch_wanted.connect(self._on_batch)
         self.plots.failed.connect(self._say)
         self.plots.saved.connect(self._say)
@@ -284,6 +287,14 @@ class TrainView(QMainWindow):
     def _on_retry(self, changes: dict[str, object]) -> None:
         if self._follower is not None:
             self.actions_of_runs.retry(self._follower.run.path, changes)
+
+    def _on_attach(self) -> None:
+        if self._follower is not None:
+            self._library.attach(self._follower.run.path)
+
+    def _on_move(self) -> None:
+        if self._follower is not None:
+            self._library.go_on_with(self._follower.run.path, Choice("this_computer"))
 
     def _on_pin(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)

@@ -12,6 +12,12 @@ from workbench.core.params import IntParam
 from workbench.gui.widgets.param_editors import CalmSpinBox, Editor
 
 
+_MOST_LETTERS = 15
+"""What has more is written closer, or its end would not be in sight in a narrow panel."""
+
+_HAIR_SPACE = "\N{HAIR SPACE}"
+
+
 class SharedEditor(Editor):
     """Shows a whole, edits a part of it, and tells the whole."""
 
@@ -53,7 +59,10 @@ class SharedEditor(Editor):
         part, replicas = self._box.value(), self._replicas
         product = part * replicas
         is_even = product == self._whole
-        self._box.setSuffix(f" × {replicas:,} {'=' if is_even else '≠'} {self._whole:,}")
+        words = f" × {replicas:,} {'=' if is_even else '≠'} {self._whole:,}"
+        if len(f"{part:,}{words}") > _MOST_LETTERS:
+            words = words.replace(" ", _HAIR_SPACE)
+        self._box.setSuffix(words)
         rest = "" if is_even else f", not {self._whole:,}"
         self._box.setAccessibleDescription(
             f"{part:,} for each of {replicas:,} replicas, {product:,} together{rest}."
