@@ -217,3 +217,11 @@ def test_check_predicts_the_epoch_and_names_a_batch_that_fits(project, capsys):
     assert main(["check", str(project), "--json", "--batch", "65536"]) == 0
     larger = json.loads(capsys.readouterr().out)["prediction"]
     assert larger["memory_bytes"] > prediction["memory_bytes"]
+
+
+@pytest.mark.parametrize(
+    "words", [["a,b", "--machine", "1"], ["a,b", "--machine", "3"], ["a", "--machine", "2"]]
+)
+def test_join_refuses_what_is_no_other_machine(words, capsys):
+    assert main(["join", *words]) == 2
+    assert "machine" in capsys.readouterr().err

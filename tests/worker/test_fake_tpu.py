@@ -7,13 +7,15 @@ import pytest
 import tensorflow as tf
 
 from tests.fake_tpu import PER_CORE, compile_on, fake_strategy, trace_evaluation, trace_training
+from tests.proofs._tpu_projects import random_project
+from tests.proofs.tpu_trace import failure
 from workbench.templates import find_template
 
 pytestmark = pytest.mark.worker
 
 CORES = 8
-NORM_SUMS = {"lenet5": 0, "cifar10_convnet": 8}
-"""Of two normalizations that go by the whole batch: two forward and two backward each."""
+NORM_SUMS = {"lenet5": 0, "cifar10_convnet": 4}
+"""A running mean and a running variance of two normalizations that go by their part each."""
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,13 @@ def test_validation_is_computed_on_the_cores_too(strategy):
     assert trace.faults(CORES) == []
     assert trace.inside["Conv2D"] == 2
     assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
+
+
+@pytest.mark.parametrize("number", [3, 4])
+def test_random_networks_are_traced_alike(strategy, number):
+    """More of them, and every optimizer: `packaging/prove.sh tpu_trace`."""
+    _, project = random_project(number)
+    assert failure(strategy, tf, keras, project) == ""
 
 
 def test_the_faults_are_seen(strategy):

@@ -18,6 +18,7 @@ GENERAL_PAGES = (
     ("tpu", "Training on a TPU"),
     ("tpu-first-run", "The first run on a TPU"),
     ("notebook", "Train on Colab or Kaggle"),
+    ("several_machines", "Several machines, one training"),
     ("layers_overview", "Which layer when"),
     ("preflight", "Will it train on a TPU?"),
 )
