@@ -18,7 +18,6 @@ from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.core.project_file import project_text
 from workbench.errors import RemoteError
-from workbench.host.wire import CHUNK
 from workbench.remote.code_archive import code_archive
 from workbench.remote.connection import Connection
 from workbench.remote.parcel import make_parcel
@@ -30,6 +29,9 @@ from workbench.targets import all_targets
 from workbench.targets.ssh import inner_target
 
 Tell = Callable[[str, float], None]
+PIECE = 256 * 1024
+"""Bytes of an upload in one frame: a slow line carries it in seconds."""
+
 UNKNOWN = -1.0
 """The fraction of a step of which nobody knows how long it takes."""
 
@@ -120,7 +122,7 @@ class Setup:
     def code(self) -> str:
         """Sends the application's own sources; returns their sha256."""
         sha, data = code_archive()
-        self._send("code", sha, len(data), lambda offset: data[offset : offset + CHUNK])
+        self._send("code", sha, len(data), lambda offset: data[offset : offset + PIECE])
         return sha
 
     def parcel(self, run: RunFolder) -> str:
@@ -136,7 +138,7 @@ class Setup:
 
                 def piece(offset: int) -> bytes:
                     file.seek(offset)
-                    return file.read(CHUNK)
+                    return file.read(PIECE)
 
                 self._send("parcel", parcel.sha, parcel.size, piece)
         except OSError as error:
@@ -195,21 +197,24 @@ class Setup:
         return answer.text("run"), answer.text("path")
 
     def _send(self, kind: str, sha: str, size: int, piece: Callable[[int], bytes]) -> None:
-        there = self._line.call("have", kind=kind, sha=sha, size=size)
-        if there.flag("is_whole"):
-            return
-        offset = there.number("offset")
+        """Sends what is missing; another line may be sending the same, piece by piece."""
         words = f"Sending {_SENT[kind]}"
-        while offset < size:
-            self._tell(f"{words}, {offset / 1e6:,.0f} of {size / 1e6:,.0f} MB", offset / size)
-            data = piece(offset)
-            if not data:
-                break
-            offset = self._line.call("put", data, kind=kind, sha=sha, offset=offset).number(
-                "offset"
-            )
-        self._tell(f"{words}: unpacking", UNKNOWN)
-        self._line.call("commit", kind=kind, sha=sha)
+        while True:
+            there = self._line.call("have", kind=kind, sha=sha, size=size)
+            if there.flag("is_whole"):
+                return
+            offset = there.number("offset")
+            try:
+                while offset < size and (data := piece(offset)):
+                    done = f"{offset / 1e6:,.0f} of {size / 1e6:,.0f} MB"
+                    self._tell(f"{words}, {done}", offset / size)
+                    answer = self._line.call("put", data, kind=kind, sha=sha, offset=offset)
+                    offset = answer.number("offset")
+                self._tell(f"{words}: unpacking", UNKNOWN)
+                self._line.call("commit", kind=kind, sha=sha, tell=self._tell)
+            except RemoteError as error:
+                if error.key != "offset":
+                    raise
 
 
 def needed_bytes(environment: str) -> int:
