@@ -24,7 +24,9 @@ def test_the_window_never_imports_tensorflow():
     assert not _modules_after("import workbench.app") & {"tensorflow", "keras", "h5py"}
 
 
-@pytest.mark.parametrize("command", ["train", "classify", "check", "runs", "data", "export"])
+@pytest.mark.parametrize(
+    "command", ["train", "classify", "check", "runs", "data", "export", "preflight", "compiler"]
+)
 def test_commands_import_neither_qt_nor_tensorflow(command):
     loaded = _modules_after(f"import workbench.cli.{command}")
     assert not loaded & {"tensorflow", "keras", "PySide6", "pyqtgraph"}

@@ -114,6 +114,17 @@ def test_a_layer_that_no_tpu_can_compile_is_named_with_a_fix(tmp_path, capsys):
     assert report["problems"][0]["fixes"]
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"tpu": "v9; touch x"}, {"batch": -3}, {"project": "{"}, {"project": "[]"}]
+)
+def test_wrong_requests_are_refused_by_the_worker_too(wrong):
+    text = project_text(find_template("lenet5").project)
+    values = {"id": 1, "project": text, "tpu": "v5e-8", "level": "rules", **wrong}
+    with ServiceCall() as service:
+        answers = list(service.ask(m.Preflight(**values)))
+    assert [type(answer) for answer in answers if answer.id == 1] == [m.Failed]
+
+
 @pytest.mark.worker
 def test_a_cancel_is_obeyed_while_a_step_is_lowered():
     text = project_text(find_template("small_resnet").project)

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from workbench.datasets import facts_of
+from workbench.errors import TpuError
 from workbench.layers import all_layers
 from workbench.preflight.compile_answers import Compiled, Rejected, TooLarge, read_answer
 from workbench.preflight.examine import SWEEP, Examination, Question, best_of
@@ -226,8 +227,9 @@ def test_the_compilers_own_refusal_is_an_error():
     assert report.sweep == []
 
 
-def test_a_compiler_that_does_not_answer_leaves_what_was_known():
-    world = World(answer=DeadlineError("It did not answer within 300 s."))
+@pytest.mark.parametrize("kind", [DeadlineError, TpuError])
+def test_a_compiler_that_does_not_answer_leaves_what_was_known(kind):
+    world = World(answer=kind("It did not answer within 300 s."))
     report, listener = examined(world)
     assert (report.ok, report.level) == (True, "lowering")
     assert listener.stages[-1] == ("compiler", "unfinished")

@@ -471,13 +471,23 @@ def test_runs_are_listed_and_forgotten_when_over(line, home):
     assert json.loads(line.call("list").data) == []
 
 
-def test_a_failed_start_says_what_the_application_said(line, home):
-    """The real worker, of the sources in this checkout, with a request that is none."""
-    made_run(line, request=b"{}", code=send(line, "code", archive(nothing=b"")))
+def test_a_failed_start_says_what_the_application_said(line, tmp_path):
+    made_run(line, python="/bin/false")
     with pytest.raises(RemoteError) as caught:
         line.call("start", run="run-1", attempt=1)
     assert caught.value.key == "not_started"
-    assert caught.value.received or caught.value.where
+    python = tmp_path / "python"
+    python.write_text(
+        "#!/bin/sh\necho noise\n"
+        'echo \'{"error": {"what": "No room.", "where": "\'"$PYTHONPATH"\'", "fix": "Make it."}}\'\n'
+        "echo more noise\nexit 3\n"
+    )
+    python.chmod(0o755)
+    made_run(line, name="run-2", python=str(python))
+    with pytest.raises(RemoteError) as caught:
+        line.call("start", run="run-2", attempt=1)
+    assert (caught.value.what, caught.value.fix) == ("No room.", "Make it.")
+    assert "/code/" in caught.value.where
 
 
 def test_a_start_is_asked_for_once(line, home):
@@ -524,3 +534,36 @@ def test_a_slow_reader_is_not_taken_for_silence(home):
                 time.sleep(4)
             received += frame.data
         assert received == whole
+
+
+def test_a_slow_line_is_no_silence(home, tmp_path):
+    """One frame that takes longer than the silence that counts as a cut."""
+    home.mkdir()
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen(sys.argv[1:], stdin=0, stdout=subprocess.PIPE)\n"
+        "while data := child.stdout.read1(40_000):\n"
+        "    sys.stdout.buffer.write(data); sys.stdout.buffer.flush()\n"
+        "    time.sleep(0.2 if len(data) == 40_000 else 0)\n"
+    )
+    argv = [sys.executable, str(slow), *LOCAL]
+    with Connection(argv, home=str(home), silence_s=2.0) as line:
+        made_run(line)
+        whole = os.urandom(1 << 20)
+        (home / "runs" / "run-1" / "events.jsonl").write_bytes(whole)
+        frames = line.stream("attach", run="run-1", offset=0, digest=digest_before(b""))
+        assert b"".join(frame.data for frame in frames) == whole
+
+
+def test_an_answer_that_never_comes_is_given_up(home, monkeypatch):
+    """The far end lives and beats, but the disk that the verb asks hangs: a pipe, here."""
+    monkeypatch.setattr("workbench.remote.connection.ANSWER_S", 2.0)
+    home.mkdir()
+    with local_line(home) as line:
+        made_run(line)
+        os.mkfifo(home / "runs" / "run-1" / "log.txt")
+        with pytest.raises(RemoteError) as caught:
+            line.call("stat", run="run-1", name="log.txt")
+        assert caught.value.is_passing
+        assert "did not answer" in caught.value.received

@@ -24,14 +24,16 @@ from tests.remote.bridges import LOCAL, local_line, send
 from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
 from workbench.errors import RemoteError
-from workbench.protocol.events import Plan
+from workbench.protocol.events import Heartbeat, Plan
 from workbench.remote import courier as courier_module
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, note_attempt
 from workbench.remote.link_teller import LinkTeller
+from workbench.remote.setup import Setup, name_there
+from workbench.remote.state_archive import packed_state
 from workbench.runs.checkpoint import DataMark, TrainerState, read_checkpoint, write_checkpoint
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
-from workbench.runs.event_log import read_all
+from workbench.runs.event_log import EventWriter, read_all
 from workbench.runs.folder import create_run
 from workbench.runs.link import Remote, read_link, read_remote, write_link
 from workbench.runs.machine import Machine
@@ -52,6 +54,7 @@ class There:
         self.runs.mkdir(parents=True)
         self.lines = 0
         self.cuts = None
+        self.sends = None
         checksum = write_arrays(self.runs / "weights.npz", WEIGHTS)
         card = ModelCard(
             class_names=["a", "b"], input_shape=[2, 2, 1], fit="crop", graph={}, checksum=checksum
@@ -86,10 +89,15 @@ class There:
             ):
                 archive.writestr(zipfile.ZipInfo(name), text)
         code = send(line, "code", packed.getvalue())
+        state = Setup(line, tell).state(self.sends) if self.sends is not None else ""
         answer = line.call(
-            "create", b'{"project": {}}', name="run-1", code=code, python=sys.executable, parcel=""
-        )
-        return Remote(target={"key": "ssh"}, host="there", run=answer.text("run"), code=code)
+            "create", b'{"project": {}}', name="run-1", code=code, python=sys.executable, parcel="",
+            state=state,
+        )  # fmt: skip
+        return Remote(
+            target={"key": "ssh"}, host="there", run=answer.text("run"), code=code,
+            is_resumed=bool(state),
+        )  # fmt: skip
 
     @property
     def log(self):
@@ -307,3 +315,34 @@ def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
     }
     assert len(digests) == 1
     assert len(there.pids()) == 1
+
+
+def test_a_run_that_began_here_goes_on_there_from_what_it_has_kept(here, there):
+    with EventWriter(here.events_path) as writer:
+        for number in range(300):
+            writer.write(Heartbeat(memory_bytes=number))
+    begun = here.events_path.read_bytes()
+    here.checkpoints_path.mkdir()
+    write_arrays(here.checkpoints_path / "2.npz", WEIGHTS)
+    there.sends = here
+    there.cuts = iter([40_000])
+    assert carry(here, there) == 0
+    check_brought(here, there)
+    assert here.events_path.read_bytes().startswith(begun)
+    assert b"resumed True" in here.events_path.read_bytes()[len(begun) :]
+    assert list((there.home / "states").iterdir()) == list((there.home / "uploads").iterdir()) == []
+
+
+def test_what_a_run_has_kept_gives_the_same_archive_and_tells_places_apart(here):
+    with packed_state(here) as nothing:
+        assert nothing is None
+    with EventWriter(here.events_path) as writer:
+        writer.write(Heartbeat(memory_bytes=1))
+    with packed_state(here) as one, packed_state(here) as other:
+        assert one.sha == other.sha
+        assert hashlib.sha256(one.piece(0)).hexdigest() == one.sha
+        assert name_there(here, one.sha) != name_there(here)
+    with EventWriter(here.events_path) as writer:
+        writer.write(Heartbeat(memory_bytes=2))
+    with packed_state(here) as more:
+        assert more.sha != one.sha

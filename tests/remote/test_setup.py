@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import zipfile
 from dataclasses import replace
 from io import BytesIO
@@ -238,3 +239,30 @@ def test_a_run_is_trained_at_the_far_end(home, npz, told):
     # One upload each, although it was prepared twice.
     sent = [words for words, _ in told if words.endswith("unpacking")]
     assert sorted(sent) == ["Sending the pictures: unpacking", "Sending the program: unpacking"]
+
+
+def test_two_that_send_the_same_at_once_both_succeed(home):
+    """Two couriers set one computer up: each piece is kept once, whoever sends it."""
+    data = BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("random", os.urandom(8 << 20))
+    whole = data.getvalue()
+    sha = hashlib.sha256(whole).hexdigest()
+    faults = []
+
+    def send():
+        try:
+            with local_line(home) as line:
+                setup = Setup(line, lambda *words: None)
+                setup._send("parcel", sha, len(whole), lambda at: whole[at : at + (1 << 17)])
+        except RemoteError as error:
+            faults.append(error)
+
+    senders = [threading.Thread(target=send) for _ in range(3)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    assert faults == []
+    assert (home / "parcels" / sha / "random").stat().st_size == 8 << 20
+    assert list((home / "uploads").iterdir()) == []

@@ -7,13 +7,15 @@ import pytest
 import tensorflow as tf
 
 from tests.fake_tpu import PER_CORE, compile_on, fake_strategy, trace_evaluation, trace_training
+from tests.proofs._tpu_projects import random_project
+from tests.proofs.tpu_trace import failure
 from workbench.templates import find_template
 
 pytestmark = pytest.mark.worker
 
 CORES = 8
-NORM_SUMS = {"lenet5": 0, "cifar10_convnet": 8}
-"""Of two normalizations that go by the whole batch: two forward and two backward each."""
+NORM_SUMS = {"lenet5": 0, "cifar10_convnet": 4}
+"""Of two normalizations that go by their part: a running mean and a variance each."""
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +28,10 @@ def project_of(key, **recipe):
     return replace(project, recipe=project.recipe.with_values(**recipe))
 
 
-@pytest.mark.parametrize("key", ["lenet5", "cifar10_convnet"])
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "lamb", "lars"])
+@pytest.mark.parametrize(
+    ("key", "optimizer"),
+    [("lenet5", "sgd"), ("lenet5", "lamb"), ("cifar10_convnet", "adam"), ("lenet5", "lars")],
+)
 def test_a_call_is_one_loop_around_one_part_for_all_cores(strategy, key, optimizer):
     project = project_of(key, optimizer=optimizer, sync_batch_norm="off")
     compiled = compile_on(strategy, tf, keras, project)
@@ -71,6 +75,13 @@ def test_validation_is_computed_on_the_cores_too(strategy):
     assert trace.faults(CORES) == []
     assert trace.inside["Conv2D"] == 2
     assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
+
+
+@pytest.mark.parametrize("number", [3, 4])
+def test_random_networks_are_traced_alike(strategy, number):
+    """More of them, and every optimizer: `packaging/prove.sh tpu_trace`."""
+    _, project = random_project(number)
+    assert failure(strategy, tf, keras, project) == ""
 
 
 def test_the_faults_are_seen(strategy):

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.proofs._tpu_projects import random_project
+from tests.proofs.tpu_lowering import PRECISIONS, Judge
 from tests.worker.conftest import chain
 from workbench.core.graph import Edge, Graph
 from workbench.core.pipeline_split import pipeline_nodes
@@ -119,6 +121,17 @@ def test_the_types_are_those_of_real_batches():
 @pytest.mark.parametrize("key", ["lenet5", "small_resnet"])
 def test_templates_lower(key):
     assert isinstance(lowered(find_template(key).project), Lowered)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 64, 67])
+def test_random_networks_lower_or_are_refused_with_what_helps(number):
+    """64: a pooling at fault only together with its surroundings, for which a fix was offered
+    that did not help. 67: a text that is no StableHLO. More: `packaging/prove.sh tpu_lowering`.
+    """
+    _, project = random_project(number)
+    judge = Judge(tf, keras)
+    assert judge.failure(project, PRECISIONS[number % 2]) == ""
+    assert judge.counts.total() == 1
 
 
 # refusals ---------------------------------------------------------------------------------

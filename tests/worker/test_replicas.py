@@ -85,7 +85,7 @@ def answer_of(script, *arguments):
     environment = {**os.environ, "PYTHONPATH": str(here.parents[1]), "CUDA_VISIBLE_DEVICES": "-1"}
     answer = subprocess.run(
         [sys.executable, str(here / script), *arguments],
-        env=environment, capture_output=True, text=True, check=False, timeout=400,
+        env=environment, capture_output=True, text=True, check=False, timeout=1200,
     )  # fmt: skip
     assert answer.returncode == 0, answer.stderr[-3000:]
     return json.loads(answer.stdout)

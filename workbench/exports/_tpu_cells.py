@@ -144,6 +144,12 @@ def _settings(context: Any, title: str) -> str:
     )
 
 
+_SYNCHRONIZED = {
+    "auto": ["synchronized=BATCH_SIZE // CORES < 32"],  # few pictures have no good mean
+    "on": ["synchronized=True"],
+    "off": [],
+}
+
 _PRECISIONS = {
     "auto": '"bfloat16" if HAS_TPU else "float32"',
     "bfloat16": '"bfloat16"',
@@ -205,8 +211,8 @@ def _build(context: Any) -> str:
 def _more(context: Any, layer: Any) -> list[str]:
     """What a layer is told beside the project's own parameters, for the sake of the cores."""
     words = []
-    if layer.kind == "BatchNormalization":  # few pictures on a core have no good mean
-        words.append("synchronized=BATCH_SIZE // CORES < 32")
+    if layer.kind == "BatchNormalization":
+        words += _SYNCHRONIZED[context.recipe.sync_batch_norm]
     if context.recipe.precision != "float32" and layer.name in context.float32_names:
         words.append('dtype="float32"')
     return words

@@ -89,6 +89,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "preflight", "Run", "&Will it train on a TPU?…", (), "", 1,
         "Looks at the project as a TPU would, with none at hand.",
     ),
+    ActionSpec(
+        "agreement", "Run", "Co&mpare two places to train…", (), "", 1,
+        "Trains the first steps on both and says how far they are apart.",
+    ),
     ActionSpec("open_runs", "Run", "Open the &folder of runs", (), "folder", 2, "Files of runs."),
     ActionSpec("getting_started", "Help", "&Getting started", (), "help", 0, "The first steps."),
     ActionSpec("layer_help", "Help", "&Layers", ("Shift+F1",), "grid", 0, "A page per layer."),

@@ -184,6 +184,7 @@ class MainWindow(QMainWindow):
             "pause_run": self.runs.pause,
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
+            "agreement": lambda: self.places.ask("agreement"),
             "connect": lambda: self.places.ask("connect"),
             "preflight": lambda: self.places.ask("preflight"),
             "open_runs": lambda: self._open_path(str(self.context.library.home)),

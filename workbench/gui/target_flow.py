@@ -35,12 +35,17 @@ class TargetFlow(QObject):
         self._window = window
         self.dialogs: dict[str, QDialog] = {}
         self._makers: dict[str, Callable[[], QDialog]] = {
+            "agreement": self._make_agreement,
             "connect": self._make_connect,
             "preflight": self._make_preflight,
         }
 
     def ask(self, key: str) -> None:
         """Opens what a key of gui.target_menu.ASKS names; an open one is brought up."""
+        errors = self._context.document.analysis.errors if key != "connect" else ()
+        if errors:
+            self.said.emit(f"{errors[0].title}. {errors[0].message}")
+            return
         if key not in self.dialogs:
             dialog = self.dialogs[key] = self._makers[key]()
             dialog.finished.connect(lambda _result: self.dialogs.pop(key, None))
@@ -60,6 +65,11 @@ class TargetFlow(QObject):
         dialog = ConnectHostDialog(self._window)
         dialog.chosen.connect(self._on_place)
         return dialog
+
+    def _make_agreement(self) -> QDialog:
+        from workbench.gui.dialogs.agreement import AgreementDialog
+
+        return AgreementDialog(self._context, self._window)
 
     def _on_place(self, choice: Choice) -> None:
         self._context.document.set_target(choice)

@@ -4,6 +4,7 @@ Nothing here hangs: a beat each second shows the other end that this one lives, 
 the other end, or the end of stdin, ends the bridge with all that it started but trainers.
 """
 
+import io
 import os
 import queue
 import signal
@@ -11,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import IO, Any, Callable, Dict, Tuple
+from typing import IO, Any, Callable, Dict, Tuple, cast
 
 from workbench.host import children, environment, follow, probe, run, store, wire
 from workbench.host.asked import Answer, Asked
@@ -49,13 +50,13 @@ class Bridge:
 
     Args:
         home: Our folder here.
-        source: What comes.
+        read: Gives what has come, at most so many bytes; waits for the first.
         target: What goes.
     """
 
-    def __init__(self, home: Home, source: IO[bytes], target: IO[bytes]) -> None:
+    def __init__(self, home: Home, read: Callable[[int], bytes], target: IO[bytes]) -> None:
         self._home = home
-        self._source = source
+        self._source = io.BufferedReader(wire.Noted(read, self._hear))
         self._target = target
         self._lock = threading.Lock()
         self._requests: queue.Queue[Request] = queue.Queue()
@@ -70,7 +71,6 @@ class Bridge:
             frame = wire.read_frame(self._source)
             if frame is None:
                 return
-            self._heard = time.monotonic()
             fields = frame[0]
             if fields["n"] == 0:
                 continue
@@ -78,6 +78,9 @@ class Bridge:
                 threading.Thread(target=self._answer, args=(frame,), daemon=True).start()
             else:
                 self._requests.put(frame)
+
+    def _hear(self) -> None:
+        self._heard = time.monotonic()
 
     def _work(self) -> None:
         while True:
@@ -150,9 +153,12 @@ def main(home: str) -> None:
     code = 0
     try:
         os.chdir("/")
-        Bridge(Home(home), sys.stdin.buffer, target).serve()
+        Bridge(Home(home), cast("io.BufferedReader", sys.stdin.buffer).read1, target).serve()
     except wire.FrameFault as fault:
         sys.stderr.write("The line is not Workbench's: %s\n" % fault)
+        code = 1
+    except Exception:  # noqa: BLE001 - the other end shows what it reads here
+        traceback.print_exc()
         code = 1
     finally:
         end(code)

@@ -5,6 +5,8 @@ stopped. When all of it is there and its sum is right it is unpacked, member by 
 a folder of that name; a folder that is there is whole.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -18,6 +20,7 @@ from workbench.host.faults import Fault, of_system
 from workbench.host.wire import CHUNK
 
 _MEMBER = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_TOLD_EVERY = 500
 _SPARE_BYTES = 256 * 1024 * 1024
 """Disk space that an upload leaves free."""
 
@@ -44,9 +47,10 @@ def put(asked: Asked) -> Answer:
     """
     upload = asked.home.upload(asked.text("kind"), asked.text("sha"))
     offset = asked.number("offset")
+    flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | (0 if offset else os.O_CREAT)
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         with os.fdopen(os.open(upload, flags, 0o600), "ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # another line may send the same
             there = os.fstat(file.fileno()).st_size
             if there != offset:
                 raise Fault(
@@ -56,6 +60,8 @@ def put(asked: Asked) -> Answer:
                     expected=str(there),
                 )
             file.write(asked.data)
+    except FileNotFoundError as error:  # another line has sent it all
+        raise Fault("offset", "The upload is not there any more.", where=upload) from error
     except OSError as error:
         raise of_system(error, upload) from error
     return {"offset": offset + len(asked.data)}, b""
@@ -73,7 +79,7 @@ def commit(asked: Asked) -> Answer:
     try:
         found = _sha_of(upload)
         if found != sha:
-            os.unlink(upload)
+            _remove(upload)
             raise Fault(
                 "sum",
                 "What came is not what was sent; it was thrown away.",
@@ -82,10 +88,11 @@ def commit(asked: Asked) -> Answer:
                 expected=sha,
                 fix="Try again.",
             )
-        _unpack(upload, folder)
-        os.unlink(upload)
+        _unpack(upload, folder, asked)
+        _remove(upload)
     except OSError as error:
-        raise of_system(error, upload) from error
+        if not os.path.isdir(folder):  # else another line was faster
+            raise of_system(error, upload) from error
     return {"path": folder}, b""
 
 
@@ -118,12 +125,20 @@ def _sha_of(path: str) -> str:
     return digest.hexdigest()
 
 
-def _unpack(upload: str, folder: str) -> None:
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _unpack(upload: str, folder: str, asked: Asked) -> None:
     """Each member's name is checked before its file is made: none lies outside the folder."""
     temporary = tempfile.mkdtemp(prefix=".new-", dir=os.path.dirname(folder))
     try:
         with zipfile.ZipFile(upload) as archive:
-            for member in archive.infolist():
+            members = archive.infolist()
+            for number, member in enumerate(members):
+                if number % _TOLD_EVERY == 0:
+                    asked.progress("Unpacking there", number / len(members))
                 if not _MEMBER.fullmatch(member.filename):
                     raise Fault("member", "A file has a strange name.", received=member.filename)
                 _write_member(archive, member, os.path.join(temporary, member.filename))

@@ -8,15 +8,16 @@ may come before: progress, and what a stream carries. A frame of number 0 is a b
 lives. The host begins with a HELLO line; all before it is the chatter of login scripts.
 """
 
+import io
 import json
-from typing import IO, Any, Dict, Optional, Tuple
+from typing import IO, Any, Callable, Dict, Optional, Tuple
 
 PROTOCOL = 1
 HELLO = b"\x1eHELLO "
 LINE_LIMIT = 64 * 1024
 DATA_LIMIT = 4 * 1024 * 1024
-CHUNK = 1024 * 1024
-"""Most bytes of a file in one frame."""
+CHUNK = 256 * 1024
+"""Most bytes of a file in one frame: a slow line carries it in seconds."""
 
 BEAT_S = 1.0
 """Seconds between two beats of the host."""
@@ -77,6 +78,29 @@ def read_exactly(stream: IO[bytes], size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
+
+
+class Noted(io.RawIOBase):
+    """A pipe that notes whenever something comes: a long frame on a slow line is no silence.
+
+    Args:
+        read: Gives what is there of the pipe, at most so many bytes; waits for the first.
+        note: Called after each piece.
+    """
+
+    def __init__(self, read: Callable[[int], Optional[bytes]], note: Callable[[], None]) -> None:
+        super().__init__()
+        self._read = read
+        self._note = note
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        data = self._read(len(buffer)) or b""
+        buffer[: len(data)] = data
+        self._note()
+        return len(data)
 
 
 def hello(facts: Fields) -> bytes:

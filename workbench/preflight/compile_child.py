@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import os
 import re
 import signal
@@ -138,11 +139,16 @@ def _answer(compiler: _Compiler, order: dict[str, Any], logs: str) -> dict[str, 
         "fits": True,
         **sizes,
         "peak_bytes": int(getattr(memory, "peak_memory_in_bytes", 0)),
-        "flops": float(cost.get("flops", 0.0)),
-        "bytes_moved": float(cost.get("bytes accessed", 0.0)),
+        "flops": _counted(cost.get("flops", 0.0)),
+        "bytes_moved": _counted(cost.get("bytes accessed", 0.0)),
         "cycles": _cycles(text),
         "largest": _largest(text),
     }
+
+
+def _counted(value: float) -> float:
+    """An estimate, 0 where the compiler has none: JSON knows no infinity."""
+    return float(value) if math.isfinite(value) and value > 0 else 0.0
 
 
 def _log_files(logs: str, pattern: str) -> list[Path]:

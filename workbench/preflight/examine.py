@@ -18,6 +18,7 @@ from workbench.core.project import Project
 from workbench.core.recipe import RECIPE_PARAMS
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
+from workbench.errors import TpuError
 from workbench.preflight.compile_answers import Compiled, CompilerAnswer, Rejected, TooLarge
 from workbench.preflight.compile_call import COMPILE_S
 from workbench.preflight.compiled_words import estimate_of, largest_buffers
@@ -220,7 +221,7 @@ class Examination:
                 is_answered = self._judge(compiler, answer)
                 if is_answered and self._question.is_sweep:
                     self._sweep(compiler)
-        except (DeadlineError, ChildDiedError) as error:
+        except (DeadlineError, ChildDiedError, TpuError) as error:
             title = "The compiler has given no answer"
             self._found.add("", [Problem(None, "warning", title, str(error))])
             self._tell("compiler", "unfinished", str(error))

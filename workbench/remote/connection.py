@@ -34,6 +34,9 @@ HELLO_S = 20.0
 SILENCE_S = 15.0
 """Host and courier send a beat each second and each five: so long a silence is a cut."""
 
+ANSWER_S = 300.0
+"""The longest wait for a frame of one request, though others come: a disk there may hang."""
+
 _BEAT_S = 5.0
 _END_S = 1.0
 _MOST_FRAMES = 16
@@ -104,9 +107,9 @@ class Connection:
         self._fault = ""
         self._stderr = b""
         self._child = self._start(argv, env)
-        self._input, output, self._errors = _pipes(self._child)
+        self._input, self._output, self._errors = _pipes(self._child)
         # Noise, HELLO and frames are read through one and the same buffer.
-        self._frames = io.BufferedReader(output)
+        self._frames = io.BufferedReader(wire.Noted(self._output.read, self._hear))
         self._threads = [threading.Thread(target=self._read_stderr, daemon=True)]
         self._threads[0].start()
         try:
@@ -170,7 +173,7 @@ class Connection:
         self._end_child()
         for thread in self._threads:
             thread.join(_END_S)
-        for stream in (self._input, self._frames, self._errors):
+        for stream in (self._input, self._output, self._errors):
             stream.close()
 
     def __enter__(self) -> Self:
@@ -247,7 +250,6 @@ class Connection:
         """Hands each frame to whoever waits for its number, until the line ends."""
         try:
             while (frame := wire.read_frame(self._frames)) is not None:
-                self._heard = time.monotonic()
                 fields, data = frame
                 if fields["n"]:
                     self._hand_over(fields["n"], Answer(fields, data))
@@ -258,6 +260,9 @@ class Connection:
             waiting = list(self._waiting)
         for number in waiting:
             self._hand_over(number, None)
+
+    def _hear(self) -> None:
+        self._heard = time.monotonic()
 
     def _hand_over(self, number: int, answer: Answer | None) -> None:
         """Waits while the asker is busy: the memory holds a few frames, not a whole file."""
@@ -299,12 +304,15 @@ class Connection:
                 rest = rest[os.write(self._input.fileno(), rest) :]
 
     def _next(self, frames: queue.Queue[Answer | None]) -> Answer:
+        deadline = time.monotonic() + ANSWER_S
         while True:
             try:
                 answer = frames.get(timeout=0.5)
             except queue.Empty:
                 if self._is_over.is_set() and frames.empty():
                     raise self._broken() from None
+                if time.monotonic() > deadline:
+                    self._give_up(f"it lives, but did not answer for {ANSWER_S:.0f} s")
                 continue
             if answer is None:
                 raise self._broken()

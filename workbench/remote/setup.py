@@ -195,21 +195,24 @@ class Setup:
         return answer.text("run"), answer.text("path")
 
     def _send(self, kind: str, sha: str, size: int, piece: Callable[[int], bytes]) -> None:
-        there = self._line.call("have", kind=kind, sha=sha, size=size)
-        if there.flag("is_whole"):
-            return
-        offset = there.number("offset")
+        """Sends what is missing; another line may be sending the same, piece by piece."""
         words = f"Sending {_SENT[kind]}"
-        while offset < size:
-            self._tell(f"{words}, {offset / 1e6:,.0f} of {size / 1e6:,.0f} MB", offset / size)
-            data = piece(offset)
-            if not data:
-                break
-            offset = self._line.call("put", data, kind=kind, sha=sha, offset=offset).number(
-                "offset"
-            )
-        self._tell(f"{words}: unpacking", UNKNOWN)
-        self._line.call("commit", kind=kind, sha=sha)
+        while True:
+            there = self._line.call("have", kind=kind, sha=sha, size=size)
+            if there.flag("is_whole"):
+                return
+            offset = there.number("offset")
+            try:
+                while offset < size and (data := piece(offset)):
+                    done = f"{offset / 1e6:,.0f} of {size / 1e6:,.0f} MB"
+                    self._tell(f"{words}, {done}", offset / size)
+                    answer = self._line.call("put", data, kind=kind, sha=sha, offset=offset)
+                    offset = answer.number("offset")
+                self._tell(f"{words}: unpacking", UNKNOWN)
+                self._line.call("commit", kind=kind, sha=sha, tell=self._tell)
+            except RemoteError as error:
+                if error.key != "offset":
+                    raise
 
 
 def needed_bytes(environment: str) -> int:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import time
 
+from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.errors import RunError, RunFolderError
 from workbench.runs.control import ask_courier, forget_wish
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
-from workbench.runs.link import abandon_remote, has_courier, read_remote
+from workbench.runs.link import abandon_remote, read_remote
 from workbench.runs.outcome import outcome_of
 from workbench.runs.start import start_trainer
+from workbench.targets import all_targets
 
 _LEAVE_S = 20.0
 
@@ -61,9 +63,15 @@ def check_can_move(run: RunFolder, target: Choice) -> None:
 
 def is_moving(run: RunFolder, target: Choice) -> bool:
     """Whether a target is another than the one that the run is trained on."""
-    return run.project().target != target or (
-        has_courier(run) and read_remote(run) is None and not is_remote(target)
-    )
+    remote = read_remote(run)
+    now = remote.choice() if remote is not None else run.project().target
+    return _whole(now) != _whole(target)
+
+
+def _whole(target: Choice) -> Choice:
+    """With all its parameters, also those that were not said."""
+    spec = all_targets().get(target.key)
+    return target if spec is None else Choice(target.key, check_all(spec.params, target.params)[0])
 
 
 def _ask_to_leave(run: RunFolder) -> None:

@@ -15,6 +15,7 @@ from workbench.core.project import Project
 from workbench.core.project_file import graph_to_plain
 from workbench.core.replica_checks import check_split
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
+from workbench.core.target_text import target_text
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
@@ -23,6 +24,7 @@ from workbench.runs.checkpoint import Checkpoint, DataMark
 from workbench.runs.folder import RunFolder
 from workbench.runs.machine import differences, this_machine
 from workbench.runs.model_card import ModelCard
+from workbench.targets import all_targets
 from workbench.worker.build import finish_statistics
 from workbench.worker.checkpoint import check_same_data, mark_of, restore
 from workbench.worker.company import Company
@@ -110,8 +112,16 @@ class Preparation:
         facts = Facts(compiled.plan, this_machine(versions()), mark)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
+            reasons += self._moved()
         card = self._card(compiled, data, spec, fit)
         return Ready(compiled, sizes, facts, card, replicas, self._ledger, tuple(reasons))
+
+    def _moved(self) -> list[str]:
+        """That it began on another target, as a reason."""
+        if self._run.moved_to() is None:
+            return []
+        began = target_text(self._run.request().to_project().target, all_targets())
+        return [f"it began on another target: {began}"]
 
     def _load(
         self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str

@@ -11,7 +11,6 @@ from typing import Any
 from workbench.core.params import IntParam
 from workbench.gui.widgets.param_editors import CalmSpinBox, Editor
 
-
 _MOST_LETTERS = 15
 """What has more is written closer, or its end would not be in sight in a narrow panel."""
 
