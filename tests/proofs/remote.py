@@ -24,7 +24,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.private_host import PORT, PrivateHost, why_not
+from tests.private_host import PrivateHost, why_not
 from tests.proofs._cutting_line import CuttingLine
 from tests.proofs._tiny_runs import differences, tiny_project, wait_for_end, write_stripes
 from workbench.core.project import Choice, Project
@@ -84,7 +84,8 @@ class Scene:
 
 def target(host: PrivateHost, port: int, *, python: str) -> Choice:
     """The private host as a target, behind the line."""
-    params = {"host": "127.0.0.1", "port": port, "user": "root", "key_file": str(host.key)}
+    params = {"host": "127.0.0.1", "port": port, "user": host.user}
+    params["key_file"] = str(host.key_file)
     return Choice("ssh", {**params, "python": python})
 
 
@@ -96,9 +97,8 @@ def prove(folder: Path, *, cuts: int, kills: int, fresh: bool, epochs: int, seed
     plain = replace(plain, recipe=plain.recipe.with_values(steps_per_epoch=20, batch_size=50))
     reference = _undisturbed(plain)
     python = None if fresh else sys.executable
-    (folder / "host").mkdir()
-    with PrivateHost(folder / "host", proxy=fresh) as host:
-        line = CuttingLine((host.address, PORT), rng)
+    with PrivateHost(folder / "host", is_fresh=fresh) as host:
+        line = CuttingLine((host.address, host.port), rng)
         host.accept_as(f"[127.0.0.1]:{line.port}", data_home())
         choice = target(host, line.port, python=python or "")
         scene = Scene(host, line, replace(plain, target=choice), reference, rng)
