@@ -22,7 +22,7 @@ from workbench.remote.host_keys import forget as forget_keys
 from workbench.remote.place import Place
 from workbench.remote.setup import Setup
 from workbench.targets import all_targets
-from workbench.targets.ssh import inner_target
+from workbench.targets.ssh import trains_on
 
 NAME = "host"
 HELP = "list, add, check, set up or forget other computers that train over ssh"
@@ -197,7 +197,7 @@ def _wanted(dest: str) -> str:
     choice = _choice(dest)
     if choice.key != "ssh" or "/" not in dest:
         return ""
-    inner = inner_target(choice.params["target"])
+    inner = trains_on(choice.params)
     spec = all_targets()[inner.key]
     return spec.limits(check_all(spec.params, inner.params)[0]).environment
 

@@ -27,6 +27,7 @@ VERBS: Dict[str, Callable[[Asked], Answer]] = {
     "commit": store.commit,
     "create": run.create,
     "start": run.start,
+    "refuse": run.refuse,
     "control": run.control,
     "signal": run.signal,
     "stat": follow.stat,

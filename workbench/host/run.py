@@ -1,21 +1,27 @@
 """Runs on this computer: made, started, asked to stop, listed, forgotten."""
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import signal as signals
 import tempfile
+import time
 from typing import Dict, List
 
 from workbench.host import children, state
 from workbench.host.asked import Answer, Asked
 from workbench.host.faults import Fault, of_system
 from workbench.host.home import read_json, write_file, write_json
+from workbench.host.wire import LINE_LIMIT
 
 _WISHES = ("stop", "pause")
 _SIGNALS = {"terminate": signals.SIGTERM, "kill": signals.SIGKILL}
 _START_SILENCE_S = 120.0
+_END_S = 20.0
+_CLUSTER = "cluster.json"
+_REFUSAL = "refusal.json"
 
 
 def create(asked: Asked) -> Answer:
@@ -91,18 +97,30 @@ def start(asked: Asked) -> Answer:
     """Starts a run's trainer, or lets it wait for its turn. Asked again after a cut line, with
     the same attempt, it starts nothing twice.
 
-    Asks: run, attempt (1, 2, ...), resume. Answers: was_started, is_waiting.
+    Asks: run, attempt (1, 2, ...), resume, joins; bytes: of several machines that train
+    together, all of them, and which this one is. Whoever joins without leading is ended first
+    where it still waits for an earlier attempt.
+    Answers: was_started, is_waiting, log_bytes (of the log before this attempt); those bytes,
+    as they were told to the trainer: whoever asks first has said them for good.
     """
     folder = asked.home.known_run(asked.text("run"))
     attempt = asked.number("attempt", 1)
     mark = os.path.join(folder, "started.json")
     events = os.path.join(folder, "events.jsonl")
+    cluster = os.path.join(folder, _CLUSTER)
+    if asked.flag("joins") and asked.data != _read(cluster):
+        _end(folder)
     if state.is_alive(folder):
         return _started(folder, is_new=False)
     last = read_json(mark) or {}
     if last.get("attempt") == attempt and state.size_of(events) > last.get("log_bytes", 0):
         return _started(folder, is_new=False)  # it came, trained and ended meanwhile
     write_json(mark, {"attempt": attempt, "log_bytes": state.size_of(events)})
+    _remove(os.path.join(folder, _REFUSAL))
+    if asked.data:
+        write_file(cluster, asked.data)
+    else:
+        _remove(cluster)
     ended = children.run(
         _start_command(folder, resume=asked.flag("resume")),
         _start_environment(asked, folder),
@@ -115,7 +133,52 @@ def start(asked: Asked) -> Answer:
 
 
 def _started(folder: str, *, is_new: bool) -> Answer:
-    return {"was_started": not is_new, "is_waiting": state.is_waiting(folder)}, b""
+    mark = read_json(os.path.join(folder, "started.json")) or {}
+    answer = {
+        "was_started": not is_new,
+        "is_waiting": state.is_waiting(folder),
+        "log_bytes": mark.get("log_bytes", 0),
+    }
+    return answer, _read(os.path.join(folder, _CLUSTER))
+
+
+def _end(folder: str) -> None:
+    deadline = time.monotonic() + _END_S
+    while state.is_locked(folder):
+        for pid in state.holders(folder):
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                os.kill(pid, signals.SIGKILL)
+        if time.monotonic() > deadline:
+            raise Fault("alive", "The process of an earlier attempt does not end.", where=folder)
+        time.sleep(0.05)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(LINE_LIMIT)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise of_system(error, path) from error
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise of_system(error, path) from error
+
+
+def refuse(asked: Asked) -> Answer:
+    """Tells a run's trainer, which waits for other machines, why one of them cannot come.
+
+    Asks: run; bytes: the error as JSON.
+    """
+    write_file(os.path.join(asked.home.known_run(asked.text("run")), _REFUSAL), asked.data)
+    return {}, b""
 
 
 def _start_command(folder: str, *, resume: bool) -> List[str]:
@@ -181,9 +244,13 @@ def signal(asked: Asked) -> Answer:
 
 
 def list_runs(asked: Asked) -> Answer:
-    """All runs here, as a JSON list in the answer's bytes."""
-    names = sorted(os.listdir(asked.home.runs), reverse=True)
-    folders = [os.path.join(asked.home.runs, n) for n in names if not n.startswith(".")]
+    """All runs here, as a JSON list in the answer's bytes. Asks: run, to see only that one."""
+    one = asked.text("run")
+    if one:
+        folders = [asked.home.run(one)]
+    else:
+        names = sorted(os.listdir(asked.home.runs), reverse=True)
+        folders = [os.path.join(asked.home.runs, n) for n in names if not n.startswith(".")]
     known = [f for f in folders if os.path.isfile(os.path.join(f, "request.json"))]
     runs = [state.facts_of(folder) for folder in known[:2000]]
     return {"count": len(known)}, json.dumps(runs).encode("ascii")

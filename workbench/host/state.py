@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional
 from workbench.host.home import read_json
 
 _TAIL = 64 * 1024
+_VERBS = frozenset({b"train", b"join"})
 
 
 def size_of(path: str) -> int:
@@ -80,7 +81,7 @@ def _is_trainer(pid: int) -> bool:
             words = file.read(4096).split(b"\0")
     except OSError:
         return False
-    return pid != os.getpid() and b"workbench.worker" in words and b"train" in words
+    return pid != os.getpid() and b"workbench.worker" in words and not _VERBS.isdisjoint(words)
 
 
 def _has_open(pid: int, lock: os.stat_result) -> bool:

@@ -16,6 +16,7 @@ from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, Tell, note_attempt
 from workbench.remote.fetching import Fetching
 from workbench.remote.link_teller import LinkTeller
+from workbench.remote.members import members_of
 from workbench.remote.place import Place, place_of
 from workbench.remote.setup import prepare
 from workbench.runs.folder import RunFolder
@@ -60,6 +61,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
     try:
         spec, params = _known(target)
         place = place_for(spec, params)
+        members = members_of(params)
         is_tpu = spec.limits(params).environment == "tpu"
         teller = LinkTeller(run, host=place.text(), device="The TPU" if is_tpu else "")
         if resume:
@@ -80,7 +82,9 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
             is_resumed=made.has_state,
         )
 
-    return Courier(run, partial(Connection.to, place), ready, teller, resume=resume).run()
+    return Courier(
+        run, partial(Connection.to, place), ready, teller, resume=resume, members=members
+    ).run()
 
 
 def fetch(run: RunFolder) -> None:

@@ -16,6 +16,7 @@ from workbench.errors import RemoteError, RunFolderError, SaveError, WorkbenchEr
 from workbench.remote.attachment import Attachment, LeftError
 from workbench.remote.connection import Connection
 from workbench.remote.link_teller import LinkTeller
+from workbench.remote.members import Members
 from workbench.remote.mirror import LogMirror
 from workbench.runs.control import courier_wish_of, forget_wish
 from workbench.runs.folder import RunFolder
@@ -44,6 +45,7 @@ class Courier:
             Raises RemoteError; may be called again at any time.
         teller: Told how the line stands.
         resume: The run is over there, and goes on from its checkpoint.
+        members: The other computers that train with that one.
 
     Raises:
         SaveError: the run's folder cannot be written.
@@ -57,8 +59,10 @@ class Courier:
         teller: LinkTeller,
         *,
         resume: bool = False,
+        members: Members | None = None,
     ) -> None:
         self._run = run
+        self._members = members or Members()
         self._connect = connect
         self._prepare = prepare
         self._teller = teller
@@ -90,10 +94,13 @@ class Courier:
         self._teller.connecting()
         with self._connect() as line:
             self._tries = min(self._tries, _STOOD_TRIES)
-            remote = self._arrive(line)
+            remote, cluster = self._arrive(line)
             mirror = LogMirror(self._run.events_path)
             try:
-                Attachment(self._run, line, remote.run, mirror=mirror, tell=self._is_alive).follow()
+                with self._members.coming(line, remote, cluster):
+                    Attachment(
+                        self._run, line, remote.run, mirror=mirror, tell=self._is_alive
+                    ).follow()
             finally:
                 mirror.close()
 
@@ -101,11 +108,12 @@ class Courier:
         self._tries = 0
         self._teller.attached(words)
 
-    def _arrive(self, line: Connection) -> Remote:
-        """The run as it is there, with its trainer started."""
+    def _arrive(self, line: Connection) -> tuple[Remote, bytes]:
+        """The run as it is there, with its trainer started; what that was told of others."""
         remote = read_remote(self._run)
         if remote is None or self._is_new:
             prepared = self._prepare(line, self._tell_setting_up)
+            self._members.prepare(self._run, prepared.run, self._tell_setting_up)
             if remote is not None:
                 prepared = msgspec.structs.replace(
                     prepared, attempt=remote.attempt, is_resumed=remote.is_resumed
@@ -113,14 +121,15 @@ class Courier:
             remote = prepared
             write_remote(self._run, remote)
             self._is_new = False
-        line.call(
+        answer = line.call(
             "start",
+            self._members.cluster(),
             run=remote.run,
             attempt=remote.attempt,
             resume=remote.is_resumed,
             tell=self._teller.setting_up,
         )
-        return remote
+        return remote, answer.data
 
     def _tell_setting_up(self, words: str, fraction: float) -> None:
         if courier_wish_of(self._run) is not None:

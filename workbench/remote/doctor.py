@@ -14,7 +14,7 @@ from workbench.remote.place import Place, place_of
 from workbench.remote.ssh_faults import plain
 from workbench.runs.doctor import Finding, examine_target
 from workbench.targets import all_targets
-from workbench.targets.ssh import inner_target
+from workbench.targets.ssh import trains_on
 
 _LOW_DISK_BYTES = 4 * 10**9
 _LOW_MEMORY_BYTES = 3 * 10**9
@@ -82,7 +82,7 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         yield Finding.of("line", error)
         return
     yield Finding("line", ok=True, words=f"{place.text()} answers as {plain(facts.name)}")
-    yield from findings_of(facts, inner_target(params["target"]), python=place.python)
+    yield from findings_of(facts, trains_on(params), python=place.python)
 
 
 def _facts_of(place: Place) -> Facts:

@@ -27,7 +27,7 @@ from workbench.remote.state_archive import packed_state
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_remote
 from workbench.targets import all_targets
-from workbench.targets.ssh import inner_target
+from workbench.targets.ssh import trains_on
 
 Tell = Callable[[str, float], None]
 UNKNOWN = -1.0
@@ -220,13 +220,15 @@ def needed_bytes(environment: str) -> int:
     return _NEEDED_BYTES[environment]
 
 
-def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
+def prepare(run: RunFolder, line: Connection, tell: Tell, *, name: str = "") -> Prepared:
     """Makes ready there whatever a run needs, and the run itself.
 
     Args:
         run: A run whose target is another computer.
         line: To that computer.
         tell: As of `Setup`.
+        name: Of the folder there, for a machine that joins and is told by another what the
+            run has kept; "" for the run's own.
 
     Raises:
         RemoteError: that computer cannot do it, or the line was cut.
@@ -234,7 +236,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
     """
     target = run.project().target
     params = check_all(all_targets()[target.key].params, target.params)[0]
-    inner = inner_target(params["target"])
+    inner = trains_on(params)
     limits = all_targets()[inner.key].limits(
         check_all(all_targets()[inner.key].params, inner.params)[0]
     )
@@ -246,9 +248,10 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
         python, environment = setup.environment(limits.environment, setup.probe())
     code = setup.code()
     parcel = setup.parcel(run) if params["data"] == "upload" else ""
-    there = read_remote(run)
-    state = setup.state(run) if there is None else ""
-    name = name_there(run, state) if there is None else there.run
+    there, state = read_remote(run), ""
+    if not name:
+        state = setup.state(run) if there is None else ""
+        name = name_there(run, state) if there is None else there.run
     name, path = setup.create(
         run, inner, name=name, code=code, python=python, parcel=parcel, state=state
     )

@@ -19,6 +19,7 @@ from workbench.runs.environment import is_remote, trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
 from workbench.runs.lock import LOCK_FD_VARIABLE
+from workbench.targets._cluster import kept_cluster
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""
@@ -168,8 +169,15 @@ class _Program:
         )
 
 
+def joins_another(run: RunFolder) -> bool:
+    """Whether the folder is of a machine that does not lead; raises RunError."""
+    cluster = kept_cluster(run.path)
+    return cluster is not None and cluster.index > 0
+
+
 def _trainer(run: RunFolder) -> _Program:
-    return _Program(("workbench.worker", "train", str(run.path)), run.log_path)
+    verb = "join" if joins_another(run) else "train"
+    return _Program(("workbench.worker", verb, str(run.path)), run.log_path)
 
 
 def _courier(run: RunFolder) -> _Program:

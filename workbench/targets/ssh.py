@@ -2,10 +2,13 @@
 
 ssh:[USER@]HOST[:PORT]            its processor
 ssh:[USER@]HOST[:PORT]/TARGET     another of its targets, e.g. ssh:tpu-vm-1/tpu:local
+ssh:HOST,HOST,...                 several computers share every batch; the first one leads
+ssh:HOST,HOST,.../several:A,B,... the same, where they know each other by other addresses
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.core.params import ChoiceParam, IntParam, Params, TextParam, check_all
@@ -14,8 +17,32 @@ from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.core.target_text import parse_target, target_text
 from workbench.errors import RemoteError, UsageError, WorkbenchError
 from workbench.targets._address import HOST, MAX_PORT, PATH, USER, Address, parse_address
+from workbench.targets._cluster import MOST_MACHINES, read_addresses
 
 _HERE = "this_computer"
+_TOGETHER = "several"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OthersParam(TextParam):
+    """Further computers as one text, "[USER@]HOST[:PORT],..."; nothing for none."""
+
+    max_length: int = 20_000
+
+    def check(self, value: Any) -> str:
+        text = super().check(value).strip()
+        try:
+            return ",".join(other.text() for other in _addresses(text))
+        except UsageError as error:
+            raise self._refuse(value) from error
+
+    def expected(self) -> str:
+        return f"up to {MOST_MACHINES - 1} addresses [USER@]HOST[:PORT] with commas between"
+
+
+def _addresses(text: str) -> list[Address]:
+    return [parse_address(part.strip()) for part in text.split(",")] if text else []
+
 
 _PARAMS = (
     TextParam(
@@ -40,6 +67,13 @@ _PARAMS = (
         default=0,
         maximum=MAX_PORT,
         help="Where its ssh server listens; 0 leaves it to your ssh configuration, usually 22.",
+    ),
+    OthersParam(
+        key="others",
+        title="Further computers",
+        default="",
+        help="Computers that share every batch with the first one, with commas between; they are "
+        "set up and started with it. Key file, Python and folder are the same on all.",
     ),
     TextParam(
         key="target",
@@ -92,8 +126,11 @@ def _read(text: str) -> Params:
     if not text:
         return {}
     place, slash, inner = text.partition("/")
-    address = parse_address(place)
+    first, _, others = place.partition(",")
+    address = parse_address(first)
     params: dict[str, Any] = {"host": address.host, "user": address.user, "port": address.port}
+    if others or first != place:
+        params["others"] = ",".join(parse_address(part).text() for part in others.split(","))
     if slash:
         params["target"] = _text_of(inner_target(inner))
     return params
@@ -102,9 +139,47 @@ def _read(text: str) -> Params:
 def _write(params: Params) -> str:
     if not params["host"]:
         return ""
-    address = Address(params["host"], params["user"], params["port"]).text()
+    addresses = ",".join(address.text() for address in computers(params))
     inner = params["target"]
-    return address if inner == _HERE else f"{address}/{inner}"
+    return addresses if inner == _HERE else f"{addresses}/{inner}"
+
+
+def computers(params: Params) -> list[Address]:
+    """All computers that train, the leading one first."""
+    first = Address(params["host"], params["user"], params["port"])
+    return [first, *_addresses(params["others"])]
+
+
+def trains_on(params: Params) -> Choice:
+    """The target of the other computer; where there are several, all of them together.
+
+    Raises:
+        UsageError: it is no target there, or not one of so many computers.
+    """
+    places = computers(params)
+    if len(places) == 1:
+        return inner_target(params["target"])
+    text = params["target"]
+    if text == _HERE:
+        text = f"{_TOGETHER}:{','.join(place.host for place in places)}"
+    choice = inner_target(text)
+    machines = choice.params.get("machines", "") if choice.key == _TOGETHER else ""
+    if not machines or len(read_addresses(machines)) != len(places):
+        raise UsageError(
+            "Several computers train together with their processors, each at one address.",
+            where="ssh",
+            received=text[:200],
+            expected=f"nothing, or {_TOGETHER}: with {len(places)} addresses",
+            fix="Leave out what stands behind the slash, or train on one computer.",
+        )
+    if len({replace(place, user="") for place in places}) < len(places):
+        raise UsageError(
+            "A computer is named twice.",
+            where="ssh",
+            received=_write(params)[:200],
+            expected="different computers",
+        )
+    return choice
 
 
 def inner_target(text: str) -> Choice:
@@ -137,7 +212,7 @@ def _limits(params: Params) -> TargetLimits:
     from workbench.targets import all_targets  # noqa: PLC0415 - as above
 
     try:
-        choice = inner_target(params["target"])
+        choice = trains_on(params)
     except UsageError:
         return TargetLimits()
     spec = all_targets()[choice.key]
@@ -153,7 +228,7 @@ def _probe(params: Params) -> WorkbenchError | None:
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
     try:
-        inner_target(params["target"])
+        trains_on(params)
     except UsageError as error:
         return error
     return None
@@ -172,14 +247,15 @@ def _label(params: Params) -> str:
     if not params["host"]:
         return ""
     inner = "" if params["target"] == _HERE else f", {params['target']}"
-    return f"{params['host']}{inner}"
+    hosts = ", ".join(address.host for address in computers(params))
+    return f"{hosts}{inner}"
 
 
 SPEC = TargetSpec(
     key="ssh",
     title="Another computer over ssh",
-    summary="Trains on a computer that your ssh reaches, a TPU VM for example; the training "
-    "goes on there when the line is cut or this computer is off.",
+    summary="Trains on a computer that your ssh reaches, a TPU VM for example, or on several "
+    "together; the training goes on there when the line is cut or this computer is off.",
     params=_PARAMS,
     connect=_connect,
     describe=lambda params: _write(params) or "a computer that your ssh reaches",

@@ -1,7 +1,7 @@
 """`python -m workbench.worker join FOLDER`: the process of a machine that does not lead.
 
-What it is part of stands in the environment (WORKBENCH_CLUSTER); what it trains it is told by
-the leading machine. FOLDER holds its own log; nothing of it is needed afterwards.
+What it is part of stands in the environment (WORKBENCH_CLUSTER) or in FOLDER (cluster.json);
+what it trains it is told by the leading machine. FOLDER holds its own log; nothing of it is needed afterwards.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from workbench.core.save import save_bytes
 from workbench.errors import RemoteError, UsageError, WorkbenchError
 from workbench.runs.checkpoint import DataMark, remove_checkpoints
 from workbench.runs.folder import RunFolder
-from workbench.targets._cluster import CLUSTER_VARIABLE, Cluster
+from workbench.targets._cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
 from workbench.worker.company import KeptModel
 from workbench.worker.line import LineCutError, Message
 from workbench.worker.machines import Machines, mark_text, own_facts, socket_address
@@ -118,11 +118,9 @@ def join_training(folder: str | Path) -> int:
     run = RunFolder(Path(folder).absolute())
     stop = StopSwitch(run)
     try:
-        text = os.environ.pop(CLUSTER_VARIABLE, None)
-        if text is None:
-            raise UsageError("There is nobody to join.", where=CLUSTER_VARIABLE)
+        cluster = _cluster_of(run)
         try:
-            member = Member(Cluster.from_text(text), stop, _end_at_once)
+            member = Member(cluster, stop, _end_at_once)
             resume = member.hear_task(run)
         except LineCutError as error:
             raise RemoteError(
@@ -134,6 +132,14 @@ def join_training(folder: str | Path) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     return run_training(run.path, resume=resume, member=member, stop=stop)
+
+
+def _cluster_of(run: RunFolder) -> Cluster:
+    text = os.environ.pop(CLUSTER_VARIABLE, None)
+    cluster = Cluster.from_text(text) if text is not None else kept_cluster(run.path)
+    if cluster is None:
+        raise UsageError("There is nobody to join.", where=CLUSTER_VARIABLE)
+    return cluster
 
 
 def _end_at_once(error: WorkbenchError) -> None:

@@ -24,6 +24,7 @@ from workbench.targets import all_targets
 from workbench.targets._cluster import (
     CLUSTER_VARIABLE,
     Cluster,
+    kept_cluster,
     local_cluster,
     read_addresses,
     with_ports,
@@ -32,6 +33,7 @@ from workbench.worker.company import Company, KeptModel
 from workbench.worker.line import Line, LineCutError
 from workbench.worker.machines import Machines, each_but, mark_text, own_facts, socket_address
 from workbench.worker.progress import Teller
+from workbench.worker.refusal import refusal_of
 from workbench.worker.stop import StopSwitch
 
 COME_S = 300.0
@@ -56,12 +58,13 @@ def company_of(
         RunError: a process cannot be started.
     """
     handed = os.environ.pop(CLUSTER_VARIABLE, None)
+    kept = Cluster.from_text(handed) if handed is not None else kept_cluster(run.path)
     spec = all_targets()[project.target.key]
     machines = ",".join(spec.machines(check_all(spec.params, project.target.params)[0]))
     if not machines:
         return Company()
-    if handed is not None:
-        return Leader(Cluster.from_text(handed), run, teller, stop, on_hang)
+    if kept is not None:
+        return Leader(kept, run, teller, stop, on_hang)
     addresses = read_addresses(machines)
     if not addresses[0].is_here:
         teller.log(
@@ -170,6 +173,9 @@ class Leader(Machines):
             if child is not None and child.poll() is not None:
                 self._gone.append(index)
                 raise self._went_away(index)
+        refused = refusal_of(self._run)
+        if refused is not None:
+            raise refused
         if time.monotonic() > deadline:
             first = missing[0]
             raise RemoteError(

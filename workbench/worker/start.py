@@ -12,17 +12,22 @@ import msgspec
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import open_run
 from workbench.runs.queue import enqueue, is_waiting, start_next
+from workbench.runs.start import joins_another, start_trainer
 
 
 def start(folder: str, *, resume: bool) -> int:
-    """Puts a run into the queue of its home and starts what is next there.
+    """Puts a run into the queue of its home and starts what is next there. What joins another
+    computer's training starts at once: the others wait for it.
 
     Prints one line of JSON: whether it waits, or the error; returns the exit code.
     """
     try:
         run = open_run(folder)
-        enqueue(run, resume=resume)
-        start_next(run.path.parent)
+        if joins_another(run):
+            start_trainer(run)
+        else:
+            enqueue(run, resume=resume)
+            start_next(run.path.parent)
     except WorkbenchError as error:
         _print({"error": error.to_dict()})
         return error.exit_code

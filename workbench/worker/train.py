@@ -21,6 +21,7 @@ from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder
 from workbench.runs.queue import start_next_after
+from workbench.runs.start import joins_another
 from workbench.worker.company import Company
 from workbench.worker.failure import DivergedError, error_parts
 from workbench.worker.heartbeat import Pulse
@@ -64,7 +65,7 @@ def run_training(
         # Without a request or a lock there is no log to tell it in.
         sys.stderr.write(f"{error}\n")
         exit_code = error.exit_code
-    if member is None:
+    if member is None or joins_another(run):
         start_next_after(run)  # now that the lock is free
     return exit_code
 
