@@ -95,7 +95,7 @@ def test_two_computers_started_from_here_train_what_one_does(hosts, tmp_path):
 
 def test_a_computer_that_cannot_join_is_named_and_the_run_goes_on(hosts, tmp_path):
     data = write_stripes(tmp_path / "stripes.npz")
-    project = proof.project_of(data, number=1, epochs=30)
+    project = proof.project_of(data, number=1, epochs=8)
     run = create_run(replace(project, target=together(hosts)))
     tail = Tail(run)
     start_trainer(run)

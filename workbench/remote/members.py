@@ -30,6 +30,7 @@ from workbench.targets.ssh import computers, trains_on
 _LOOK_S = 1.0
 _AGAIN_S = 3.0
 _LINES = 5
+_END_S = 20.0
 
 
 class Members:
@@ -168,7 +169,7 @@ class _Coming:
 
     def join(self) -> None:
         """Waits for the thread, not for a line that hangs."""
-        self._thread.join(5.0)
+        self._thread.join(_END_S)
 
     def _work(self) -> None:
         while not self._is_left.is_set():
@@ -177,8 +178,8 @@ class _Coming:
                     with self._connect() as line:
                         self._bring(line)
                     return
-            except RemoteError as error:
-                if not error.is_passing:
+            except WorkbenchError as error:
+                if not (isinstance(error, RemoteError) and error.is_passing):
                     self._refuse(error)
                     return
             self._is_left.wait(_AGAIN_S)
@@ -213,7 +214,7 @@ class _Coming:
                     line.call("signal", run=name, signal="kill")
                 return
 
-    def _refuse(self, error: RemoteError) -> None:
+    def _refuse(self, error: WorkbenchError) -> None:
         """Tells the leading trainer, which tells it in its log as the reason of its end."""
         what = f"Machine {self._number} could not take part: {error.what}"
         told = msgspec.structs.replace(error_parts(error), what=what)
@@ -263,10 +264,9 @@ def _last_lines(line: Connection, name: str) -> list[str]:
     """What a process has printed last."""
     size = line.call("stat", run=name, name="log.txt").number("size")
     offset = max(0, size - 4096)
-    text = line.call("read", run=name, name="log.txt", offset=offset).data.decode(
-        "utf-8", "replace"
-    )
-    return [plain(one) for one in text.splitlines() if one.strip()][-_LINES:]
+    data = line.call("read", run=name, name="log.txt", offset=offset).data
+    lines = data.decode("utf-8", "replace").splitlines()
+    return [plain(one) for one in lines if one.strip()][-_LINES:]
 
 
 def _tell_of(tell: Tell, number: int, words: str, fraction: float) -> None:

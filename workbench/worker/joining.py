@@ -1,7 +1,8 @@
 """`python -m workbench.worker join FOLDER`: the process of a machine that does not lead.
 
 What it is part of stands in the environment (WORKBENCH_CLUSTER) or in FOLDER (cluster.json);
-what it trains it is told by the leading machine. FOLDER holds its own log; nothing of it is needed afterwards.
+what it trains it is told by the leading machine. FOLDER holds its own log; nothing of it is
+needed afterwards.
 """
 
 from __future__ import annotations
