@@ -38,7 +38,7 @@ def small_projects(graphs: int) -> Iterator[tuple[str, Project]]:
     number = found = 0
     while found < graphs:
         _, project = random_project(number)
-        if not has_groups(project.graph):
+        if can_train(project.graph):
             yield f"random {number} ({project.recipe.optimizer})", project
             found += 1
         number += 1
@@ -47,16 +47,19 @@ def small_projects(graphs: int) -> Iterator[tuple[str, Project]]:
 def grouped() -> Project:
     """A network with a convolution in groups, which Keras has XLA compile for processors."""
     growing = Growing(random.Random(0), all_layers())
-    growing.shapes[growing.put(growing.make("input", {"shape": (8, 8, 4)}))] = (8, 8, 4)
-    growing.try_put("conv2d", ["n1"], {"filters": 4, "groups": 2})
+    growing.shapes[growing.put(growing.make("input", {"shape": (8, 8, 1)}))] = (8, 8, 1)
+    first = _put(growing, "conv2d", ["n1"], {"filters": 4})
+    _put(growing, "conv2d", [first], {"filters": 4, "groups": 2})
     growing.close()
     return Project(graph=growing.graph(), recipe=TrainingRecipe())
 
 
-def has_groups(graph: Graph) -> bool:
-    """Whether a convolution of it goes in groups."""
-    return any(
-        node.kind == "conv2d" and node.params.get("groups", 1) != 1 for node in graph.nodes.values()
+def can_train(graph: Graph) -> bool:
+    """Whether it takes pictures, grey or in colours, and no convolution of it goes in groups."""
+    nodes = graph.nodes.values()
+    channels = [node.params["shape"][-1] for node in nodes if node.kind == "input"]
+    return channels[0] in {1, 3} and not any(
+        node.params.get("groups", 1) > 1 for node in nodes if node.kind == "conv2d"
     )
 
 
@@ -64,7 +67,7 @@ def every_kind() -> Graph:
     """A network in which every layer type occurs."""
     layers = all_layers()
     growing = Growing(random.Random(1), layers)
-    shape = (8, 8, 4)
+    shape = (8, 8, 3)
     end = growing.put(growing.make("input", {"shape": shape}))
     growing.shapes[end] = shape
     moves = [key for key, spec in layers.items() if spec.place == "pipeline"]

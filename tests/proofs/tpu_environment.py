@@ -268,14 +268,8 @@ def _rows(proof: Proof, options: argparse.Namespace) -> list[Row]:
 
     with ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(one, enumerate(chosen)))
-    proof.classify([row for row in rows if _is_picture(row)])
+    proof.classify(rows)
     return rows if options.only else [*rows, proof.processor(), proof.groups()]
-
-
-def _is_picture(row: Row) -> bool:
-    """Whether its pictures can lie in a file: grey or in colours."""
-    with np.load(row.run.project().dataset.params["path"]) as arrays:
-        return arrays["x_test"].shape[-1] in {1, 3}
 
 
 def _worst(rows: list[Row], name: str) -> str:
