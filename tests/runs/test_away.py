@@ -88,7 +88,11 @@ def test_a_brought_run_is_running_as_any_other(brought):
         (link("connecting"), "running", "Connecting to box."),
         (link("attached", words="waits for its turn there"), "running", "waits for its turn"),
         (link("setting_up", words="packages", fraction=0.25), "running", "packages (25 %)"),
-        (link("lost", next_try=time.time() + 600), "silent", "The training goes on there."),
+        (
+            link("lost", next_try=time.time() + 600),
+            "silent",
+            "The training goes on there; nothing is lost.",
+        ),
     ],
 )
 def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):

@@ -15,8 +15,9 @@ from workbench.errors import RemoteError, RunFolderError, WorkbenchError
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, Tell, note_attempt
 from workbench.remote.fetching import Fetching
+from workbench.remote.hosts import place_for
 from workbench.remote.link_teller import LinkTeller
-from workbench.remote.place import Place, place_of
+from workbench.remote.place import Place
 from workbench.remote.setup import prepare
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
@@ -59,7 +60,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
     teller = LinkTeller(run, host=target.key, device="")
     try:
         spec, params = _known(target)
-        place = place_for(spec, params)
+        place = _place(spec, params)
         is_tpu = spec.limits(params).environment == "tpu"
         teller = LinkTeller(run, host=place.text(), device="The TPU" if is_tpu else "")
         if resume:
@@ -101,7 +102,7 @@ def fetch(run: RunFolder) -> None:
             fix=f"`workbench attach {run.name}` follows it.",
         )
     try:
-        place = place_for(*_known(remote.choice()))
+        place = _place(*_known(remote.choice()))
         with Connection.to(place) as line:
             fetching = Fetching(run, line, remote.run)
             for bring in (fetching.small, fetching.state, fetching.model, fetching.words):
@@ -111,8 +112,8 @@ def fetch(run: RunFolder) -> None:
         os.close(lock)
 
 
-def place_for(spec: TargetSpec, params: Params) -> Place:
-    """The computer that a target stands for.
+def _place(spec: TargetSpec, params: Params) -> Place:
+    """The computer that a target stands for, with the key, folder and Python saved for it.
 
     Raises:
         RemoteError: the target names none that can be reached over ssh.
@@ -128,7 +129,7 @@ def place_for(spec: TargetSpec, params: Params) -> Place:
             where=spec.key,
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
-    return place_of(params)
+    return place_for(params)
 
 
 def _known(target: Choice) -> tuple[TargetSpec, Params]:

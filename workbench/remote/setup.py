@@ -21,6 +21,7 @@ from workbench.errors import RemoteError
 from workbench.host.wire import CHUNK
 from workbench.remote.code_archive import code_archive
 from workbench.remote.connection import Connection
+from workbench.remote.hosts import place_for
 from workbench.remote.parcel import make_parcel
 from workbench.remote.ssh_faults import plain
 from workbench.remote.state_archive import packed_state
@@ -239,7 +240,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
         check_all(all_targets()[inner.key].params, inner.params)[0]
     )
     setup = Setup(line, tell)
-    python, environment = params["python"], ""
+    python, environment = place_for(params).python, ""
     if python:
         python = _own_python(setup.probe(python), python, line.name)
     else:
