@@ -12,6 +12,7 @@ from workbench.core.params import Params, check_all
 from workbench.core.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.errors import RemoteError, RunFolderError, WorkbenchError
+from workbench.remote import hosts
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, Tell, note_attempt
 from workbench.remote.fetching import Fetching
@@ -70,7 +71,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
         raise
 
     def ready(line: Connection, tell: Tell) -> Remote:
-        made = prepare(run, line, tell)
+        made = prepare(run, line, tell, python=place.python)
         return Remote(
             target=plain_target(target),
             host=place.text(),
@@ -112,8 +113,14 @@ def fetch(run: RunFolder) -> None:
         os.close(lock)
 
 
+<<<<<<< HEAD
 def _place(spec: TargetSpec, params: Params) -> Place:
     """The computer that a target stands for, with the key, folder and Python saved for it.
+=======
+def place_for(spec: TargetSpec, params: Params) -> Place:
+    """The computer that a target stands for, with what was saved for its address: the key to
+    offer, our folder there, the interpreter.
+>>>>>>> a90add357aae5b1ce9a16d8bcee48df3411c8868
 
     Raises:
         RemoteError: the target names none that can be reached over ssh.
@@ -129,7 +136,11 @@ def _place(spec: TargetSpec, params: Params) -> Place:
             where=spec.key,
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
+<<<<<<< HEAD
     return place_for(params)
+=======
+    return hosts.place_for(params)
+>>>>>>> a90add357aae5b1ce9a16d8bcee48df3411c8868
 
 
 def _known(target: Choice) -> tuple[TargetSpec, Params]:
