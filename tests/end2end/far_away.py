@@ -170,7 +170,7 @@ class Borrower(User):
         self.shot("here")
         return {"kept": kept, "from": started.resumed_at_step, "on": started.on}
 
-    def _wait_for_page(self, dialog, page) -> None:  # noqa: ANN001 - a private part of it
+    def _wait_for_page(self, dialog, page) -> None:
         self.robot.wait(
             lambda: dialog.pages.currentWidget() is page and dialog.next.isEnabled(),
             type(page).__name__,

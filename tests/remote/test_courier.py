@@ -300,7 +300,8 @@ def test_a_new_copy_takes_the_old_one_s_place_only_when_it_is_whole(here, there,
         there.prepare(line, lambda *a: None)
     folder = there.runs / "run-1"
     heartbeats = b"".join(
-        b'{"event":"heartbeat","seq":%d,"time":1.0,"memory_bytes":1}\n' % n for n in range(1, 20_000)
+        b'{"event":"heartbeat","seq":%d,"time":1.0,"memory_bytes":1}\n' % n
+        for n in range(1, 20_000)
     )
     (folder / "events.jsonl").write_bytes(heartbeats)
     (folder / "started.json").write_text('{"attempt": 1, "log_bytes": 0}')
@@ -353,9 +354,7 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
 
     with there.connect() as line:
         there.prepare(line, lambda *a: None)
-    write_remote(
-        here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1)
-    )
+    write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
     assert Courier(here, connect, there.prepare, teller).run() == 0
     check_brought(here, there)
 

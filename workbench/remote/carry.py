@@ -16,7 +16,6 @@ from workbench.remote import hosts
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, Tell, note_attempt
 from workbench.remote.fetching import Fetching
-from workbench.remote.hosts import place_for
 from workbench.remote.link_teller import LinkTeller
 from workbench.remote.place import Place
 from workbench.remote.setup import prepare
@@ -61,7 +60,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
     teller = LinkTeller(run, host=target.key, device="")
     try:
         spec, params = _known(target)
-        place = _place(spec, params)
+        place = place_for(spec, params)
         is_tpu = spec.limits(params).environment == "tpu"
         teller = LinkTeller(run, host=place.text(), device="The TPU" if is_tpu else "")
         if resume:
@@ -103,7 +102,7 @@ def fetch(run: RunFolder) -> None:
             fix=f"`workbench attach {run.name}` follows it.",
         )
     try:
-        place = _place(*_known(remote.choice()))
+        place = place_for(*_known(remote.choice()))
         with Connection.to(place) as line:
             fetching = Fetching(run, line, remote.run)
             for bring in (fetching.small, fetching.state, fetching.model, fetching.words):
@@ -113,14 +112,9 @@ def fetch(run: RunFolder) -> None:
         os.close(lock)
 
 
-<<<<<<< HEAD
-def _place(spec: TargetSpec, params: Params) -> Place:
-    """The computer that a target stands for, with the key, folder and Python saved for it.
-=======
 def place_for(spec: TargetSpec, params: Params) -> Place:
     """The computer that a target stands for, with what was saved for its address: the key to
     offer, our folder there, the interpreter.
->>>>>>> a90add357aae5b1ce9a16d8bcee48df3411c8868
 
     Raises:
         RemoteError: the target names none that can be reached over ssh.
@@ -136,11 +130,7 @@ def place_for(spec: TargetSpec, params: Params) -> Place:
             where=spec.key,
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
-<<<<<<< HEAD
-    return place_for(params)
-=======
     return hosts.place_for(params)
->>>>>>> a90add357aae5b1ce9a16d8bcee48df3411c8868
 
 
 def _known(target: Choice) -> tuple[TargetSpec, Params]:

@@ -11,10 +11,6 @@ from workbench.core.project import Choice
 from workbench.errors import RemoteError, WorkbenchError
 from workbench.remote import hosts
 from workbench.remote.connection import Connection
-<<<<<<< HEAD
-from workbench.remote.hosts import place_for
-=======
->>>>>>> a90add357aae5b1ce9a16d8bcee48df3411c8868
 from workbench.remote.place import Place
 from workbench.remote.ssh_faults import plain
 from workbench.runs.doctor import Finding, examine_target
@@ -80,11 +76,7 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         yield near
         return
     params = check_all(all_targets()[target.key].params, target.params)[0]
-<<<<<<< HEAD
-    place = place_for(params)
-=======
     place = hosts.place_for(params)
->>>>>>> a90add357aae5b1ce9a16d8bcee48df3411c8868
     try:
         facts = _facts_of(place)
     except WorkbenchError as error:

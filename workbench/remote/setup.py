@@ -21,7 +21,6 @@ from workbench.errors import RemoteError
 from workbench.host.wire import CHUNK
 from workbench.remote.code_archive import code_archive
 from workbench.remote.connection import Connection
-from workbench.remote.hosts import place_for
 from workbench.remote.parcel import make_parcel
 from workbench.remote.ssh_faults import plain
 from workbench.remote.state_archive import packed_state
@@ -241,11 +240,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell, *, python: str = "") -
         check_all(all_targets()[inner.key].params, inner.params)[0]
     )
     setup = Setup(line, tell)
-<<<<<<< HEAD
-    python, environment = place_for(params).python, ""
-=======
     environment = ""
->>>>>>> a90add357aae5b1ce9a16d8bcee48df3411c8868
     if python:
         python = _own_python(setup.probe(python), python, line.name)
     else:
