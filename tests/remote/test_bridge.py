@@ -147,6 +147,26 @@ def test_noise_before_the_hello_is_passed_over(home):
         assert connection.call("list").number("count") == 0
 
 
+def test_a_login_script_that_leaves_its_line_open_hides_no_hello(home):
+    home.mkdir()
+    with Connection(["sh", "-c", "printf Welcome; " + COMMAND], home=str(home)) as connection:
+        assert connection.call("list").number("count") == 0
+
+
+@pytest.mark.parametrize("chatter", ["motd: Permission denied", "ImportError: no module foo"])
+def test_a_line_that_has_stood_is_cut_whatever_a_login_script_prints(home, chatter):
+    home.mkdir()
+    noisy = ["sh", "-c", f"echo '{chatter}' >&2; {COMMAND}; exit 2"]
+    connection = Connection(noisy, home=str(home))
+    os.killpg(connection._child.pid, signal.SIGKILL)
+    with pytest.raises(RemoteError) as caught:
+        connection.call("list")
+    assert (caught.value.key, caught.value.is_passing) == ("cut", True)
+    connection.close()
+    with pytest.raises(RemoteError):  # not a write to a number that may be another file's
+        connection.call("list")
+
+
 @pytest.mark.parametrize(
     ("script", "key"),
     [

@@ -5,6 +5,7 @@ The trainer behind it is a light one: what is held against each other are the tw
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -23,17 +24,21 @@ from tests.remote import cutting_pipe, light_trainer
 from tests.remote.bridges import LOCAL, local_line, send
 from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
-from workbench.errors import RemoteError
-from workbench.protocol.events import Plan
+from workbench.errors import RemoteError, WorkbenchError
+from workbench.protocol.events import Heartbeat, Plan
 from workbench.remote import courier as courier_module
+from workbench.remote.attachment import Fetcher
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, note_attempt
 from workbench.remote.link_teller import LinkTeller
+from workbench.remote.mirror import LogMirror
+from workbench.remote.setup import Setup, name_there
+from workbench.remote.state_archive import packed_state
 from workbench.runs.checkpoint import DataMark, TrainerState, read_checkpoint, write_checkpoint
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
-from workbench.runs.event_log import read_all
+from workbench.runs.event_log import EventWriter, read_all
 from workbench.runs.folder import create_run
-from workbench.runs.link import Remote, read_link, read_remote, write_link
+from workbench.runs.link import Remote, read_link, read_remote, write_link, write_remote
 from workbench.runs.machine import Machine
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.outcome import outcome_of
@@ -52,6 +57,7 @@ class There:
         self.runs.mkdir(parents=True)
         self.lines = 0
         self.cuts = None
+        self.sends = None
         checksum = write_arrays(self.runs / "weights.npz", WEIGHTS)
         card = ModelCard(
             class_names=["a", "b"], input_shape=[2, 2, 1], fit="crop", graph={}, checksum=checksum
@@ -86,10 +92,15 @@ class There:
             ):
                 archive.writestr(zipfile.ZipInfo(name), text)
         code = send(line, "code", packed.getvalue())
+        state = Setup(line, tell).state(self.sends) if self.sends is not None else ""
         answer = line.call(
-            "create", b'{"project": {}}', name="run-1", code=code, python=sys.executable, parcel=""
-        )
-        return Remote(target={"key": "ssh"}, host="there", run=answer.text("run"), code=code)
+            "create", b'{"project": {}}', name="run-1", code=code, python=sys.executable, parcel="",
+            state=state,
+        )  # fmt: skip
+        return Remote(
+            target={"key": "ssh"}, host="there", run=answer.text("run"), code=code,
+            is_resumed=bool(state),
+        )  # fmt: skip
 
     @property
     def log(self):
@@ -251,6 +262,65 @@ def test_another_log_there_is_copied_anew(here, there):
     assert b"another run" not in here.events_path.read_bytes()
 
 
+class _Failing:
+    """Files that cannot be fetched, for a reason that nobody foresaw."""
+
+    folder = Path("/nowhere")
+
+    def __init__(self, error):
+        self.error = error
+
+    def small(self):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "not allowed"), RecursionError("deep")])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_nobody_waits_for_files_of_which_the_fetching_has_ended(error):
+    fetcher = Fetcher(_Failing(error))
+    fetcher.ask("epoch")
+
+    def wait():
+        with contextlib.suppress(WorkbenchError):
+            fetcher.wait()
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    waiting.join(PATIENCE_S)
+    assert not waiting.is_alive()
+    assert fetcher.is_idle
+    with pytest.raises(WorkbenchError):
+        fetcher.check()
+    fetcher.close()
+
+
+def test_a_new_copy_takes_the_old_one_s_place_only_when_it_is_whole(here, there, monkeypatch):
+    """The log there is longer than one frame: what was here is read until all of it is here."""
+    with there.connect() as line:
+        there.prepare(line, lambda *a: None)
+    folder = there.runs / "run-1"
+    heartbeats = b"".join(
+        b'{"event":"heartbeat","seq":%d,"time":1.0,"memory_bytes":1}\n' % n
+        for n in range(1, 20_000)
+    )
+    (folder / "events.jsonl").write_bytes(heartbeats)
+    (folder / "started.json").write_text('{"attempt": 1, "log_bytes": 0}')
+    write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
+    here.events_path.write_bytes(b'{"event":"log_line","seq":1,"text":"of another run"}\n')
+    sizes = []
+    finish = LogMirror.finish_anew
+
+    def note(mirror):
+        if mirror.is_anew:
+            sizes.append(mirror.offset)
+        finish(mirror)
+
+    monkeypatch.setattr(LogMirror, "finish_anew", note)
+    assert carry(here, there) == 0
+    assert sizes == [len(heartbeats)]
+    assert here.events_path.read_bytes() == heartbeats
+
+
 def test_damaged_files_from_there_never_take_the_place_of_good_ones(here, there):
     (there.runs / "1.npz").write_bytes(b"PK not an archive")
     (there.runs / "weights.npz").write_bytes(os.urandom(5_000))
@@ -284,9 +354,7 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
 
     with there.connect() as line:
         there.prepare(line, lambda *a: None)
-    courier_module.write_remote(
-        here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1)
-    )
+    write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
     assert Courier(here, connect, there.prepare, teller).run() == 0
     check_brought(here, there)
 
@@ -307,3 +375,34 @@ def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
     }
     assert len(digests) == 1
     assert len(there.pids()) == 1
+
+
+def test_a_run_that_began_here_goes_on_there_from_what_it_has_kept(here, there):
+    with EventWriter(here.events_path) as writer:
+        for number in range(300):
+            writer.write(Heartbeat(memory_bytes=number))
+    begun = here.events_path.read_bytes()
+    here.checkpoints_path.mkdir()
+    write_arrays(here.checkpoints_path / "2.npz", WEIGHTS)
+    there.sends = here
+    there.cuts = iter([40_000])
+    assert carry(here, there) == 0
+    check_brought(here, there)
+    assert here.events_path.read_bytes().startswith(begun)
+    assert b"resumed True" in here.events_path.read_bytes()[len(begun) :]
+    assert list((there.home / "states").iterdir()) == list((there.home / "uploads").iterdir()) == []
+
+
+def test_what_a_run_has_kept_gives_the_same_archive_and_tells_places_apart(here):
+    with packed_state(here) as nothing:
+        assert nothing is None
+    with EventWriter(here.events_path) as writer:
+        writer.write(Heartbeat(memory_bytes=1))
+    with packed_state(here) as one, packed_state(here) as other:
+        assert one.sha == other.sha
+        assert hashlib.sha256(one.piece(0)).hexdigest() == one.sha
+        assert name_there(here, one.sha) != name_there(here)
+    with EventWriter(here.events_path) as writer:
+        writer.write(Heartbeat(memory_bytes=2))
+    with packed_state(here) as more:
+        assert more.sha != one.sha

@@ -12,10 +12,10 @@ from workbench.core.params import Params, check_all
 from workbench.core.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.errors import RemoteError, RunFolderError, WorkbenchError
+from workbench.remote import hosts
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, Tell, note_attempt
 from workbench.remote.fetching import Fetching
-from workbench.remote.hosts import place_for
 from workbench.remote.link_teller import LinkTeller
 from workbench.remote.place import Place
 from workbench.remote.setup import prepare
@@ -60,7 +60,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
     teller = LinkTeller(run, host=target.key, device="")
     try:
         spec, params = _known(target)
-        place = _place(spec, params)
+        place = place_for(spec, params)
         is_tpu = spec.limits(params).environment == "tpu"
         teller = LinkTeller(run, host=place.text(), device="The TPU" if is_tpu else "")
         if resume:
@@ -70,7 +70,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
         raise
 
     def ready(line: Connection, tell: Tell) -> Remote:
-        made = prepare(run, line, tell)
+        made = prepare(run, line, tell, python=place.python)
         return Remote(
             target=plain_target(target),
             host=place.text(),
@@ -102,7 +102,7 @@ def fetch(run: RunFolder) -> None:
             fix=f"`workbench attach {run.name}` follows it.",
         )
     try:
-        place = _place(*_known(remote.choice()))
+        place = place_for(*_known(remote.choice()))
         with Connection.to(place) as line:
             fetching = Fetching(run, line, remote.run)
             for bring in (fetching.small, fetching.state, fetching.model, fetching.words):
@@ -112,8 +112,9 @@ def fetch(run: RunFolder) -> None:
         os.close(lock)
 
 
-def _place(spec: TargetSpec, params: Params) -> Place:
-    """The computer that a target stands for, with the key, folder and Python saved for it.
+def place_for(spec: TargetSpec, params: Params) -> Place:
+    """The computer that a target stands for, with what was saved for its address: the key to
+    offer, our folder there, the interpreter.
 
     Raises:
         RemoteError: the target names none that can be reached over ssh.
@@ -129,7 +130,7 @@ def _place(spec: TargetSpec, params: Params) -> Place:
             where=spec.key,
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
-    return place_for(params)
+    return hosts.place_for(params)
 
 
 def _known(target: Choice) -> tuple[TargetSpec, Params]:

@@ -21,7 +21,6 @@ from workbench.errors import RemoteError
 from workbench.host.wire import CHUNK
 from workbench.remote.code_archive import code_archive
 from workbench.remote.connection import Connection
-from workbench.remote.hosts import place_for
 from workbench.remote.parcel import make_parcel
 from workbench.remote.ssh_faults import plain
 from workbench.remote.state_archive import packed_state
@@ -221,13 +220,14 @@ def needed_bytes(environment: str) -> int:
     return _NEEDED_BYTES[environment]
 
 
-def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
+def prepare(run: RunFolder, line: Connection, tell: Tell, *, python: str = "") -> Prepared:
     """Makes ready there whatever a run needs, and the run itself.
 
     Args:
         run: A run whose target is another computer.
         line: To that computer.
         tell: As of `Setup`.
+        python: Interpreter there to train with; "" for an environment of ours.
 
     Raises:
         RemoteError: that computer cannot do it, or the line was cut.
@@ -240,7 +240,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
         check_all(all_targets()[inner.key].params, inner.params)[0]
     )
     setup = Setup(line, tell)
-    python, environment = place_for(params).python, ""
+    environment = ""
     if python:
         python = _own_python(setup.probe(python), python, line.name)
     else:

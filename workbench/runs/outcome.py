@@ -157,7 +157,7 @@ def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
 def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None) -> RunOutcome:
     """How a run stands whose courier lives."""
     link = read_link(run)
-    if link is None or link.state in ("attached", "ended"):
+    if link is None or (link.state in ("attached", "ended") and not link.words):
         return _living(run)
     if link.state == "gone":
         words = gone_words(run, link, _last_step(history, tail))
