@@ -89,7 +89,7 @@ def test_levels_fill_in_and_the_report_stays(page, asked):
     )
     assert not page.is_looking
     assert page.report.verdict.text() == "It fits."
-    assert page.report.memory_words.text() == "Needs 2.0 GB of the 16.0 GB that each core has"
+    assert page.report.memory_words.text() == "Needs 1.86 of the 14.90 GiB that each core has"
     assert "301,000 images/s" in page.report.estimate.text()
     assert "compiler estimate" in page.report.estimate.text()
     assert page.report.buffer_facts.facts() == {"activations of conv2d_2": "1.0 GB"}

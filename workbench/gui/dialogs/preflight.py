@@ -66,7 +66,7 @@ class PreflightDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Will it train on a TPU? — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
         self._request = 0
         self._suggested = 0
@@ -120,6 +120,7 @@ class PreflightDialog(QDialog):
         column.addWidget(scroll, 1)
         column.addWidget(self.status)
         column.addLayout(buttons)
+        self.setTabOrder(self.close_button, self.head.learn)
 
     def _fill(self) -> None:
         for name, sizes in tpu_choices().items():

@@ -49,6 +49,7 @@ _STATES: dict[LevelState, tuple[str, Role]] = {
 
 _BOUND = {"compute": "its computing", "memory": "its memory"}
 _BAR_PX = 12
+_GIB = 1 << 30
 
 
 class LevelRows(QWidget):
@@ -226,8 +227,8 @@ class PreflightReportView(QWidget):
 
 def memory_words(memory: Memory) -> str:
     """What is needed of what there is."""
-    needs, has = bytes_text(memory.needs_bytes), bytes_text(memory.has_bytes)
-    return f"Needs {needs} of the {has} that each core has"
+    needs, has = memory.needs_bytes / _GIB, memory.has_bytes / _GIB
+    return f"Needs {needs:.2f} of the {has:.2f} GiB that each core has"
 
 
 def estimate_words(estimate: Estimate) -> str:
