@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from workbench.cli import main
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import follow
 from workbench.client import run_jobs
@@ -64,6 +65,15 @@ def test_who_was_refused_is_left_to_a_person(brought, monkeypatch):
     write_link(brought.folder, Link(state="refused", host="box"))
     monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
     assert AwayRuns().attach(list_runs(brought.path.parent)) is None
+
+
+def test_stopping_a_run_that_nobody_is_connected_to_connects_to_it(brought, monkeypatch, capsys):
+    brought.end()
+    started = []
+    monkeypatch.setattr("workbench.cli.stop.reattach", lambda run: started.append(run.path))
+    assert main(["stop", str(brought.path)]) == 0
+    assert (started, courier_wish_of(brought.folder)) == ([brought.path], "stop")
+    assert "connecting" in capsys.readouterr().err
 
 
 def test_a_follower_names_the_folder_that_is_here(brought):

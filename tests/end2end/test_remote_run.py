@@ -150,7 +150,9 @@ def test_a_computer_that_went_away_is_left_and_the_run_goes_on_here(sshd):  # no
          "--target", "this_computer", "--json"],
         stdout=subprocess.PIPE, text=True,
     ) as resumed:  # fmt: skip
-        started = next(e for line in resumed.stdout if (e := json.loads(line))["event"] == "run_started")
+        started = next(
+            e for line in resumed.stdout if (e := json.loads(line))["event"] == "run_started"
+        )
         assert started["resumed_at_step"] == step
         assert any("ssh" in reason for reason in started["bit_exact"])
         assert (started["on"], started["target"]) == ("", "this_computer")

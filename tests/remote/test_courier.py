@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import itertools
 import json
 import os
 import random
@@ -262,6 +263,39 @@ def test_another_log_there_is_copied_anew(here, there):
     assert b"another run" not in here.events_path.read_bytes()
 
 
+@pytest.mark.parametrize("is_connected", [True, False])
+def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, there, is_connected):
+    def prepare(line, tell):
+        tell("Packing", -1.0)
+        if not is_connected:
+            there.cuts = itertools.repeat(0)
+            line.close()
+            line.call("list")
+        ask_to_stop(here)
+        while True:
+            tell("Packing", -1.0)
+
+    teller = LinkTeller(here, host="there", device="")
+    code = []
+    thread = threading.Thread(
+        target=lambda: code.append(Courier(here, there.connect, prepare, teller).run())
+    )
+    thread.start()
+    if not is_connected:
+        wait_for(lambda: read_link(here).state == "lost")
+        ask_to_stop(here)
+    thread.join(PATIENCE_S)
+    assert code == [0]
+    finished = read_all(here.events_path)[-1]
+    assert (finished.outcome, finished.can_resume, read_remote(here)) == ("stopped", True, None)
+    assert not here.control_path.exists()
+    assert not there.runs.joinpath("run-1").exists()
+    # It can be resumed: what it has told begins the log there.
+    there.cuts, there.sends = None, here
+    assert carry(here, there, resume=True) == 0
+    assert here.events_path.read_bytes() == there.log
+
+
 class _Failing:
     """Files that cannot be fetched, for a reason that nobody foresaw."""
 
@@ -300,7 +334,8 @@ def test_a_new_copy_takes_the_old_one_s_place_only_when_it_is_whole(here, there,
         there.prepare(line, lambda *a: None)
     folder = there.runs / "run-1"
     heartbeats = b"".join(
-        b'{"event":"heartbeat","seq":%d,"time":1.0,"memory_bytes":1}\n' % n for n in range(1, 20_000)
+        b'{"event":"heartbeat","seq":%d,"time":1.0,"memory_bytes":1}\n' % n
+        for n in range(1, 20_000)
     )
     (folder / "events.jsonl").write_bytes(heartbeats)
     (folder / "started.json").write_text('{"attempt": 1, "log_bytes": 0}')
@@ -353,9 +388,7 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
 
     with there.connect() as line:
         there.prepare(line, lambda *a: None)
-    write_remote(
-        here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1)
-    )
+    write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
     assert Courier(here, connect, there.prepare, teller).run() == 0
     check_brought(here, there)
 

@@ -70,8 +70,9 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
     """Second and third step: SIGTERM, or SIGKILL where `is_hard`.
 
     The signal is sent only to a process that has the run's lock open: a process id alone may
-    be of an earlier trainer, here or on another computer, and be anybody's by now. A trainer elsewhere is ended by the courier, which is asked to: its
-    process id is a number of another computer.
+    be of an earlier trainer, here or on another computer, and be anybody's by now. A trainer
+    elsewhere is ended by the courier, which is asked to: its process id is a number of another
+    computer.
 
     Returns:
         Why it could not be done, or None.
