@@ -17,6 +17,7 @@ from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.stop_ladder import end_trainer
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.runs.control import courier_wish_of
+from workbench.runs.first_run import end_hard
 from workbench.runs.index import list_runs
 from workbench.runs.link import Link, Remote, write_link, write_remote
 
@@ -37,6 +38,13 @@ def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, 
         assert courier_wish_of(brought.folder) == wish
         innocent.communicate(b"\n", timeout=60)
     assert innocent.returncode == 0
+
+
+def test_the_first_run_kills_the_trainer_elsewhere_and_not_its_courier(brought):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as courier:
+        end_hard(brought.folder, courier.pid)
+        courier.communicate(b"\n", timeout=60)
+    assert (courier.returncode, courier_wish_of(brought.folder)) == (0, "kill")
 
 
 def test_without_a_courier_nothing_can_be_ended_elsewhere(brought):
