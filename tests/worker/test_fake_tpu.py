@@ -15,7 +15,7 @@ pytestmark = pytest.mark.worker
 
 CORES = 8
 NORM_SUMS = {"lenet5": 0, "cifar10_convnet": 4}
-"""A running mean and a running variance of two normalizations that go by their part each."""
+"""Of two normalizations that go by their part: a running mean and a variance each."""
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,10 @@ def project_of(key, **recipe):
     return replace(project, recipe=project.recipe.with_values(**recipe))
 
 
-@pytest.mark.parametrize("key", ["lenet5", "cifar10_convnet"])
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "lamb", "lars"])
+@pytest.mark.parametrize(
+    ("key", "optimizer"),
+    [("lenet5", "sgd"), ("lenet5", "lamb"), ("cifar10_convnet", "adam"), ("lenet5", "lars")],
+)
 def test_a_call_is_one_loop_around_one_part_for_all_cores(strategy, key, optimizer):
     project = project_of(key, optimizer=optimizer, sync_batch_norm="off")
     compiled = compile_on(strategy, tf, keras, project)

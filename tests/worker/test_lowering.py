@@ -123,9 +123,11 @@ def test_templates_lower(key):
     assert isinstance(lowered(find_template(key).project), Lowered)
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", [0, 1, 2, 64, 67])
 def test_random_networks_lower_or_are_refused_with_what_helps(number):
-    """More of them: `packaging/prove.sh tpu_lowering`."""
+    """64: a pooling at fault only together with its surroundings, for which a fix was offered
+    that did not help. 67: a text that is no StableHLO. More: `packaging/prove.sh tpu_lowering`.
+    """
     _, project = random_project(number)
     judge = Judge(tf, keras)
     assert judge.failure(project, PRECISIONS[number % 2]) == ""

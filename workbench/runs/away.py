@@ -12,7 +12,7 @@ def courier_words(link: Link) -> str:
     """What a living courier has to say beyond the events it brings; "" while they come."""
     words = link_words(link)
     if link.state == "lost":
-        return f"{words} The training goes on there."
+        return f"{words} The training goes on there; nothing is lost."
     return words
 
 

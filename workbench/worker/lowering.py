@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.checks import Analysis, DatasetFacts, analyse
+from workbench.core.graph import Graph
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
 from workbench.errors import GraphError
@@ -36,6 +37,13 @@ TPU_ONLY = frozenset({"ResizeNearestNeighborGrad"})
 
 _ROOM = 0.5
 """Of the memory: weights and optimizer must fit into it, with what it takes to start them."""
+
+_MAIN = "func.func @main("
+_OWN_FORM = (
+    "XLA compiles the step here, but what it writes is not StableHLO that another compiler "
+    "reads, so Google's cannot be asked."
+)
+"""It mixes types within an operation now and then, which the text then shows by another form."""
 
 _COPY = re.compile(r"mhlo\.copy (%[\w#]+) : (tensor<[^>]*>)")
 
@@ -70,24 +78,31 @@ def lower_step(
 
 
 def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: str) -> Lowering:
-    recipe = project.recipe
-    built = build_model(
-        keras,
-        marked(project.graph),
-        all_layers(),
-        own_layers=False,
-        precision=precision,
-        seed=recipe.seed,
+    def text_of(graph: Graph) -> tuple[BuiltModel, str | Exception]:
+        built = build_model(
+            keras,
+            marked(graph),
+            all_layers(),
+            own_layers=False,
+            precision=precision,
+            seed=project.recipe.seed,
+        )
+        try:
+            step, signature = step_of(tf, keras, built, project.recipe, batch=batch)
+            return built, lowered_text(tf, step, signature)
+        except Exception as error:  # noqa: BLE001 - TensorFlow raises any kind; all are explained
+            return built, error
+
+    built, text = text_of(project.graph)
+    if isinstance(text, str):
+        return Lowered(text=text) if _MAIN in text else Unchecked(words=_OWN_FORM)
+    if is_out_of_memory(text):
+        return Unchecked(words="The memory of this computer is not enough to try it.")
+    search = Search(
+        keras, project.graph, built, partial(lowered_text, tf), lambda graph: text_of(graph)[1]
     )
-    try:
-        step, signature = step_of(tf, keras, built, recipe, batch=batch)
-        return Lowered(text=lowered_text(tf, step, signature))
-    except Exception as error:  # noqa: BLE001 - TensorFlow raises any kind; all are explained
-        if is_out_of_memory(error):
-            return Unchecked(words="The memory of this computer is not enough to try it.")
-        search = Search(keras, project.graph, built, partial(lowered_text, tf))
-        fault = search.fault(error, harmless=TPU_ONLY)
-        return _unchecked(project, fault) if fault.op in TPU_ONLY else search.refusal(fault)
+    fault = search.fault(text, harmless=TPU_ONLY)
+    return _unchecked(project, fault) if fault.op in TPU_ONLY else search.refusal(fault)
 
 
 def _unchecked(project: Project, fault: Fault) -> Unchecked:

@@ -59,13 +59,22 @@ class Search:
         graph: The network as people know it.
         built: Its model, of the `marked` graph.
         compiles: Compiles a function; raises where that cannot be done.
+        whole: Compiles the step of a changed network: what was raised, or else anything.
     """
 
-    def __init__(self, keras: Any, graph: Graph, built: BuiltModel, compiles: Compile) -> None:
+    def __init__(
+        self,
+        keras: Any,
+        graph: Graph,
+        built: BuiltModel,
+        compiles: Compile,
+        whole: Callable[[Graph], object],
+    ) -> None:
         self._keras = keras
         self._graph = graph
         self._built = built
         self._compiles = compiles
+        self._whole = whole
         self._layers = all_layers()
         self._found = propagate(graph, self._layers)
 
@@ -76,11 +85,7 @@ class Search:
             error: Raised while the step was traced or compiled.
             harmless: Operations that are told of only where there is no other.
         """
-        text = str(error)
-        named = _UNKNOWN_OP.findall(text)
-        bad = [found for found in named if found[0] not in harmless] or named
-        op, path = bad[0] if bad else (_op_in(text), _path_in(text))
-        node = node_of(path, self._graph)
+        op, node = self._blamed(str(error), harmless)
         if not node:  # it has happened while tracing: each layer is tried by itself
             node, error = next(self._at_fault(), ("", error))
             op = op or _op_in(str(error))
@@ -109,6 +114,13 @@ class Search:
         )
 
     # the layer ---------------------------------------------------------------------------
+
+    def _blamed(self, text: str, harmless: Collection[str] = ()) -> tuple[str, str]:
+        """The operation and the layer that an exception's words name; "" for none."""
+        named = _UNKNOWN_OP.findall(text)
+        bad = [found for found in named if found[0] not in harmless] or named
+        op, path = bad[0] if bad else (_op_in(text), _path_in(text))
+        return op, node_of(path, self._graph)
 
     def _at_fault(self) -> Iterator[tuple[str, Exception]]:
         """The layers of the model that do not compile by themselves, and why."""
@@ -168,7 +180,11 @@ class Search:
         layer = make_layer(getattr(self._keras.layers, spec.title), "tried", arguments, seed=1)
         shapes = self._found.inputs[node_id]
         layer.build([(None, *s) for s in shapes] if len(shapes) > 1 else (None, *shapes[0]))
-        return self._failure(layer, shapes) is None
+        if self._failure(layer, shapes) is not None:
+            return False
+        # Some are at fault only together with what stands around them.
+        after = self._whole(changed)
+        return not isinstance(after, Exception) or self._blamed(str(after))[1] != node_id
 
     def _can_move(self, node_id: str) -> bool:
         """Whether the layer may run in the input pipeline, right behind Input."""

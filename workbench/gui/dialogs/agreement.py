@@ -20,6 +20,7 @@ from workbench.gui.target_choices import target_choices
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.combo import ElidedComboBox
+from workbench.gui.widgets.dialog_head import DialogHead
 from workbench.gui.widgets.labels import plain_label, set_role
 from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.remote.saved_places import saved_choices
@@ -83,8 +84,10 @@ class AgreementDialog(QDialog):
 
     Signals:
         told: What goes on; from another thread.
+        help_asked: Key of a help page.
     """
 
+    help_asked = Signal(str)
     told = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
@@ -111,6 +114,8 @@ class AgreementDialog(QDialog):
         self.start = button("Compare", role="primary")
         self.stop = button("Close")
         self._fill()
+        self.head = DialogHead("Do two places train alike?", _EXPLANATION, "tpu")
+        self.head.help_asked.connect(self.help_asked)
         self._build()
         self.told.connect(self.status.wait_for)
         self.start.clicked.connect(self._on_start)
@@ -142,8 +147,7 @@ class AgreementDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(12)
-        column.addWidget(plain_label("Do two places train alike?", role="title"))
-        column.addWidget(plain_label(_EXPLANATION, role="dim", wrap=True))
+        column.addWidget(self.head)
         column.addLayout(asked)
         column.addWidget(self.plot, 1)
         column.addWidget(self.legend)

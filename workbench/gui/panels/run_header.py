@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLa
 from workbench.client.run_follower import RunFollower
 from workbench.gui.fonts import ui_font
 from workbench.gui.panels.plan_popup import PlanPopup
-from workbench.gui.run_words import headline
+from workbench.gui.run_words import far_words, headline
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.labels import ElidedLabel, plain_label
@@ -279,6 +279,9 @@ class RunHeader(QFrame):
             words.insert(0, f"on {started.on}")
         if follower.outcome is not None and self._is_waiting():
             words = [follower.outcome.sentence()]
+        outcome = follower.outcome
+        if started is None and outcome is not None and outcome.is_far:
+            words = [far_words(outcome)[1]]
         text = " · ".join(filter(None, words))
         if self.how.full_text != text:
             self.how.set_full_text(text)
@@ -297,7 +300,7 @@ class RunHeader(QFrame):
         if words != self._phase_words:
             self._phase_words, self._phase_since = words, monotonic()
         waited_s = monotonic() - self._phase_since
-        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Waiting "))
+        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Waiting ", "Goes on "))
         if is_wait and waited_s >= SAY_HOW_LONG_AFTER_S:
             words = f"{words}, {clock(waited_s)}"
         self.headline.setText(words)
