@@ -70,7 +70,11 @@ def company_of(
         )
         return Leader(Cluster(with_ports(addresses)), run, teller, stop, on_hang)
     leader = Leader(local_cluster(addresses), run, teller, stop, on_hang)
-    leader.start_others(project)
+    try:
+        leader.start_others(project)
+    except RunError as error:
+        leader.close(error)  # those that have begun
+        raise
     return leader
 
 
