@@ -114,7 +114,7 @@ class Line:
                 while message := _next(file):
                     if not self._on_word(message):
                         self._messages.put(message)
-        except (OSError, ValueError, msgspec.DecodeError):
+        except (OSError, ValueError, RecursionError, msgspec.DecodeError):
             pass  # as good as gone
         finally:  # whatever has ended it: who waits for a message must not do so for ever
             self._messages.put(None)

@@ -108,7 +108,7 @@ class Preparation:
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
         compiled, sizes, replicas = self._compile(engine, data, mark)
-        facts = Facts(compiled.plan, this_machine(versions()), mark)
+        facts = Facts(compiled.plan, this_machine(versions(), self._company.others), mark)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
             reasons += self._moved()
