@@ -18,6 +18,7 @@ import msgspec
 from workbench.core.params import Params
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.protocol.wire import error_parts
+from workbench.remote import hosts
 from workbench.remote.connection import Connection
 from workbench.remote.place import Place
 from workbench.remote.setup import Tell, prepare
@@ -73,7 +74,7 @@ class Members:
             tell_of = partial(_tell_of, tell, number)
             try:
                 with self._connect(place) as line:
-                    prepare(run, line, tell_of, name=member_name(name, number))
+                    prepare(run, line, tell_of, python=place.python, name=member_name(name, number))
             except RemoteError as error:
                 raise _named(number, place, error) from error
 
@@ -238,14 +239,7 @@ def members_of(params: Params) -> Members:
         return Members()
     machines = with_ports(read_addresses(trains_on(params).params["machines"]))
     places = [
-        Place(
-            host=one.host,
-            user=one.user,
-            port=one.port,
-            key_file=params["key_file"],
-            home=params["home"],
-            python=params["python"],
-        )
+        hosts.place_for({**params, "host": one.host, "user": one.user, "port": one.port})
         for one in others
     ]
     return Members(machines, places)
