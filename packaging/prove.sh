@@ -15,5 +15,5 @@ if [ $# -eq 0 ]; then
 fi
 name=$1; shift
 # shellcheck disable=SC2046 # package names have no spaces
-case $name in remote*) install_missing $(missing_programs ssh openssh-client sshd openssh-server ip iproute2) ;; esac
+case "$name $*" in remote*|several_machines*--ssh*) install_missing $(missing_programs ssh openssh-client sshd openssh-server ip iproute2) ;; esac
 exec "$venv/bin/python" -m "tests.proofs.$name" "$@"

@@ -44,15 +44,17 @@ class PrivateHost(sshd.Sshd):
         folder: For its keys, its logs and the home of who logs in.
         is_fresh: Its python3 is the system's own, and its pip reaches the package index;
             else it has the Python of the tests, and no way out.
+        number: Another one for each host of a process.
     """
 
-    def __init__(self, folder: Path, *, is_fresh: bool = False) -> None:
+    def __init__(self, folder: Path, *, is_fresh: bool = False, number: int = 0) -> None:
         super().__init__(folder, python_folder="/usr/bin" if is_fresh else None)
-        number = os.getpid() % 250 + 1
-        self.here, self.address = f"10.77.{number}.1", f"10.77.{number}.2"
-        self.prefix = (_IP, "netns", "exec", f"wb{os.getpid()}")
-        self._space = f"wb{os.getpid()}"
-        self._near, self._far = f"wbh{os.getpid()}", f"wbn{os.getpid()}"
+        subnet = (os.getpid() + number) % 250 + 1
+        name = f"{os.getpid()}{chr(ord('a') + number)}"
+        self.here, self.address = f"10.77.{subnet}.1", f"10.77.{subnet}.2"
+        self.prefix = (_IP, "netns", "exec", f"wb{name}")
+        self._space = f"wb{name}"
+        self._near, self._far = f"wbh{name}", f"wbn{name}"
         self._is_fresh = is_fresh
         self._proxy: ConnectProxy | None = None
 
@@ -94,6 +96,21 @@ class PrivateHost(sshd.Sshd):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a") as file:
             file.write(f"{name} {kind} {blob}\n")
+
+    def link_to(self, other: PrivateHost) -> tuple[str, str]:
+        """A line of their own between two hosts: the address of this one on it, and the other's.
+
+        It goes with either.
+        """
+        subnet = self.address.split(".")[2]
+        ours, theirs = f"10.78.{subnet}.1", f"10.78.{subnet}.2"
+        ends = (f"wbx{self._space[2:]}", f"wby{self._space[2:]}")
+        _ip("link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+        for host, end, address in ((self, ends[0], ours), (other, ends[1], theirs)):
+            _ip("link", "set", end, "netns", host._space)
+            _ip("-n", host._space, "addr", "add", f"{address}/24", "dev", end)
+            _ip("-n", host._space, "link", "set", end, "up")
+        return ours, theirs
 
     def _make_network(self) -> None:
         _ip("netns", "add", self._space)

@@ -1,11 +1,13 @@
 """Two machines train what one does; one is killed, frozen or cut off, and the run goes on
 
-    prove.sh several_machines [--recipes N] [--namespaces]
+    prove.sh several_machines [--recipes N] [--namespaces] [--ssh]
 
 Two processes on this computer, each with every other row of every batch: losses and weights
 beside those of a single process (float32). Then a machine is killed or frozen: the run must say
 so within the deadline, and end as undisturbed when it is resumed. With --namespaces the second
-process lives in a network namespace of its own (root, iproute2), and the line is cut too.
+process lives in a network namespace of its own (root, iproute2), and the line is cut too. With
+--ssh both live in a namespace with an ssh server each (openssh-server), know each other by other
+addresses than ssh does, and are set up and started from here.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -27,6 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.private_host import PrivateHost, why_not
 from tests.proofs._tiny_runs import (
     RECIPES,
     Tail,
@@ -35,13 +38,17 @@ from tests.proofs._tiny_runs import (
     wait_for_end,
     write_stripes,
 )
+from tests.sshd import Sshd
 from workbench.core.graph import Edge, Graph
 from workbench.core.project import Choice, Project
+from workbench.core.target_text import parse_target
 from workbench.protocol.events import CheckpointKept, RunFinished, RunStarted
 from workbench.runs.event_log import read_all
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.home import data_home, runs_home
 from workbench.runs.start import start_trainer
 from workbench.runs.weights_file import read_arrays
+from workbench.targets import all_targets
 
 LOCAL = "localhost,localhost"
 TOLERANCE = 1e-5
@@ -199,6 +206,51 @@ def in_namespaces(data: Path, home: Path, reference: RunFolder) -> Iterator[str]
             yield f"{what} after {seconds:.1f} s: {_verdict('resumed', losses, weights)}"
 
 
+# over ssh -------------------------------------------------------------------------------
+
+
+def over_ssh(data: Path, folder: Path, reference: RunFolder) -> Iterator[str]:
+    """Two hosts are started from here; one's process is killed, and the run resumed."""
+    os.environ["WORKBENCH_HOME"] = str(folder / "here")
+    os.environ["SSH_AUTH_SOCK"] = ""
+    with PrivateHost(folder / "one") as one, PrivateHost(folder / "two", number=1) as two:
+        shutil.copy(one.folder / "authorized_keys", two.folder / "authorized_keys")
+        for host in (one, two):
+            host.accept_as(f"[{host.address}]:{host.port}", data_home())
+        target = ssh_target((one, two), machines=",".join(one.link_to(two)))
+        run = trained(replace(project_of(data, number=1), target=target), runs_home())
+        yield _verdict("over ssh", *distances(run, reference))
+        long = project_of(data, number=1, epochs=20)
+        run = create_run(replace(long, target=target))
+        finished, seconds = disturbed(run, lambda _run: kill_joined(two))
+        check_gone(finished, seconds)
+        start_trainer(run, resume=True)
+        wait_for_end(run)
+        undisturbed = trained(replace(long, target=Choice("several", {"machines": LOCAL})), folder)
+        told = _verdict("resumed", *distances(run, undisturbed))
+        yield f"machine 2 killed over ssh, told after {seconds:.1f} s; {told}"
+
+
+def ssh_target(hosts: Sequence[Sshd], *, machines: str) -> Choice:
+    """All hosts as one target, with the first one's key and this interpreter."""
+    places = ",".join(f"{host.user}@{host.address}:{host.port}" for host in hosts)
+    choice = parse_target(f"ssh:{places}/several:{machines}", all_targets())
+    named = {"key_file": str(hosts[0].key_file), "python": sys.executable}
+    return Choice(choice.key, {**choice.params, **named})
+
+
+def kill_joined(host: PrivateHost) -> None:
+    """Kills the process that has joined, on its host."""
+    killed = 0
+    for pid in host.pids():
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"workbench.worker" in words and b"join" in words:
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+    if killed != 1:
+        raise AssertionError(f"{killed} processes have joined")
+
+
 # ----------------------------------------------------------------------------------------
 
 
@@ -231,7 +283,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--recipes", type=int, default=len(RECIPES))
     parser.add_argument("--namespaces", action="store_true")
+    parser.add_argument("--ssh", action="store_true")
     arguments = parser.parse_args()
+    if arguments.ssh and (missing := why_not()):
+        parser.error(missing)
     if arguments.namespaces and (os.geteuid() != 0 or shutil.which("ip") is None):
         parser.error("--namespaces needs root and the program ip (package iproute2)")
     with tempfile.TemporaryDirectory() as folder:
@@ -242,6 +297,9 @@ def main() -> int:
         if arguments.namespaces:
             reference = trained(project_of(data), home)
             for line in in_namespaces(data, home, reference):
+                print(line, flush=True)
+        if arguments.ssh:
+            for line in over_ssh(data, home, trained(project_of(data, number=1), home)):
                 print(line, flush=True)
     return 0
 

@@ -6,7 +6,6 @@ import json
 import shutil
 import socket
 import stat
-import sys
 from dataclasses import replace
 
 import pytest
@@ -14,8 +13,6 @@ import pytest
 from tests import sshd
 from tests.proofs import several_machines as proof
 from tests.proofs._tiny_runs import Tail, history_of, wait_for_end, write_stripes
-from workbench.core.project import Choice
-from workbench.core.target_text import parse_target
 from workbench.protocol.events import CheckpointKept, RunStarted
 from workbench.remote import host_keys
 from workbench.remote.place import Place
@@ -24,7 +21,6 @@ from workbench.runs.event_log import read_all
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.start import reap, start_trainer
-from workbench.targets import all_targets
 
 pytestmark = [
     pytest.mark.worker,
@@ -53,10 +49,7 @@ def together(hosts):
     machines = ",".join(f"127.0.0.1:{one.getsockname()[1]}" for one in held)
     for one in held:
         one.close()
-    places = ",".join(f"{host.user}@127.0.0.1:{host.port}" for host in hosts)
-    choice = parse_target(f"ssh:{places}/several:{machines}", all_targets())
-    named = {"key_file": str(hosts[0].key_file), "python": sys.executable}
-    return Choice(choice.key, {**choice.params, **named})
+    return proof.ssh_target(hosts, machines=machines)
 
 
 def folder_of(run, host, suffix=""):
