@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.cli import main
 from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.core.target_text import parse_target, target_text
@@ -62,6 +63,11 @@ def test_what_several_computers_cannot_train_is_told_before_anything_starts(text
     assert isinstance(SSH.probe(choice.params), UsageError)
     with pytest.raises(UsageError):
         members_of(choice.params)
+
+
+def test_each_is_set_up_by_itself(capsys):
+    assert main(["host", "check", "one,two"]) == UsageError.exit_code
+    assert "One computer at a time" in capsys.readouterr().err
 
 
 def test_one_computer_has_no_members():

@@ -88,6 +88,10 @@ def _place(dest: str) -> Place:
     if choice.key == "ssh":
         if (problem := spec.probe(choice.params)) is not None:
             raise problem
+        if choice.params["others"]:
+            raise UsageError(
+                "One computer at a time.", received=dest, expected=_DEST, fix="Name each by itself."
+            )
         return hosts.place_for(choice.params)
     tell(NO_FIRST_CHECK)
     params = choice.params

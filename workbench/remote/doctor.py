@@ -76,14 +76,14 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         yield near
         return
     params = check_all(all_targets()[target.key].params, target.params)[0]
-    place = hosts.place_for(params)
-    try:
-        facts = _facts_of(place)
-    except WorkbenchError as error:
-        yield Finding.of("line", error)
-        return
-    yield Finding("line", ok=True, words=f"{place.text()} answers as {plain(facts.name)}")
-    yield from findings_of(facts, trains_on(params), python=place.python)
+    for place in hosts.places_for(params):
+        try:
+            facts = _facts_of(place)
+        except WorkbenchError as error:
+            yield Finding.of("line", error)
+            continue
+        yield Finding("line", ok=True, words=f"{place.text()} answers as {plain(facts.name)}")
+        yield from findings_of(facts, trains_on(params), python=place.python)
 
 
 def _facts_of(place: Place) -> Facts:

@@ -16,6 +16,7 @@ from workbench.errors import InputError, UsageError
 from workbench.remote.place import DEFAULT_HOME, Place, place_of
 from workbench.runs.home import data_home
 from workbench.targets._address import parse_address
+from workbench.targets.ssh import computers
 
 VERSION = 1
 _MAX_BYTES = 1 << 20
@@ -140,6 +141,18 @@ def place_for(params: Params) -> Place:
         home=saved.home if place.home == DEFAULT_HOME else place.home,
         python=place.python or saved.python,
     )
+
+
+def places_for(params: Params) -> list[Place]:
+    """The places of all computers that an `ssh` target names, the leading one first.
+
+    Raises:
+        UsageError: a part of an address is not allowed.
+    """
+    return [
+        place_for({**params, "host": one.host, "user": one.user, "port": one.port})
+        for one in computers(params)
+    ]
 
 
 def words_of_facts(facts: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ from workbench.remote.ssh_faults import plain
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote
 from workbench.targets._cluster import Cluster, read_addresses, with_ports
-from workbench.targets.ssh import computers, trains_on
+from workbench.targets.ssh import trains_on
 
 _LOOK_S = 1.0
 _AGAIN_S = 3.0
@@ -234,15 +234,10 @@ def members_of(params: Params) -> Members:
     Raises:
         UsageError: an address is not allowed, or the target is not one of all of them.
     """
-    others = computers(params)[1:] if params.get("others") else []
-    if not others:
+    if not params.get("others"):
         return Members()
     machines = with_ports(read_addresses(trains_on(params).params["machines"]))
-    places = [
-        hosts.place_for({**params, "host": one.host, "user": one.user, "port": one.port})
-        for one in others
-    ]
-    return Members(machines, places)
+    return Members(machines, hosts.places_for(params)[1:])
 
 
 def _facts(line: Connection, name: str) -> dict[str, Any]:
