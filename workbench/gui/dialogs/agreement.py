@@ -16,7 +16,6 @@ from workbench.core.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.context import WindowContext
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.saved_places import saved_choices
 from workbench.gui.target_choices import target_choices
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
@@ -24,6 +23,7 @@ from workbench.gui.widgets.combo import ElidedComboBox
 from workbench.gui.widgets.dialog_head import DialogHead
 from workbench.gui.widgets.labels import plain_label, set_role
 from workbench.gui.widgets.wait_label import WaitLabel
+from workbench.remote.saved_places import saved_choices
 from workbench.runs.agreement import Agreement, agreement_of, history_of, train_pair
 from workbench.runs.environment import refuse_unready
 from workbench.targets import target_label
@@ -94,7 +94,7 @@ class AgreementDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Compare two places to train — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
         self._called_off = threading.Event()
         self._is_closing = False
@@ -154,6 +154,7 @@ class AgreementDialog(QDialog):
         column.addWidget(self.words)
         column.addWidget(self.status)
         column.addLayout(buttons)
+        self.setTabOrder(self.stop, self.head.learn)
 
     def _refresh(self) -> None:
         is_busy = self._background.is_busy
