@@ -8,10 +8,13 @@ Run by test_far_away.py; `python -m tests.end2end.far_away [SCREENSHOT_FOLDER]`.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
 from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QMenu
 
 from tests.end2end.robot import center
 from tests.end2end.user import User, at_the_window
@@ -23,7 +26,6 @@ from workbench.gui.widgets.fold import Fold
 from workbench.runs.checkpoint import newest_state
 from workbench.runs.event_log import read_all
 from workbench.runs.home import data_home
-from workbench.runs.link import read_link
 from workbench.templates import find_template
 
 _SLOW_S = 240
@@ -45,8 +47,7 @@ class Borrower(User):
 
     def connect(self) -> str:
         """Goes through the dialog; returns the fingerprint that it showed."""
-        self.window.files.new(find_template("fashion_convnet").project)
-        self.document.set_recipe(epochs=400, batch_size=20, steps_per_epoch=6)
+        self.new_project()
         self.robot.wait(self.window.top.isVisible, "the bar")
         self.window.actions_by_key["connect"].trigger()
         dialog = self.window.places.dialogs["connect"]
@@ -73,6 +74,27 @@ class Borrower(User):
         self.robot.wait(lambda: not self.window.places.dialogs, "the dialog closed")
         self.robot.focus(self.window)
         return shown
+
+    def new_project(self) -> None:
+        """Opens the Fashion-MNIST template, for a training that takes its time."""
+        self.window.files.new(find_template("fashion_convnet").project)
+        self.document.set_recipe(epochs=400, batch_size=20, steps_per_epoch=6)
+
+    def choose_saved(self) -> None:
+        """Takes the other computer out of the menu of places."""
+        menu = self.window.top.targets
+
+        def click(_menu: QMenu) -> None:
+            line = next(a for a in menu.actions() if a.text().startswith(self.server.address))
+            self.shot("targets", menu)
+            self.robot.click(menu.mapToGlobal(menu.actionGeometry(line).center()))
+
+        self.robot.while_open(
+            QApplication.activePopupWidget,
+            click,
+            opening=lambda: self.robot.click(center(self.window.top.target)),
+        )
+        self.robot.wait(lambda: self.document.project.target.key == "ssh", "the place chosen")
 
     def train(self) -> None:
         """Presses Train, and waits until there is a curve."""
@@ -131,44 +153,49 @@ class Borrower(User):
         self.shot("classified")
         return str(view.result.entry.answer.label)
 
-    def go_on_here(self) -> dict[str, object]:
-        """Trains there again; that computer and its trainer are gone for good."""
+    def lose_the_computer(self) -> int:
+        """Trains there again until a checkpoint is here; then that computer is made anew: its
+        trainer and its files are gone, and it has another identity. Returns the step kept.
+        """
         self.robot.key("ctrl+3")
-        self.document.set_recipe(seed=8)
-        before = self.library.current
         self.robot.wait(lambda: self.window.top.train.text() == "Train", "the button")
+        self.choose_saved()
+        before = self.library.current
         self.press(self.window.top.train)
         self.robot.wait(lambda: self.library.current is not before, "another run")
         run = self.library.current.run
         self.robot.wait(
             lambda: newest_state(run) is not None, "a checkpoint here", timeout_s=_SLOW_S
         )
-        trainer = self.library.current.history.started.pid
         self.server.stop()
-        os.kill(trainer, signal.SIGKILL)
-        self._wait_for_outcome("silent")
-        os.kill(read_link(run).pid, signal.SIGKILL)
-        self._wait_for_outcome("away", "silent")
-        return {"run": str(run.path)}
+        os.kill(self.library.current.history.started.pid, signal.SIGKILL)
+        shutil.rmtree(self.server.home / ".workbench")
+        self.server.new_host_key()
+        self.server.start()
+        self._wait_for_outcome("away")
+        return newest_state(run).step
 
-    def take_over(self) -> dict[str, object]:
-        """Presses "Go on here"; returns from where it went on, and where."""
+    def go_on_here(self) -> dict[str, object]:
+        """Presses "Go on here"; returns what was said, from where it went on, and where."""
         view = self.window.views.currentWidget()
-        run = self.library.current.run
-        kept = newest_state(run).step
-        self.robot.wait(view.trouble.go_on.isVisible, "Go on here", timeout_s=_SLOW_S)
+        words = view.trouble.words.text()
         self.shot("gone")
         self.press(view.trouble.go_on)
-        self._wait_for_outcome("running")
         self.robot.wait(
             lambda: self.library.current.history.started.resumed_at_step is not None,
             "the run here",
             timeout_s=_SLOW_S,
         )
         started = self.library.current.history.started
-        self.wait_for_steps(kept + 5)
+        self.wait_for_steps(started.resumed_at_step + 3)
         self.shot("here")
-        return {"kept": kept, "from": started.resumed_at_step, "on": started.on}
+        self.stop()
+        return {
+            "words": words,
+            "from": started.resumed_at_step,
+            "on": started.on,
+            "is_whole": self.is_whole(),
+        }
 
     def _wait_for_page(self, dialog, page) -> None:
         self.robot.wait(
@@ -198,8 +225,8 @@ def _another_window(user: Borrower, shots: Path | None) -> Borrower:
     context.library.open()
     found = Borrower(window, shots, user.server)
     found.robot.focus(window)
-    window.files.new(find_template("fashion_convnet").project)
-    window.show_view("train")
+    found.new_project()
+    found.robot.key("ctrl+3")
     return found
 
 
@@ -218,12 +245,14 @@ def _evening(window: MainWindow, shots: Path | None, server: Sshd) -> dict[str, 
     seen["numbers"] = [event.seq for event in read_all(log)]
     seen["label"] = user.classify()
     seen["classes"] = list(user.library.current.run.model_card().class_names)
+    seen["kept"] = user.lose_the_computer()
+    seen["here"] = user.go_on_here()
     return seen
 
 
 def _act(window: MainWindow, shots: Path | None) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder, Sshd(Path(folder) / "sshd") as server:
-        return {**_evening(window, shots, server), "real": server.fingerprint}
+        return {"real": server.fingerprint, **_evening(window, shots, server)}
 
 
 if __name__ == "__main__":

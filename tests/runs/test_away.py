@@ -91,7 +91,7 @@ def test_a_brought_run_is_running_as_any_other(brought):
         (
             link("lost", next_try=time.time() + 600),
             "silent",
-            "The training goes on there; nothing is lost.",
+            "The training goes on there; nothing it tells is lost.",
         ),
     ],
 )
@@ -105,8 +105,10 @@ def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
 
 def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
     told = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
-    assert link_words(told, 1_040.0) == "The line to box is lost for 40 s; trying again in 8 s."
-    assert link_words(told, 1_048.0) == "The line to box is lost for 48 s; trying again."
+    assert (
+        link_words(told, 1_040.0) == "The line to box has been lost for 40 s; trying again in 8 s."
+    )
+    assert link_words(told, 1_048.0) == "The line to box has been lost for 48 s; trying again."
 
 
 def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):

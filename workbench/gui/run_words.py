@@ -9,7 +9,7 @@ from workbench.runs.history import MetricHistory
 from workbench.runs.outcome import RunOutcome
 from workbench.runs.summary import RunSummary
 
-_WHERE = {"waiting": "Waiting for its turn", "away": "Goes on elsewhere"}
+_WHERE = {"waiting": "Waiting for its turn", "away": "Not connected"}
 """Outcomes of a run that nobody here hears of."""
 
 

@@ -150,7 +150,7 @@ def link_words(link: Link, now: float | None = None) -> str:
             return f"Connecting to {host}."
         case "lost" | "gone":
             lost_s = max(0.0, now - link.since)
-            return f"The line to {host} is lost for {lost_s:,.0f} s{_next_words(link, now)}."
+            return f"The line to {host} has been lost for {lost_s:,.0f} s{_next_words(link, now)}."
         case "attached" if link.words:
             return f"The run {link.words}."
         case "refused":

@@ -94,7 +94,7 @@ class AgreementDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Compare two places to train — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
         self._called_off = threading.Event()
         self._is_closing = False
@@ -154,6 +154,7 @@ class AgreementDialog(QDialog):
         column.addWidget(self.words)
         column.addWidget(self.status)
         column.addLayout(buttons)
+        self.setTabOrder(self.stop, self.head.learn)
 
     def _refresh(self) -> None:
         is_busy = self._background.is_busy

@@ -52,7 +52,7 @@ class ConnectHostDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Connect a TPU or another computer — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._is_closing = False
         self._can_go = True
         self._forward: Callable[[], None] = self._ask_identity
@@ -94,6 +94,7 @@ class ConnectHostDialog(QDialog):
         column.addWidget(self.progress)
         column.addWidget(self.status)
         column.addLayout(buttons)
+        self.setTabOrder(self.stop, self.head.learn)
 
     def _connect(self) -> None:
         self.address.ready_changed.connect(self._refresh)
