@@ -154,7 +154,7 @@ class AgreementDialog(QDialog):
         column.addWidget(self.words)
         column.addWidget(self.status)
         column.addLayout(buttons)
-        self.setTabOrder(self.stop, self.head.learn)
+        self.start.setFocus()
 
     def _refresh(self) -> None:
         is_busy = self._background.is_busy
