@@ -149,6 +149,8 @@ class Growing:
         params = random_params(rng, spec)
         if spec.key == "reshape" and rng.random() < 0.8:
             params["target_shape"] = random_target(rng, self.shapes[first])
+        if spec.stops_learning({**spec.defaults(), **params}):
+            del params["interpolation"]  # the check refuses it behind what learns
         if spec.key == "group_normalization" and rng.random() < 0.7:
             params["groups"] = rng.choice((-1, 1, 2))
         return self.try_put(spec.key, sources, params)

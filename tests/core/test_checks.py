@@ -276,3 +276,20 @@ def test_shapes_in_messages_are_written_alike():
     )
     (problem,) = [p for p in check(wide).errors if p.node == "d"]
     assert "30 × 30 × 32 does not match 32 × 32 × 16" in problem.message
+
+
+def test_what_cannot_learn_through_a_layer_is_told_before_it_is_trained():
+    """TensorFlow has no gradient of an area interpolation."""
+    area = ("resizing", {"height": 4, "width": 4, "interpolation": "area"})
+    ends = (("flatten", {}), END)
+    graph = chain(INPUT, ("conv2d", {}), ("max_pooling2d", {}), area, *ends)
+    found = check(graph)
+    (problem,) = found.errors
+    assert (problem.node, problem.title) == ("d", "Nothing is learned through it")
+    assert "“b”" in problem.message
+    assert not found.is_trainable
+    assert titles(mend(graph, "set_interpolation")) == []
+    # nothing to learn before it, in the input pipeline or in the model
+    assert not check(chain(INPUT, area, ("conv2d", {}), *ends)).errors
+    assert not check(chain(INPUT, ("max_pooling2d", {}), area, ("conv2d", {}), *ends)).errors
+    assert not check(chain(INPUT, ("normalization", {}), area, ("conv2d", {}), *ends)).errors

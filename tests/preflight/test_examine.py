@@ -191,6 +191,14 @@ def test_a_sweep_holds_the_asked_batch_and_ends_where_memory_does():
     assert world.compiled.count(100) == 1
 
 
+def test_a_batch_that_was_found_to_fit_stays_where_none_of_a_sweep_does():
+    report, _ = examined(World(largest=4), batch=512, is_sweep=True)
+    assert report.suggested_batch == 4 * 8
+    assert "(4 for each of 8 cores) fits" in report.verdict
+    (problem,) = [p for p in report.problems if p.severity == "error"]
+    assert [fix.recipe for fix in problem.fixes] == [{"batch_size": 32}]
+
+
 def test_the_smallest_of_equally_fast_batches_is_best():
     def point(size, speed):
         estimate = Estimate(step_ms=1.0, images_per_second=speed, bound="memory")

@@ -281,6 +281,34 @@ def test_an_upload_is_unpacked_once(line, home):
     assert line.call("have", kind="code", sha=sha, size=len(data)).flag("is_whole")
 
 
+def test_what_a_cut_line_left_half_unpacked_is_removed(line, home):
+    data = archive(a=b"text")
+    sha = hashlib.sha256(data).hexdigest()
+    line.call("have", kind="parcel", sha=sha, size=len(data))
+    for name in (f".new-{sha[:16]}-killed", ".new-0123456789abcdef-anothers"):
+        (home / "parcels" / name).mkdir()
+        (home / "parcels" / name / "half").write_bytes(b"x")
+    send(line, "parcel", data)
+    left = sorted(path.name for path in (home / "parcels").iterdir())
+    assert left == [".new-0123456789abcdef-anothers", sha]
+
+
+def test_two_lines_may_unpack_the_same(line, home):
+    data = archive(**{f"f{number}": os.urandom(100) for number in range(1500)})
+    sha = hashlib.sha256(data).hexdigest()
+    line.call("put", data, kind="parcel", sha=sha, offset=0)
+    with local_line(home) as other:
+        asked = threading.Thread(
+            target=lambda: other.call("commit", kind="parcel", sha=sha), daemon=True
+        )
+        asked.start()
+        line.call("commit", kind="parcel", sha=sha)
+        asked.join(60)
+        assert not asked.is_alive()
+    assert [path.name for path in (home / "parcels").iterdir()] == [sha]
+    assert len(list((home / "parcels" / sha).iterdir())) == 1500
+
+
 def test_a_cut_upload_goes_on_where_it_stopped(home):
     home.mkdir()
     data = archive(a=os.urandom(300_000))

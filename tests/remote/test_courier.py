@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import itertools
 import json
 import os
 import random
@@ -260,6 +261,39 @@ def test_another_log_there_is_copied_anew(here, there):
     assert carry(here, there) == 0
     check_brought(here, there)
     assert b"another run" not in here.events_path.read_bytes()
+
+
+@pytest.mark.parametrize("is_connected", [True, False])
+def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, there, is_connected):
+    def prepare(line, tell):
+        tell("Packing", -1.0)
+        if not is_connected:
+            there.cuts = itertools.repeat(0)
+            line.close()
+            line.call("list")
+        ask_to_stop(here)
+        while True:
+            tell("Packing", -1.0)
+
+    teller = LinkTeller(here, host="there", device="")
+    code = []
+    thread = threading.Thread(
+        target=lambda: code.append(Courier(here, there.connect, prepare, teller).run())
+    )
+    thread.start()
+    if not is_connected:
+        wait_for(lambda: read_link(here).state == "lost")
+        ask_to_stop(here)
+    thread.join(PATIENCE_S)
+    assert code == [0]
+    finished = read_all(here.events_path)[-1]
+    assert (finished.outcome, finished.can_resume, read_remote(here)) == ("stopped", True, None)
+    assert not here.control_path.exists()
+    assert not there.runs.joinpath("run-1").exists()
+    # It can be resumed: what it has told begins the log there.
+    there.cuts, there.sends = None, here
+    assert carry(here, there, resume=True) == 0
+    assert here.events_path.read_bytes() == there.log
 
 
 class _Failing:

@@ -198,3 +198,28 @@ def test_our_faster_layers_are_trained_and_never_exported(keras):
     assert names["bfloat16"] == biased  # the last layer computes in float32
     for built in (whole, build_model(keras, graph, LAYERS, precision="bfloat16")):
         assert set(read_weights(built)) == set(read_weights(whole))
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("resizing", {"height": 4, "width": 4, "interpolation": "bicubic"}),
+        ("resizing", {"height": 4, "width": 4, "interpolation": "lanczos3", "fit": "pad"}),
+        ("up_sampling2d", {"interpolation": "bicubic"}),
+        ("up_sampling2d", {"interpolation": "lanczos5"}),
+    ],
+)
+def test_in_bfloat16_what_stands_before_an_interpolation_learns(keras, kind, params):
+    """TensorFlow has these gradients for float32 alone: there is none, or an error."""
+    import tensorflow as tf
+
+    graph = chain(SMALL, ("conv2d", {"filters": 4}), (kind, params), ("flatten", {}), END)
+    built = build_model(keras, graph, LAYERS, precision="bfloat16", seed=1)
+    assert built.layers["b"].compute_dtype == "bfloat16"
+    assert built.layers["c"].compute_dtype == "float32"
+    pictures = tf.random.stateless_uniform((2, *built.input_shape), (1, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(built.model(pictures, training=True)))
+    for gradient in tape.gradient(loss, built.model.trainable_variables):
+        assert gradient is not None
+        assert float(tf.norm(gradient)) > 0

@@ -8,6 +8,7 @@ import sys
 import threading
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from workbench.core.project import Project
@@ -15,6 +16,7 @@ from workbench.errors import RemoteError
 from workbench.runs.checkpoint import DataMark
 from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.machine import Machine, differences, this_machine
 from workbench.targets._cluster import local_cluster, read_addresses
 from workbench.worker import joining, leading, machines
 from workbench.worker.joining import Member
@@ -22,6 +24,7 @@ from workbench.worker.leading import Leader
 from workbench.worker.line import Line, LineCutError
 from workbench.worker.progress import Teller
 from workbench.worker.stop import StoppedError, StopSwitch
+from workbench.worker.versions import versions
 
 MARK = DataMark(num_train=3, num_validation=0, num_test=1, digest="a")
 DOOM_S = 30.0
@@ -126,6 +129,23 @@ def test_another_version_is_refused_in_words(leader, cluster, tmp_path, monkeypa
     assert isinstance(error, RemoteError)
     assert error.what == "Machine 2 has another version of keras."
     assert error.received == "3.0.0"
+    member.close(None)
+
+
+def test_another_processor_of_a_machine_is_why_figures_can_differ(
+    leader, cluster, tmp_path, monkeypatch
+):
+    facts = machines.own_facts()
+    slower = {**facts, "machine": {**facts["machine"], "cpu": "Another"}}
+    monkeypatch.setattr(joining, "own_facts", lambda: slower)
+    member = together(leader, cluster, tmp_path / "member")
+    now = this_machine(versions(), leader.others)
+    then = this_machine(versions(), [this_machine(versions())])
+    assert differences(then, now) == [
+        f"machine 2: another processor: Another instead of {then.cpu}"
+    ]
+    assert differences(this_machine(versions()), now) == ["2 machines instead of 1"]
+    assert msgspec.json.decode(msgspec.json.encode(now), type=Machine) == now
     member.close(None)
 
 
@@ -275,3 +295,30 @@ def test_a_process_that_waits_in_a_library_ends_all_the_same():
     )
     assert ended.returncode == 1
     assert "Timeout" in ended.stderr
+
+
+def test_a_line_ends_whatever_ends_its_reader():
+    """Nested too deep for any reader of JSON: an error that is not of the network."""
+    ours, theirs = socket.socketpair()
+    ended = threading.Event()
+    line = Line(ours, on_end=ended.set)
+    nested = b"[" * 100_000 + b"]" * 100_000
+    theirs.sendall(b'{"kind": "hello", "values": {"a": ' + nested + b"}}\n")
+    with pytest.raises(LineCutError):
+        line.receive("hello", timeout_s=DOOM_S)
+    assert ended.wait(DOOM_S)
+    line.close()
+    theirs.close()
+
+
+def test_a_silent_machine_is_asked_for_a_sign_of_life():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        there, _ = server.accept()
+    line = Line(ours)
+    assert ours.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        assert 0 < ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 60_000
+        assert 0 < ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 60
+    line.close()
+    there.close()

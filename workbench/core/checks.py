@@ -8,6 +8,7 @@ from functools import cached_property
 
 from workbench.core import fixes
 from workbench.core.costs import Costs, estimate
+from workbench.core.gradient_checks import check_gradients
 from workbench.core.graph import Graph
 from workbench.core.output_checks import check_dense_inputs, check_end
 from workbench.core.problems import Problem
@@ -19,6 +20,7 @@ from workbench.core.shapes import propagate
 from workbench.core.specs import LayerSpec, Shape, TargetLimits
 from workbench.core.structure_checks import check_inputs, check_names, check_outputs, check_places
 from workbench.core.words import bytes_text, node_text, shape_text
+from workbench.errors import GraphError
 
 MANY_PARAMETERS = 100_000_000
 MUCH_MEMORY_BYTES = 12_000_000_000
@@ -70,6 +72,15 @@ class Analysis:
         """The problems that stop training."""
         return tuple(problem for problem in self.problems if problem.severity == "error")
 
+    def refuse_errors(self) -> None:
+        """Raises GraphError, which names every reason, where the network has errors."""
+        if self.errors:
+            raise GraphError(
+                " ".join(f"{problem.title}: {problem.message}" for problem in self.errors),
+                where="the network",
+                fix="The design view and `workbench check` show each problem with its fixes.",
+            )
+
     @cached_property
     def problems_by_node(self) -> Mapping[str | None, tuple[Problem, ...]]:
         """The problems of each node that has any; those of the whole network under None."""
@@ -106,6 +117,7 @@ def analyse(
         *check_places(graph, layers),
         *check_dense_inputs(graph, layers, found),
         *check_outputs(graph, layers),
+        *check_gradients(graph, layers, found),
         *check_end(graph, layers, found, facts.num_classes, facts.title),
         *check_names(graph, layers),
         *_check_costs(graph, layers, costs, recipe),

@@ -91,6 +91,10 @@ class LayerSpec:
         keras_arguments: Constructor arguments for `keras.layers.<title>` from params.
         keywords: More words the palette's search finds it by.
         tpu_hint: One sentence on its cost on a TPU for these (params, output), or "".
+        needs_float32: Whether TensorFlow learns through it in float32 only: it then computes
+            in that, whatever the recipe's precision.
+        stops_learning: Whether TensorFlow has no gradient of it at all: nothing that stands
+            before it can learn.
     """
 
     key: str
@@ -108,6 +112,8 @@ class LayerSpec:
     keras_arguments: Callable[[Params], dict[str, Any]] = _as_they_are
     keywords: tuple[str, ...] = ()
     tpu_hint: Callable[[Params, Shape], str] = lambda params, output: ""
+    needs_float32: Callable[[Params], bool] = lambda params: False
+    stops_learning: Callable[[Params], bool] = lambda params: False
 
     def defaults(self) -> dict[str, Any]:
         """The default value of each parameter."""

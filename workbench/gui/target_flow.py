@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from workbench.core.params import check_all
+from workbench.core.problems import Fix
 from workbench.core.project import Choice
 from workbench.core.recipe import RECIPE_PARAMS
 from workbench.gui.context import WindowContext
@@ -104,7 +105,7 @@ class TargetFlow(QObject):
         dialog = PreflightDialog(self._context, self._window)
         dialog.help_asked.connect(self.help_asked)
         dialog.chosen.connect(self._on_recipe)
-        dialog.fix_chosen.connect(lambda fix: self._on_recipe(fix.recipe))
+        dialog.fix_chosen.connect(self._on_fix)
         dialog.problem_chosen.connect(self.problem_chosen)
         dialog.compiler_asked.connect(lambda: self._install_compiler(dialog))
         dialog.start()
@@ -116,6 +117,10 @@ class TargetFlow(QObject):
         dialog = InstallCompilerDialog(preflight)
         dialog.installed.connect(preflight.start)
         dialog.show()
+
+    def _on_fix(self, fix: Fix) -> None:
+        self._context.document.apply_fix(fix)
+        self.said.emit(f"{fix.title}: done. Undo takes it back.")
 
     def _on_recipe(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)

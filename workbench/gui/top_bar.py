@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
 from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.gui.context import WindowContext
-from workbench.gui.saved_places import saved_choices
 from workbench.gui.target_menu import TargetMenu
 from workbench.gui.widgets.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.widgets.labels import plain_tip
 from workbench.gui.widgets.numbers import plural
+from workbench.remote.saved_places import saved_choices
 from workbench.targets import target_label
 
 VIEW_TITLES = (

@@ -276,3 +276,10 @@ def lanes_hint(count: int, words: str) -> str:
         f"{count} {name} take {passes} passes through a TPU's 128-wide matrix unit and fill "
         f"{share} of them. {padded} would cost about the same time."
     )
+
+
+def interpolates_in_float32(params: Params) -> bool:
+    """Whether TensorFlow has the gradient of an interpolation for float32 alone: it gives none,
+    or fails, where the pictures are bfloat16.
+    """
+    return params["interpolation"] not in {"nearest", "bilinear"}

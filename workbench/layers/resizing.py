@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.core.params import ChoiceParam, IntParam, Params
 from workbench.core.specs import LayerSpec, Shape
-from workbench.layers._common import join, need_picture, unless
+from workbench.layers._common import interpolates_in_float32, join, need_picture, unless
 
 
 def _side(key: str, title: str) -> IntParam:
@@ -47,6 +47,10 @@ def _describe(params: Params) -> str:
     )
 
 
+def _stops_learning(params: Params) -> bool:
+    return bool(params["interpolation"] == "area")
+
+
 SPEC = LayerSpec(
     key="resizing",
     title="Resizing",
@@ -73,6 +77,8 @@ SPEC = LayerSpec(
     ),
     infer_shape=_infer_shape,
     describe=_describe,
+    needs_float32=interpolates_in_float32,
+    stops_learning=_stops_learning,
     place="either",
     keras_arguments=_keras_arguments,
     keywords=("scale", "size", "shrink", "enlarge"),

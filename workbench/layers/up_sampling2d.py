@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import LayerSpec, Shape
-from workbench.layers._common import join, need_picture, size_param, size_text, unless
+from workbench.layers._common import (
+    interpolates_in_float32,
+    join,
+    need_picture,
+    size_param,
+    size_text,
+    unless,
+)
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -36,5 +43,6 @@ SPEC = LayerSpec(
     ),
     infer_shape=_infer_shape,
     describe=_describe,
+    needs_float32=interpolates_in_float32,
     keywords=("enlarge", "upscale", "resize"),
 )

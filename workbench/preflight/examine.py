@@ -293,7 +293,10 @@ class Examination:
                 failures = failures + 1 if point.problem else 0
                 if (point.memory is not None and point.problem) or failures == _MOST_FAILURES:
                     break  # larger ones need still more
-        self._found.suggested_per_core = best_of(self._found.sweep)
+        # Where none of them fits, a smaller one than all that were tried may have been found.
+        self._found.suggested_per_core = (
+            best_of(self._found.sweep) or self._found.suggested_per_core
+        )
         count = sum(point.estimate is not None for point in self._found.sweep)
         state: LevelState = "refused" if self._found.errors else "passed"
         self._tell("compiler", state, f"{count:,} of these batches fit")

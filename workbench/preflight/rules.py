@@ -137,7 +137,8 @@ def _check_steps(
         return
     fixes = []
     per_core = 1 << max(0, int(math.log2(max(1, facts.num_train // (_FEW_STEPS * chip.cores)))))
-    if per_core * chip.cores < project.recipe.batch_size:
+    # A batch that leaves the tiles empty would be no help: another rule asks for a larger one.
+    if chip.generation.sublanes <= per_core < project.recipe.batch_size / chip.cores:
         fixes = [batch_fix(per_core, chip)]
     count = "one step" if steps == 1 else f"{steps:,} steps"
     yield _problem(
@@ -207,7 +208,7 @@ def wasted(
         key = next((key for key in _WIDTHS if isinstance(params.get(key), int)), "")
         share = cost.multiply_adds / total
         # The last layer's width is the number of classes: nobody can change that.
-        if not key or share < _WORTH_NAMING or _is_end(project, node_id):
+        if not key or share < _WORTH_NAMING or _is_end(project, layers, node_id):
             continue
         width = params[key]
         outputs = math.prod(analysis.shapes[node_id])
@@ -242,10 +243,11 @@ def _check_widths(
         )
 
 
-def _is_end(project: Project, node_id: str) -> bool:
+def _is_end(project: Project, layers: Registry[LayerSpec], node_id: str) -> bool:
     """True where only layers without a width of their own come behind."""
-    behind = project.graph.descendants(node_id)
-    return not any(key in project.graph.nodes[other].params for other in behind for key in _WIDTHS)
+    behind = [project.graph.nodes[other] for other in project.graph.descendants(node_id)]
+    params = {param.key for node in behind for param in layers[node.kind].params}
+    return params.isdisjoint(_WIDTHS)
 
 
 def _check_precision(project: Project) -> Iterator[Problem]:

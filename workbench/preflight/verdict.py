@@ -84,5 +84,5 @@ def _fits(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
     if is_tight(memory):
         words += " That is tight: prefetched batches and validation need some too."
     if suggested:
-        words += f" By the {ESTIMATE_WORDS}, {suggested} trains as fast or faster."
+        words += f" By the {ESTIMATE_WORDS}, {suggested} trains about as fast or faster."
     return words

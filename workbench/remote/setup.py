@@ -227,7 +227,8 @@ def prepare(run: RunFolder, line: Connection, tell: Tell, *, python: str = "") -
         run: A run whose target is another computer.
         line: To that computer.
         tell: As of `Setup`.
-        python: Interpreter there to train with; "" for an environment of ours.
+        python: Interpreter there, where the run's target names none; "" for an environment of
+            ours.
 
     Raises:
         RemoteError: that computer cannot do it, or the line was cut.
@@ -240,7 +241,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell, *, python: str = "") -
         check_all(all_targets()[inner.key].params, inner.params)[0]
     )
     setup = Setup(line, tell)
-    environment = ""
+    python, environment = params["python"] or python, ""
     if python:
         python = _own_python(setup.probe(python), python, line.name)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -40,6 +40,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         cpu: The processor's name.
         flags: What the processor can do, sorted; libraries choose their code by it.
         settings: Environment variables that matter, where they are set.
+        others: The machines that it trained together with, in their order.
     """
 
     versions: dict[str, str]
@@ -47,13 +48,15 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     cpu: str
     flags: list[str]
     settings: dict[str, str] = {}
+    others: list[Machine] = []
 
 
-def this_machine(versions: Mapping[str, str]) -> Machine:
+def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) -> Machine:
     """This process's surroundings.
 
     Args:
         versions: Of the application and its libraries.
+        others: The machines that it trains together with.
     """
     return Machine(
         versions=dict(versions),
@@ -61,12 +64,18 @@ def this_machine(versions: Mapping[str, str]) -> Machine:
         cpu=_cpu_name(),
         flags=sorted(cpu_flags()),
         settings={name: os.environ[name] for name in _SETTINGS if name in os.environ},
+        others=list(others),
     )
 
 
 def differences(then: Machine, now: Machine) -> list[str]:
     """Why figures computed `now` can differ in their last bits from those of `then`."""
-    return [*_version_differences(then, now), *_hardware_differences(then, now)]
+    found = [*_version_differences(then, now), *_hardware_differences(then, now)]
+    if len(then.others) != len(now.others):
+        return [*found, f"{len(now.others) + 1} machines instead of {len(then.others) + 1}"]
+    for number, (old, new) in enumerate(zip(then.others, now.others, strict=True), 2):
+        found += [f"machine {number}: {words}" for words in differences(old, new)]
+    return found
 
 
 def _version_differences(then: Machine, now: Machine) -> Iterator[str]:

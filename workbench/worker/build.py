@@ -12,8 +12,9 @@ import numpy as np
 
 from workbench.core.graph import Graph
 from workbench.core.names import keras_names
-from workbench.core.output_node import ends_in_softmax, find_outputs, tail
+from workbench.core.output_node import ends_in_softmax, find_outputs
 from workbench.core.pipeline_split import pipeline_nodes
+from workbench.core.precision import float32_nodes
 from workbench.core.problems import Problem
 from workbench.core.registry import Registry
 from workbench.core.shapes import Propagation, propagate
@@ -80,7 +81,7 @@ def build_model(
             of Keras's own layers alone, so that it can be exported.
         own_layers: Take our forms of layers where we have one; they are made for processors.
         precision: "float32", or "bfloat16": layers then compute in bfloat16 and keep float32
-            weights. Scores, probabilities and the input pipeline stay in float32.
+            weights. The input pipeline and `core.precision.float32_nodes` stay in float32.
         seed: Makes initial weights and random layers repeatable; sets the random state of
             Python, NumPy and TensorFlow, from which Keras draws.
 
@@ -120,10 +121,7 @@ def _make_layers(
     `is_own` of our faster ones that compute the same.
     """
     names = keras_names(graph)
-    float32 = {
-        *tail(graph, layers, find_outputs(graph)[0]),
-        *pipeline_nodes(graph, layers),
-    }
+    float32 = {*float32_nodes(graph, layers), *pipeline_nodes(graph, layers)}
     made: dict[str, Any] = {}
     for node_id in graph.order:
         spec = layers[graph.nodes[node_id].kind]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.core.project import Project
 from workbench.runs.checkpoint import DataMark
+from workbench.runs.machine import Machine
 from workbench.worker.checkpoint_keeper import Weights
 from workbench.worker.compiled import Connected, connect
 
@@ -24,9 +26,11 @@ class Company:
 
     Attributes:
         leads: It writes the run: events, checkpoints, weights.
+        others: The other machines in their order; the leading one alone knows them.
     """
 
     leads = True
+    others: Sequence[Machine] = ()
 
     def gather(self, *, resume: bool) -> None:
         """Waits until all machines of the training are there, and tells them what to train.

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.names import keras_names
-from workbench.core.output_node import find_outputs, tail
 from workbench.core.params import check_all
 from workbench.core.pipeline_split import pipeline_nodes
+from workbench.core.precision import float32_nodes
 from workbench.core.project import Project
 from workbench.core.project_file import parse_project
 from workbench.core.recipe import TrainingRecipe, recipe_to_plain
@@ -117,10 +117,9 @@ class ProgramContext:
 
     @property
     def float32_names(self) -> tuple[str, ...]:
-        """Names of the layers that make the answer."""
-        names = keras_names(self._graph)
-        output = find_outputs(self._graph)[0]
-        return tuple(names[node_id] for node_id in tail(self._graph, all_layers(), output))
+        """Names of the layers that stay in float32 where the others do not."""
+        names, chosen = keras_names(self._graph), float32_nodes(self._graph, all_layers())
+        return tuple(names[node_id] for node_id in self._graph.order if node_id in chosen)
 
     def check(self) -> None:
         """Builds the network as the program does, and compares it with the project's.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from workbench.core.params import check_all
@@ -20,6 +21,7 @@ from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.runs.checkpoint import DataMark, checkpoint_path
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.machine import Machine
 from workbench.targets import all_targets
 from workbench.targets._cluster import (
     CLUSTER_VARIABLE,
@@ -70,7 +72,11 @@ def company_of(
         )
         return Leader(Cluster(with_ports(addresses)), run, teller, stop, on_hang)
     leader = Leader(local_cluster(addresses), run, teller, stop, on_hang)
-    leader.start_others(project)
+    try:
+        leader.start_others(project)
+    except RunError as error:
+        leader.close(error)  # those that have begun
+        raise
     return leader
 
 
@@ -132,7 +138,7 @@ class Leader(Machines):
                 ) from error
 
     def gather(self, *, resume: bool) -> None:
-        facts: list[Mapping[str, Any]] = [own_facts()]
+        facts: dict[int, Mapping[str, Any]] = {0: own_facts()}
         deadline = time.monotonic() + COME_S
         with self._listening() as listener:
             while missing := [index for index in self._others if index not in self._lines]:
@@ -140,8 +146,9 @@ class Leader(Machines):
                 self._look_after(missing, deadline)
                 with contextlib.suppress(TimeoutError):
                     connection, _ = listener.accept()
-                    facts += self._let_in(connection, missing)
-        self._all_have_bfloat16 = all(fact.get("has_bfloat16") is True for fact in facts)
+                    facts |= self._let_in(connection, missing)
+        self._all_have_bfloat16 = all(fact.get("has_bfloat16") is True for fact in facts.values())
+        self.others = [msgspec.convert(facts[i].get("machine"), Machine) for i in self._others]
         for line in self._lines.values():
             self._tell_task(line, resume=resume)
 
@@ -179,8 +186,10 @@ class Leader(Machines):
                 fix="Start it with `workbench join`, and the training again.",
             )
 
-    def _let_in(self, connection: socket.socket, missing: list[int]) -> list[Mapping[str, Any]]:
-        """The facts of a machine that has come; nothing of anybody else."""
+    def _let_in(
+        self, connection: socket.socket, missing: list[int]
+    ) -> dict[int, Mapping[str, Any]]:
+        """Number and facts of a machine that has come; nothing of anybody else."""
         index = -1
 
         def ended() -> None:
@@ -195,11 +204,11 @@ class Leader(Machines):
         number = said.get("index")
         if number not in missing or said.get("key") != self._cluster.key:
             line.close()
-            return []
+            return {}
         index = int(number)
         self._lines[index] = line
         self._check_versions(index, said.get("versions"))
-        return [said]
+        return {index: said}
 
     def _check_versions(self, index: int, theirs: Any) -> None:
         ours = own_facts()["versions"]

@@ -19,6 +19,11 @@ import msgspec
 _MAX_HEAD = 1 << 20
 _MAX_BYTES = 1 << 40
 
+_SILENT_S = 60
+"""After so long without an answer of the other computer, a line is cut."""
+
+_ASK_S = 15
+
 
 class LineCutError(ConnectionError):
     """The other end is gone."""
@@ -58,8 +63,7 @@ class Line:
         on_end: Callable[[], None] = lambda: None,
     ) -> None:
         connection.settimeout(None)
-        with contextlib.suppress(OSError):  # a cut network is noticed in the end
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        _notice_silence(connection)
         self._connection = connection
         self._on_word = on_word
         self._on_end = on_end
@@ -110,10 +114,30 @@ class Line:
                 while message := _next(file):
                     if not self._on_word(message):
                         self._messages.put(message)
-        except (OSError, ValueError, msgspec.DecodeError):
+        except (OSError, ValueError, RecursionError, msgspec.DecodeError):
             pass  # as good as gone
-        self._messages.put(None)
-        self._on_end()
+        finally:  # whatever has ended it: who waits for a message must not do so for ever
+            self._messages.put(None)
+            self._on_end()
+
+
+def _notice_silence(connection: socket.socket) -> None:
+    """Lets a line end whose other end has become silent: by itself that takes two hours, or for
+    ever where something is still to be sent.
+    """
+    tcp = socket.IPPROTO_TCP
+    settings = [
+        (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+        (tcp, "TCP_KEEPIDLE", _ASK_S),
+        (tcp, "TCP_KEEPALIVE", _ASK_S),  # its name on macOS
+        (tcp, "TCP_KEEPINTVL", _ASK_S),
+        (tcp, "TCP_KEEPCNT", _SILENT_S // _ASK_S),
+        (tcp, "TCP_USER_TIMEOUT", 1000 * _SILENT_S),  # Linux: also of what is being sent
+    ]
+    for level, name, value in settings:
+        if hasattr(socket, name):
+            with contextlib.suppress(OSError):  # each system knows some of them
+                connection.setsockopt(level, getattr(socket, name), value)
 
 
 def _next(file: Any) -> Message | None:

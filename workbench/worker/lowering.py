@@ -22,7 +22,6 @@ from workbench.core.checks import Analysis, DatasetFacts, analyse
 from workbench.core.graph import Graph
 from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
-from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, marked
 from workbench.runs.memory import memory_limit
@@ -165,12 +164,7 @@ def pictures_dtype(built: BuiltModel, recipe: TrainingRecipe) -> str:
 def _checked(project: Project, num_classes: int) -> Analysis:
     facts = DatasetFacts(None, num_classes, "the data set") if num_classes else None
     analysis = analyse(project.graph, all_layers(), recipe=project.recipe, dataset=facts)
-    if analysis.errors:
-        raise GraphError(
-            " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
-            where="the network",
-            fix="The design view and `workbench check` show each problem with its fixes.",
-        )
+    analysis.refuse_errors()
     return analysis
 
 

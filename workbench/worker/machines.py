@@ -25,6 +25,7 @@ import msgspec
 from workbench.core.project import Project
 from workbench.errors import RemoteError, WorkbenchError
 from workbench.runs.checkpoint import DataMark
+from workbench.runs.machine import this_machine
 from workbench.targets._cluster import CLUSTER_VARIABLE, Address, Cluster
 from workbench.targets.this_computer import computes_bfloat16
 from workbench.worker.company import Company
@@ -193,7 +194,9 @@ def _lost(what: str, where: str, received: str) -> RemoteError:
 
 def own_facts() -> dict[str, Any]:
     """What the others must know of this machine."""
-    return {"has_bfloat16": computes_bfloat16(), "versions": versions()}
+    ours = versions()
+    machine = msgspec.to_builtins(this_machine(ours))
+    return {"has_bfloat16": computes_bfloat16(), "versions": ours, "machine": machine}
 
 
 def socket_address(address: Address) -> tuple[str, int]:

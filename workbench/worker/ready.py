@@ -16,7 +16,6 @@ from workbench.core.project_file import graph_to_plain
 from workbench.core.replica_checks import check_split
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.core.target_text import target_text
-from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import DataReady, RunStarted
@@ -109,7 +108,7 @@ class Preparation:
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
         compiled, sizes, replicas = self._compile(engine, data, mark)
-        facts = Facts(compiled.plan, this_machine(versions()), mark)
+        facts = Facts(compiled.plan, this_machine(versions(), self._company.others), mark)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
             reasons += self._moved()
@@ -228,12 +227,7 @@ def checked_input_shape(project: Project) -> Shape:
     """
     graph = project.graph
     analysis = analyse(graph, all_layers(), recipe=project.recipe)
-    if analysis.errors:
-        raise GraphError(
-            " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
-            where="the network",
-            fix="The design view and `workbench check` show each problem with its fixes.",
-        )
+    analysis.refuse_errors()
     return next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
 
 

@@ -89,7 +89,7 @@ def test_levels_fill_in_and_the_report_stays(page, asked):
     )
     assert not page.is_looking
     assert page.report.verdict.text() == "It fits."
-    assert page.report.memory_words.text() == "Needs 1.86 of the 14.90 GiB that each core has"
+    assert page.report.memory_words.text() == "Needs 1.86 of 14.90 GiB that each core has"
     assert "301,000 images/s" in page.report.estimate.text()
     assert "compiler estimate" in page.report.estimate.text()
     assert page.report.buffer_facts.facts() == {"activations of conv2d_2": "1.0 GB"}
@@ -108,20 +108,35 @@ def test_a_batch_that_fits_is_proposed_and_taken(page, asked, cifar):
     assert document.project.recipe.batch_size == before
 
 
-def test_a_fix_of_the_recipe_is_a_button_and_another_is_told(page, asked, cifar):
+def test_what_can_be_applied_is_a_button_and_another_fix_is_told(page, asked, cifar):
+    document = cifar.context.document
+    node = next(node for node in document.graph.nodes.values() if node.kind == "conv2d")
+    filters = node.params["filters"]
     problem = ReportProblem(
-        node="conv2d_2", severity="warning", title="Narrow", message="It is narrow.",
+        node=node.id, severity="warning", title="Narrow", message="It is narrow.",
         fixes=[
             ReportFix(key="bf16", title="Use bfloat16", recipe={"precision": "bfloat16"}),
-            ReportFix(key="widen", title="Set filters to 64"),
+            ReportFix(key="widen", title="Set filters to 77", params={"filters": 77}),
+            ReportFix(key="move_away", title="Move it away"),
         ],
     )  # fmt: skip
     asked.answer(PreflightDone(id=1, report=report(problems=[problem])))
     (shown,) = page.report.problems._problems
-    assert [fix.title for fix in shown.fixes] == ["Use bfloat16"]
-    assert shown.message == "It is narrow. Set filters to 64."
-    page.report.problems.fix_chosen.emit(shown.fixes[0])
-    assert cifar.context.document.project.recipe.precision == "bfloat16"
+    assert [fix.title for fix in shown.fixes] == ["Use bfloat16", "Set filters to 77"]
+    assert shown.message == "It is narrow. Move it away."
+    for fix in shown.fixes:
+        page.report.problems.fix_chosen.emit(fix)
+    assert document.project.recipe.precision == "bfloat16"
+    assert document.graph.nodes[node.id].params["filters"] == 77
+    document.undo_stack.undo()
+    assert document.graph.nodes[node.id].params["filters"] == filters
+
+
+def test_a_batch_that_does_not_divide_is_not_taken_for_other_cores(page, asked):
+    asked.answer(
+        PreflightDone(id=1, report=report(per_core_batch=1, global_batch=15, suggested_batch=64))
+    )
+    assert page.use.text() == "Use batch 8 × 8 = 64"
 
 
 def test_a_sweep_is_drawn_as_it_comes(page, asked):

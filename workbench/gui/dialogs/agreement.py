@@ -16,7 +16,6 @@ from workbench.core.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.context import WindowContext
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.saved_places import saved_choices
 from workbench.gui.target_choices import target_choices
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
@@ -24,6 +23,7 @@ from workbench.gui.widgets.combo import ElidedComboBox
 from workbench.gui.widgets.dialog_head import DialogHead
 from workbench.gui.widgets.labels import plain_label, set_role
 from workbench.gui.widgets.wait_label import WaitLabel
+from workbench.remote.saved_places import saved_choices
 from workbench.runs.agreement import Agreement, agreement_of, history_of, train_pair
 from workbench.runs.environment import refuse_unready
 from workbench.targets import target_label

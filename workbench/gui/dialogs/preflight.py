@@ -35,6 +35,7 @@ from workbench.protocol.messages import (
 from workbench.protocol.preflight import PreflightReport
 from workbench.protocol.wire import error_from_parts
 from workbench.targets import tpu_choices
+from workbench.targets._tpu_chips import chip_choice
 
 SIZE = QSize(720, 760)
 _EXPLANATION = (
@@ -50,7 +51,7 @@ class PreflightDialog(QDialog):
 
     Signals:
         chosen: Recipe values, when a proposed batch shall be used.
-        fix_chosen: A `core.problems.Fix` of the recipe.
+        fix_chosen: A `core.problems.Fix` of the recipe or the network.
         problem_chosen: A `core.problems.Problem` to be shown on the canvas.
         compiler_asked: The optional compiler shall be installed.
         help_asked: Key of a help page.
@@ -76,7 +77,7 @@ class PreflightDialog(QDialog):
         self.size_box.setAccessibleName("Size of the TPU")
         self.check = button("Check", role="primary")
         self.sweep = button("Try batch sizes")
-        self.report = PreflightReportView(context.theme)
+        self.report = PreflightReportView(context.theme, lambda: context.document.graph)
         self.status = WaitLabel()
         self.use = button("", role="primary")
         self.compiler = button("Install Google's compiler…", role="link")
@@ -192,9 +193,9 @@ class PreflightDialog(QDialog):
         batch = self._context.document.project.recipe.batch_size
         self._suggested = report.suggested_batch if report.suggested_batch != batch else 0
         if self._suggested:
-            replicas = max(1, report.global_batch // max(1, report.per_core_batch))
-            each = count(self._suggested // replicas)
-            self.use.setText(f"Use batch {each} × {count(replicas)} = {count(self._suggested)}")
+            cores = chip_choice(report.tpu).cores
+            each = count(self._suggested // cores)
+            self.use.setText(f"Use batch {each} × {count(cores)} = {count(self._suggested)}")
         self._show_buttons()
 
     def _show_buttons(self) -> None:

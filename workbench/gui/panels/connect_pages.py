@@ -12,7 +12,6 @@ from workbench.client.host_jobs import FoundHost
 from workbench.core.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.gui.panels.log_panel import fixed_font
-from workbench.gui.saved_places import INNER_TARGETS, choice_at
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import FactRows
 from workbench.gui.widgets.combo import ElidedComboBox
@@ -23,6 +22,7 @@ from workbench.remote.gcloud import NO_FIRST_CHECK
 from workbench.remote.host_keys import HostKey
 from workbench.remote.hosts import find_host
 from workbench.remote.place import Place
+from workbench.remote.saved_places import INNER_TARGETS, choice_at
 from workbench.remote.setup import needed_bytes
 from workbench.targets import all_targets
 

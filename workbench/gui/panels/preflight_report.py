@@ -4,13 +4,14 @@ batches, and what speaks against it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.core.problems import Fix, Problem
+from workbench.core.graph import Graph
+from workbench.core.problems import Problem
 from workbench.gui.plots.finder_plot import BatchSizePlot, BatchSizePoint
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.cards import FactRows
@@ -18,6 +19,8 @@ from workbench.gui.widgets.fold import Fold
 from workbench.gui.widgets.labels import Role, plain_label, set_role
 from workbench.gui.widgets.numbers import bytes_text, count
 from workbench.gui.widgets.problem_list import ProblemList
+from workbench.preflight.reported import fixes_of
+from workbench.preflight.verdict import memory_words
 from workbench.protocol.messages import PreflightStage
 from workbench.protocol.preflight import (
     ESTIMATE_WORDS,
@@ -32,6 +35,7 @@ from workbench.protocol.preflight import (
     ReportProblem,
     SweepPoint,
 )
+from workbench.targets._tpu_chips import chip_choice
 
 _TITLES: dict[Level, str] = {
     "rules": "Rules",
@@ -49,7 +53,6 @@ _STATES: dict[LevelState, tuple[str, Role]] = {
 
 _BOUND = {"compute": "its computing", "memory": "its memory"}
 _BAR_PX = 12
-_GIB = 1 << 30
 
 
 class LevelRows(QWidget):
@@ -99,7 +102,7 @@ class MemoryBar(QWidget):
     def set_memory(self, memory: Memory, *, is_tight: bool) -> None:
         """Shows this much of that."""
         self._memory, self._is_tight = memory, is_tight
-        self.setAccessibleName(memory_words(memory))
+        self.setAccessibleName(needs_words(memory))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -126,6 +129,10 @@ class MemoryBar(QWidget):
 class PreflightReportView(QWidget):
     """Fills while levels and batches come in, then shows the whole report.
 
+    Args:
+        theme: Colours.
+        graph: Gives the network as it is now, which fixes are for.
+
     Signals:
         fix_chosen: A `core.problems.Fix`.
         problem_chosen: A `core.problems.Problem` whose node shall be shown.
@@ -134,8 +141,9 @@ class PreflightReportView(QWidget):
     fix_chosen = Signal(object)
     problem_chosen = Signal(object)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, graph: Callable[[], Graph]) -> None:
         super().__init__()
+        self._graph = graph
         self.verdict = plain_label(role="strong", wrap=True)
         self.levels = LevelRows()
         self.memory_words = plain_label(role="text", wrap=True)
@@ -183,7 +191,7 @@ class PreflightReportView(QWidget):
         if stage.largest:
             self._show_buffers(stage.largest)
         if stage.problems:
-            self.problems.set_problems([as_problem(problem) for problem in stage.problems])
+            self._show_problems(stage.problems)
 
     def add_point(self, point: SweepPoint) -> None:
         """One more batch of the sweep."""
@@ -197,10 +205,13 @@ class PreflightReportView(QWidget):
         set_role(self.verdict, "bad" if not report.ok or has_errors else "good")
         self._show_memory(report.memory, is_tight=report.is_tight)
         self._show_estimate(report.estimate)
-        replicas = max(1, report.global_batch // max(1, report.per_core_batch))
-        self._show_sweep(report.sweep, report.suggested_batch // replicas)
+        self._show_sweep(report.sweep, report.suggested_batch // chip_choice(report.tpu).cores)
         self._show_buffers(report.largest)
-        self.problems.set_problems([as_problem(problem) for problem in report.problems])
+        self._show_problems(report.problems)
+
+    def _show_problems(self, problems: Sequence[ReportProblem]) -> None:
+        graph = self._graph()
+        self.problems.set_problems([as_problem(problem, graph) for problem in problems])
 
     def _show_memory(self, memory: Memory | None, *, is_tight: bool) -> None:
         self.memory.setVisible(memory is not None)
@@ -208,7 +219,7 @@ class PreflightReportView(QWidget):
         if memory is not None:
             self.memory.set_memory(memory, is_tight=is_tight)
             tight = ": tight, prefetched batches and validation need room too" if is_tight else ""
-            self.memory_words.setText(memory_words(memory) + tight)
+            self.memory_words.setText(needs_words(memory) + tight)
 
     def _show_estimate(self, estimate: Estimate | None) -> None:
         self.estimate.setVisible(estimate is not None)
@@ -225,10 +236,9 @@ class PreflightReportView(QWidget):
         self.buffer_facts.set_facts((each.words, bytes_text(each.bytes)) for each in buffers)
 
 
-def memory_words(memory: Memory) -> str:
-    """What is needed of what there is."""
-    needs, has = memory.needs_bytes / _GIB, memory.has_bytes / _GIB
-    return f"Needs {needs:.2f} of the {has:.2f} GiB that each core has"
+def needs_words(memory: Memory) -> str:
+    """What is needed of what there is, in the verdict's units."""
+    return f"Needs {memory_words(memory)} that each core has"
 
 
 def estimate_words(estimate: Estimate) -> str:
@@ -239,20 +249,17 @@ def estimate_words(estimate: Estimate) -> str:
     )
 
 
-def as_problem(problem: ReportProblem) -> Problem:
-    """The same, as the list of problems takes it: what changes the recipe is a button, what
-    changes the network is told in words.
+def as_problem(problem: ReportProblem, graph: Graph) -> Problem:
+    """The same, as the list of problems takes it: what can be applied to the network as it is
+    now is a button, the rest is told in words.
     """
-    buttons = tuple(
-        Fix(key=fix.key, title=fix.title, apply=lambda graph: graph, recipe=fix.recipe)
-        for fix in problem.fixes
-        if fix.recipe
-    )
-    told = [f"{fix.title}." for fix in problem.fixes if not fix.recipe]
+    buttons = fixes_of(problem, graph)
+    keys = {fix.key for fix in buttons}
+    told = [f"{fix.title}." for fix in problem.fixes if fix.key not in keys]
     return Problem(
         title=problem.title,
         message=" ".join([problem.message, *told]),
-        node=problem.node,
+        node=problem.node if problem.node in graph.nodes else None,
         severity=problem.severity,
         fixes=buttons,
     )
