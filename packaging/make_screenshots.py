@@ -1,15 +1,16 @@
 """Takes pictures of every view in light and dark, with a real training behind them.
 
-Started by packaging/screenshots.sh FOLDER.
+Started by packaging/screenshots.sh [FOLDER [PART...]]; a part is a method of Photographer.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +20,19 @@ from PySide6.QtWidgets import QApplication
 SIZE = QSize(1440, 900)
 
 
-def main(folder: Path) -> None:
-    """Trains the bundled network once, then photographs."""
-    os.environ["WORKBENCH_HOME"] = tempfile.mkdtemp(prefix="workbench-shots-")
-    from workbench.app import close_context, make_context, make_window  # noqa: PLC0415
-    from workbench.runs.home import data_home  # noqa: PLC0415
+PARTS = ("welcome", "train", "views", "runs", "finders", "places", "far")
 
+
+def main(folder: Path, parts: Sequence[str] = PARTS) -> None:
+    """Photographs; the first parts train the bundled network, and the others look at it."""
+    from workbench.app import close_context, make_context, make_window  # noqa: PLC0415
+    from workbench.runs.home import cache_home, data_home  # noqa: PLC0415
+
+    compiler = cache_home() / "compiler"
+    os.environ["WORKBENCH_HOME"] = tempfile.mkdtemp(prefix="workbench-shots-")
+    if compiler.is_dir():  # 1 GB: looked at where it is
+        cache_home().mkdir(parents=True)
+        (cache_home() / "compiler").symlink_to(compiler)
     folder.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     context = make_context(data_home(), app)
@@ -34,11 +42,8 @@ def main(folder: Path) -> None:
     window.show()
     context.library.open()
     photographer = Photographer(window, folder)
-    photographer.welcome()
-    photographer.train()
-    photographer.views()
-    photographer.runs()
-    photographer.finders()
+    for part in parts:
+        getattr(photographer, part)()
     window.hide()
     close_context(context)
 
@@ -173,6 +178,103 @@ class Photographer:
             self._parts(name, dialog)
             dialog.reject()
 
+    def places(self) -> None:
+        """Where to train: the menu, preflight, agreement, several replicas."""
+        from workbench.core.project import Choice  # noqa: PLC0415
+        from workbench.preflight.compiler_environment import CompilerEnvironment  # noqa: PLC0415
+        from workbench.templates import find_template  # noqa: PLC0415
+
+        window, document = self._window, self._window.context.document
+        document.new(find_template("fashion_convnet").project)
+        view = window.show_view("train")
+        os.environ["COLAB_TPU_ADDR"] = "10.0.0.2:8470"
+        menu = window.top.targets
+        menu.aboutToShow.emit()
+        self._parts("target_menu", menu)
+        del os.environ["COLAB_TPU_ADDR"]
+        document.set_recipe(batch_size=1_024)
+        document.set_target(Choice("virtual", {"replicas": 8}))
+        view.recipe.ensurePolished()
+        pause(1_000)
+        self._both("replicas")
+        document.set_target(Choice("tpu", {"address": "local"}))
+        pause(1_500)
+        self._both("no_tpu")
+        document.set_target(Choice("this_computer"))
+        document.new(find_template("cifar10_convnet").project)
+        window.show_view("design")
+        window.places.ask("preflight")
+        preflight = window.places.dialogs["preflight"]
+        wait(lambda: not preflight.is_looking, 900)
+        self._parts("preflight", preflight)
+        if CompilerEnvironment().is_installed():
+            preflight.start(sweep=True)
+            wait(lambda: not preflight.is_looking, 1_800)
+            self._parts("preflight_sweep", preflight)
+        preflight.reject()
+        document.new(find_template("fashion_convnet").project)
+        window.places.ask("agreement")
+        agreement = window.places.dialogs["agreement"]
+        self._parts("agreement_asked", agreement)
+        agreement.steps.setValue(20)
+        agreement.start.click()
+        wait(agreement.words.text, 900)
+        self._parts("agreement", agreement)
+        agreement.reject()
+
+    def far(self) -> None:
+        """Another computer: connecting it, training there, the line lost."""
+        from tests.sshd import Sshd, why_not  # noqa: PLC0415
+        from workbench.templates import find_template  # noqa: PLC0415
+
+        if reason := why_not():
+            print(f"Not photographed: another computer ({reason}).", file=sys.stderr)
+            return
+        window, document = self._window, self._window.context.document
+        document.new(find_template("fashion_convnet").project)
+        document.set_recipe(epochs=400, batch_size=250, steps_per_epoch=8)
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="workbench-far-"))
+            server = stack.enter_context(Sshd(Path(folder) / "sshd"))
+            self._connect(server)
+            library, before = window.context.library, window.context.library.current
+            window.show_view("train")
+            window.top.train.click()
+            wait(lambda: library.current is not before, 60)
+            self._both("remote_setting_up")
+            wait(lambda: len(library.current.history.epochs) > 5, 300)
+            self._both("remote")
+            server.stop()
+            wait(lambda: library.current.outcome.kind == "silent", 120)
+            pause(6_000)
+            self._both("line_lost")
+            server.start()
+            wait(lambda: library.current.outcome.kind == "running", 120)
+            library.stop()
+            wait(lambda: library.current.is_over, 120)
+            self._both("remote_stopped")
+
+    def _connect(self, server) -> None:  # noqa: ANN001 - imported late
+        """Goes through the pages of the dialog."""
+        from workbench.gui.widgets.fold import Fold  # noqa: PLC0415
+
+        self._window.places.ask("connect")
+        dialog = self._window.places.dialogs["connect"]
+        self._parts("connect_empty", dialog)
+        page = dialog.address
+        page.address.setText(f"{server.user}@{server.address}:{server.port}")
+        page.key_file.setText(str(server.key_file))
+        page.python.setText(sys.executable)
+        for fold in page.findChildren(Fold):
+            fold.head.setChecked(True)
+        self._parts("connect_address", dialog)
+        for name in ("identity", "found"):
+            dialog.next.click()
+            wait(lambda name=name: dialog.pages.currentWidget() is getattr(dialog, name), 60)
+            wait(dialog.next.isEnabled, 60)
+            self._parts(f"connect_{name}", dialog)
+        dialog.next.click()
+
     def _parts(self, name: str, part) -> None:  # noqa: ANN001 - any widget
         """A dialog or a popup alone."""
         for mode in ("light", "dark"):
@@ -206,4 +308,4 @@ def pause(milliseconds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:] or PARTS)

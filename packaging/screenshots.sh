@@ -7,4 +7,4 @@ make_venv requirements-dev.lock
 # shellcheck disable=SC2046 # package names have no spaces
 install_missing $(missing_window_packages)
 cd "$project"
-QT_QPA_PLATFORM=offscreen PYTHONPATH=. exec "$venv/bin/python" packaging/make_screenshots.py "${1:-packaging/screenshots}"
+QT_QPA_PLATFORM=offscreen PYTHONPATH=. exec "$venv/bin/python" packaging/make_screenshots.py "${1:-packaging/screenshots}" "${@:2}"

@@ -36,6 +36,10 @@ class Sshd:
     Args:
         folder: Its own, for keys, configuration and the home folder of who logs in.
         address: Where it listens.
+
+    Attributes:
+        prefix: Words before the program, of a command that runs it.
+        variables: Of whoever logs in.
     """
 
     def __init__(self, folder: Path, *, address="127.0.0.1", python_folder=None):
@@ -52,6 +56,11 @@ class Sshd:
         shutil.copy(self.key_file.with_suffix(".pub"), folder / "authorized_keys")
         self.port = _free_port(address)
         self._child = None
+        self.prefix = ()
+        self.variables = {
+            "HOME": str(self.home),
+            "PATH": f"{self.python_folder}:{os.environ['PATH']}",
+        }
 
     def new_host_key(self):
         """Another identity, as a computer that was made anew has."""
@@ -72,7 +81,9 @@ class Sshd:
         config.write_text(self._config())
         with (self.folder / "sshd.log").open("ab") as log:
             self._child = subprocess.Popen(
-                [PROGRAM, "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=log
+                [*self.prefix, PROGRAM, "-D", "-e", "-f", str(config)],
+                stdin=subprocess.DEVNULL,
+                stderr=log,
             )
         deadline = time.monotonic() + _START_S
         while not _listens(self.address, self.port):
@@ -105,7 +116,7 @@ class Sshd:
         self.stop()
 
     def _config(self):
-        path = f"{self.python_folder}:{os.environ['PATH']}"
+        words = " ".join(f"{name}={value}" for name, value in self.variables.items())
         return "\n".join(
             [
                 f"ListenAddress {self.address}",
@@ -121,7 +132,7 @@ class Sshd:
                 "LogLevel VERBOSE",
                 f"AllowUsers {self.user}",
                 # A home folder of its own; the shell reads the command as a login shell does.
-                f'ForceCommand exec env HOME={self.home} PATH={path} sh -c "$SSH_ORIGINAL_COMMAND"',
+                f'ForceCommand exec env {words} sh -c "$SSH_ORIGINAL_COMMAND"',
                 "",
             ]
         )

@@ -9,6 +9,8 @@ import pytest
 from workbench.cli import main
 from workbench.core.project import Choice
 from workbench.core.target_text import parse_target
+from workbench.remote import hosts
+from workbench.remote.place import Place
 from workbench.runs import doctor
 from workbench.runs.doctor import Finding, examine, offered_targets
 from workbench.runs.home import runs_home
@@ -119,6 +121,14 @@ def test_targets_offers_what_the_environment_names(capsys, monkeypatch):
     assert main(["targets"]) == 0
     assert "COLAB_TPU_ADDR names" in " ".join(capsys.readouterr().out.split())
     assert len(list(offered_targets({}))) == len(lines) - 2
+
+
+def test_targets_offers_the_computers_that_were_connected_before(capsys):
+    hosts.save_host(Place(host="tpu-vm", user="me"), environment="tpu", words="v5e", seen=1.0)
+    assert main(["targets", "--json"]) == 0
+    (saved,) = [line for line in _lines(capsys) if line["text"] == "ssh:me@tpu-vm/tpu:local"]
+    assert (saved["is_remote"], saved["is_ready"]) == (True, True)
+    assert saved["found_by"] == "connected before: v5e"
 
 
 @pytest.mark.parametrize("target", ["tpu:local", "gpu", "tpu:mine", "tpu:grpc://127.0.0.1:PORT"])

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from workbench.cli import main
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import follow
 from workbench.client import run_jobs
@@ -16,6 +17,7 @@ from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.stop_ladder import end_trainer
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.runs.control import courier_wish_of
+from workbench.runs.first_run import end_hard
 from workbench.runs.index import list_runs
 from workbench.runs.link import Link, Remote, write_link, write_remote
 
@@ -36,6 +38,13 @@ def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, 
         assert courier_wish_of(brought.folder) == wish
         innocent.communicate(b"\n", timeout=60)
     assert innocent.returncode == 0
+
+
+def test_the_first_run_kills_the_trainer_elsewhere_and_not_its_courier(brought):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as courier:
+        end_hard(brought.folder, courier.pid)
+        courier.communicate(b"\n", timeout=60)
+    assert (courier.returncode, courier_wish_of(brought.folder)) == (0, "kill")
 
 
 def test_without_a_courier_nothing_can_be_ended_elsewhere(brought):
@@ -64,6 +73,15 @@ def test_who_was_refused_is_left_to_a_person(brought, monkeypatch):
     write_link(brought.folder, Link(state="refused", host="box"))
     monkeypatch.setattr(run_jobs, "reattach", pytest.fail)
     assert AwayRuns().attach(list_runs(brought.path.parent)) is None
+
+
+def test_stopping_a_run_that_nobody_is_connected_to_connects_to_it(brought, monkeypatch, capsys):
+    brought.end()
+    started = []
+    monkeypatch.setattr("workbench.cli.stop.reattach", lambda run: started.append(run.path))
+    assert main(["stop", str(brought.path)]) == 0
+    assert (started, courier_wish_of(brought.folder)) == ([brought.path], "stop")
+    assert "connecting" in capsys.readouterr().err
 
 
 def test_a_follower_names_the_folder_that_is_here(brought):

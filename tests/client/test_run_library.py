@@ -152,6 +152,12 @@ def test_a_trainer_is_ended_only_while_its_lock_is_held(written, is_hard):
     run.end()
     process = sleeper(run.folder)
     try:
+        # The number of an earlier trainer is an innocent process here, and the lock is held.
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+            error = stop_ladder.end_trainer(run.folder, other.pid, is_hard=is_hard)
+            assert "Another trainer" in error.what
+            other.communicate(b"\n", timeout=60)
+        assert other.returncode == 0
         assert stop_ladder.end_trainer(run.folder, process.pid, is_hard=is_hard) is None
         wanted = signal.SIGKILL if is_hard else signal.SIGTERM
         assert process.wait(10) == -wanted

@@ -94,6 +94,13 @@ TEXTS = [
         ),
         "unsupported_operation", "ImageProjectiveTransformV3 of this network (at rotate/Image)",
     ),
+    (
+        (
+            "NotFoundError: {{function_node __inference_x_1}} could not find registered transfer "
+            "manager for platform Host -- check target linkage [Op:__inference_compute_4121]"
+        ),
+        "no_processor_xla", "cannot compile for the processor",
+    ),
     ("InvalidArgumentError: shape must be a compile-time constant", "dynamic_shape", "only known"),
     ("Dynamic concatenation is not supported yet", "dynamic_shape", "only known"),
     (

@@ -31,7 +31,7 @@ from workbench.runs.event_log import read_all
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.outcome import outcome_of
-from workbench.runs.start import reattach, start_trainer
+from workbench.runs.start import start_trainer
 from workbench.templates import find_template
 
 pytestmark = pytest.mark.worker
@@ -105,8 +105,12 @@ def test_trained_there_cut_killed_paused_resumed_and_classified_here(sshd, tmp_p
     remote.wait_for(lambda: read_link(remote.run).state == "attached")
     remote.kill_courier()
     assert outcome_of(remote.run).kind == "away"
-    reattach(remote.run)
-    ask_to_pause(remote.run)
+    words = [sys.executable, "-m", "workbench", "attach", str(remote.run.path), "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as attached:
+        first = json.loads(attached.stdout.readline())
+        assert first["seq"] > 1  # what was told before is not told again
+        ask_to_pause(remote.run)
+        assert [json.loads(line) for line in attached.stdout][-1]["outcome"] == "stopped"
     remote.wait_for(lambda: not remote.run.is_alive())
     assert outcome_of(remote.run).kind == "paused"
     remote.check_same_logs()
@@ -122,6 +126,11 @@ def test_trained_there_cut_killed_paused_resumed_and_classified_here(sshd, tmp_p
     assert remote.run.weights_path.read_bytes() == (remote.there / "weights.npz").read_bytes()
     assert len(list((remote.home / "parcels").iterdir())) == 1
 
+    remote.run.weights_path.unlink()
+    remote.run.card_path.unlink()
+    fetched = workbench("fetch", str(remote.run.path), "--json")
+    assert json.loads(fetched.stdout)["has_model"], fetched.stderr
+    assert remote.run.weights_path.read_bytes() == (remote.there / "weights.npz").read_bytes()
     picture = tmp_path / "picture.png"
     Image.fromarray(np.full((28, 28), 90, np.uint8)).save(picture)
     done = workbench("classify", str(remote.run.path), str(picture), "--json")
@@ -150,7 +159,9 @@ def test_a_computer_that_went_away_is_left_and_the_run_goes_on_here(sshd):  # no
          "--target", "this_computer", "--json"],
         stdout=subprocess.PIPE, text=True,
     ) as resumed:  # fmt: skip
-        started = next(e for line in resumed.stdout if (e := json.loads(line))["event"] == "run_started")
+        started = next(
+            e for line in resumed.stdout if (e := json.loads(line))["event"] == "run_started"
+        )
         assert started["resumed_at_step"] == step
         assert any("ssh" in reason for reason in started["bit_exact"])
         assert (started["on"], started["target"]) == ("", "this_computer")

@@ -1,6 +1,9 @@
 """The menu of places to train on, and the button that opens it."""
 
+import pytest
+
 from workbench.core.project import Choice
+from workbench.gui import run_flow
 from workbench.gui.target_menu import TargetMenu
 from workbench.targets import all_targets, target_label
 
@@ -55,3 +58,62 @@ def test_an_unknown_place_is_told_by_its_key(window):
     assert "abacus (unknown)" in window.top.target.text()
     assert target_label(Choice("abacus")) == "abacus (unknown)"
     assert not [action for action in rows(window.top.targets).values() if action.isChecked()]
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """What is chosen of a box, and what the boxes said."""
+    said = []
+    monkeypatch.setattr(
+        run_flow,
+        "ask_choice",
+        lambda _parent, *words, **_kw: said.append(words) or len(words[2]) - 1,
+    )
+    return said
+
+
+def test_a_place_that_is_not_ready_is_told_when_it_is_chosen(cifar, qtbot):
+    cifar.top.targets.chosen.emit(Choice("tpu", {"address": "local", "zone": "", "project": ""}))
+    qtbot.waitUntil(lambda: cifar.check.problem is not None)
+    assert "no TPU in this computer" in cifar.top.train.toolTip()
+    assert "no TPU in this computer" in cifar.top.target.toolTip()
+    assert "preflight" in cifar.status.currentMessage()
+    cifar.context.document.undo_stack.undo()
+    assert cifar.check.problem is None
+    assert "no TPU" not in cifar.top.target.toolTip()
+
+
+def test_training_where_it_cannot_be_starts_nothing_and_offers_a_way(cifar, qtbot, answers):
+    library = cifar.context.library
+    cifar.context.document.set_target(Choice("tpu", {"address": "local"}))
+    cifar.runs.start()
+    qtbot.waitUntil(lambda: bool(answers))
+    what, more, choices = answers[0]
+    assert "no TPU" in what
+    assert "tpu:local" in more
+    assert choices[0].startswith("Connect")
+    assert not library.is_starting
+    assert not cifar.runs.is_running
+    assert not list(library.home.glob("*/request.json"))
+
+
+def test_a_tpu_vm_named_to_the_environment_is_connected_first(cifar, monkeypatch):
+    monkeypatch.setenv("TPU_NAME", "my-tpu")
+    monkeypatch.setenv("CLOUDSDK_COMPUTE_ZONE", "us-central1-a")
+    shown = rows(cifar.top.targets)
+    (text,) = [text for text in shown if "TPU_NAME" in text]
+    shown[text].trigger()
+    dialog = cifar.places.dialogs["connect"]
+    assert (dialog.address.name.text(), dialog.address.zone.text()) == ("my-tpu", "us-central1-a")
+    assert dialog.address.cloud.is_open
+    assert dialog.address.ask.isEnabled()
+    assert cifar.context.document.project.target.key == "this_computer"
+    cifar.places.close()
+
+
+def test_the_dialogs_lead_to_their_pages(cifar):
+    cifar.places.ask("connect")
+    cifar.places.dialogs["connect"].head.learn.click()
+    assert "Training on another computer" in cifar.help._viewer.page.toPlainText()
+    cifar.help._viewer.close()
+    cifar.places.close()

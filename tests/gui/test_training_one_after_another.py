@@ -48,9 +48,11 @@ def _listed(qtbot, context):
     qtbot.waitUntil(lambda: current is None or current.outcome is not None)
 
 
-def test_while_nothing_trains_there_is_one_button(window, cifar, begun):
+def test_while_nothing_trains_there_is_one_button(qtbot, window, cifar, begun):
     assert not window.top.next.isVisible()
     window.runs.start()
+    window.runs.start()  # a second press while the place is asked starts nothing
+    qtbot.waitUntil(lambda: not window.runs.is_running)
     assert [kw["wait"] for _, kw in begun] == [False]
 
 
@@ -65,6 +67,7 @@ def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
     assert window.actions_by_key["start_run"].text() == "&Train next"
     assert window.actions_by_key["pause_run"].isEnabled()
     qtbot.mouseClick(window.top.next, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(begun))
     assert [kw["wait"] for _, kw in begun] == [True]
     assert begun[0][0].graph == context.document.graph
 

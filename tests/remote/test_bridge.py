@@ -147,6 +147,26 @@ def test_noise_before_the_hello_is_passed_over(home):
         assert connection.call("list").number("count") == 0
 
 
+def test_a_login_script_that_leaves_its_line_open_hides_no_hello(home):
+    home.mkdir()
+    with Connection(["sh", "-c", "printf Welcome; " + COMMAND], home=str(home)) as connection:
+        assert connection.call("list").number("count") == 0
+
+
+@pytest.mark.parametrize("chatter", ["motd: Permission denied", "ImportError: no module foo"])
+def test_a_line_that_has_stood_is_cut_whatever_a_login_script_prints(home, chatter):
+    home.mkdir()
+    noisy = ["sh", "-c", f"echo '{chatter}' >&2; {COMMAND}; exit 2"]
+    connection = Connection(noisy, home=str(home))
+    os.killpg(connection._child.pid, signal.SIGKILL)
+    with pytest.raises(RemoteError) as caught:
+        connection.call("list")
+    assert (caught.value.key, caught.value.is_passing) == ("cut", True)
+    connection.close()
+    with pytest.raises(RemoteError):  # not a write to a number that may be another file's
+        connection.call("list")
+
+
 @pytest.mark.parametrize(
     ("script", "key"),
     [
@@ -259,6 +279,34 @@ def test_an_upload_is_unpacked_once(line, home):
     assert (home / "code" / sha / "workbench" / "a").read_bytes() == b"text"
     assert list((home / "uploads").iterdir()) == []
     assert line.call("have", kind="code", sha=sha, size=len(data)).flag("is_whole")
+
+
+def test_what_a_cut_line_left_half_unpacked_is_removed(line, home):
+    data = archive(a=b"text")
+    sha = hashlib.sha256(data).hexdigest()
+    line.call("have", kind="parcel", sha=sha, size=len(data))
+    for name in (f".new-{sha[:16]}-killed", ".new-0123456789abcdef-anothers"):
+        (home / "parcels" / name).mkdir()
+        (home / "parcels" / name / "half").write_bytes(b"x")
+    send(line, "parcel", data)
+    left = sorted(path.name for path in (home / "parcels").iterdir())
+    assert left == [".new-0123456789abcdef-anothers", sha]
+
+
+def test_two_lines_may_unpack_the_same(line, home):
+    data = archive(**{f"f{number}": os.urandom(100) for number in range(1500)})
+    sha = hashlib.sha256(data).hexdigest()
+    line.call("put", data, kind="parcel", sha=sha, offset=0)
+    with local_line(home) as other:
+        asked = threading.Thread(
+            target=lambda: other.call("commit", kind="parcel", sha=sha), daemon=True
+        )
+        asked.start()
+        line.call("commit", kind="parcel", sha=sha)
+        asked.join(60)
+        assert not asked.is_alive()
+    assert [path.name for path in (home / "parcels").iterdir()] == [sha]
+    assert len(list((home / "parcels" / sha).iterdir())) == 1500
 
 
 def test_a_cut_upload_goes_on_where_it_stopped(home):

@@ -5,8 +5,10 @@ The trainer behind it is a light one: what is held against each other are the tw
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
+import itertools
 import json
 import os
 import random
@@ -23,19 +25,21 @@ from tests.remote import cutting_pipe, light_trainer
 from tests.remote.bridges import LOCAL, local_line, send
 from workbench.core.file_lock import take_lock
 from workbench.core.project import Project
-from workbench.errors import RemoteError
+from workbench.errors import RemoteError, WorkbenchError
 from workbench.protocol.events import Heartbeat, Plan
 from workbench.remote import courier as courier_module
+from workbench.remote.attachment import Fetcher
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, note_attempt
 from workbench.remote.link_teller import LinkTeller
+from workbench.remote.mirror import LogMirror
 from workbench.remote.setup import Setup, name_there
 from workbench.remote.state_archive import packed_state
 from workbench.runs.checkpoint import DataMark, TrainerState, read_checkpoint, write_checkpoint
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.event_log import EventWriter, read_all
 from workbench.runs.folder import create_run
-from workbench.runs.link import Remote, read_link, read_remote, write_link
+from workbench.runs.link import Remote, read_link, read_remote, write_link, write_remote
 from workbench.runs.machine import Machine
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.outcome import outcome_of
@@ -259,6 +263,98 @@ def test_another_log_there_is_copied_anew(here, there):
     assert b"another run" not in here.events_path.read_bytes()
 
 
+@pytest.mark.parametrize("is_connected", [True, False])
+def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, there, is_connected):
+    def prepare(line, tell):
+        tell("Packing", -1.0)
+        if not is_connected:
+            there.cuts = itertools.repeat(0)
+            line.close()
+            line.call("list")
+        ask_to_stop(here)
+        while True:
+            tell("Packing", -1.0)
+
+    teller = LinkTeller(here, host="there", device="")
+    code = []
+    thread = threading.Thread(
+        target=lambda: code.append(Courier(here, there.connect, prepare, teller).run())
+    )
+    thread.start()
+    if not is_connected:
+        wait_for(lambda: read_link(here).state == "lost")
+        ask_to_stop(here)
+    thread.join(PATIENCE_S)
+    assert code == [0]
+    finished = read_all(here.events_path)[-1]
+    assert (finished.outcome, finished.can_resume, read_remote(here)) == ("stopped", True, None)
+    assert not here.control_path.exists()
+    assert not there.runs.joinpath("run-1").exists()
+    # It can be resumed: what it has told begins the log there.
+    there.cuts, there.sends = None, here
+    assert carry(here, there, resume=True) == 0
+    assert here.events_path.read_bytes() == there.log
+
+
+class _Failing:
+    """Files that cannot be fetched, for a reason that nobody foresaw."""
+
+    folder = Path("/nowhere")
+
+    def __init__(self, error):
+        self.error = error
+
+    def small(self):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "not allowed"), RecursionError("deep")])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_nobody_waits_for_files_of_which_the_fetching_has_ended(error):
+    fetcher = Fetcher(_Failing(error))
+    fetcher.ask("epoch")
+
+    def wait():
+        with contextlib.suppress(WorkbenchError):
+            fetcher.wait()
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    waiting.join(PATIENCE_S)
+    assert not waiting.is_alive()
+    assert fetcher.is_idle
+    with pytest.raises(WorkbenchError):
+        fetcher.check()
+    fetcher.close()
+
+
+def test_a_new_copy_takes_the_old_one_s_place_only_when_it_is_whole(here, there, monkeypatch):
+    """The log there is longer than one frame: what was here is read until all of it is here."""
+    with there.connect() as line:
+        there.prepare(line, lambda *a: None)
+    folder = there.runs / "run-1"
+    heartbeats = b"".join(
+        b'{"event":"heartbeat","seq":%d,"time":1.0,"memory_bytes":1}\n' % n
+        for n in range(1, 20_000)
+    )
+    (folder / "events.jsonl").write_bytes(heartbeats)
+    (folder / "started.json").write_text('{"attempt": 1, "log_bytes": 0}')
+    write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
+    here.events_path.write_bytes(b'{"event":"log_line","seq":1,"text":"of another run"}\n')
+    sizes = []
+    finish = LogMirror.finish_anew
+
+    def note(mirror):
+        if mirror.is_anew:
+            sizes.append(mirror.offset)
+        finish(mirror)
+
+    monkeypatch.setattr(LogMirror, "finish_anew", note)
+    assert carry(here, there) == 0
+    assert sizes == [len(heartbeats)]
+    assert here.events_path.read_bytes() == heartbeats
+
+
 def test_damaged_files_from_there_never_take_the_place_of_good_ones(here, there):
     (there.runs / "1.npz").write_bytes(b"PK not an archive")
     (there.runs / "weights.npz").write_bytes(os.urandom(5_000))
@@ -292,9 +388,7 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
 
     with there.connect() as line:
         there.prepare(line, lambda *a: None)
-    courier_module.write_remote(
-        here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1)
-    )
+    write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
     assert Courier(here, connect, there.prepare, teller).run() == 0
     check_brought(here, there)
 

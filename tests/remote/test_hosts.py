@@ -9,7 +9,7 @@ import pytest
 
 from workbench.core.params import check_all
 from workbench.errors import InputError, RemoteError, UsageError
-from workbench.remote import hosts
+from workbench.remote import carry, hosts
 from workbench.remote.gcloud import gcloud_argv, place_from_gcloud, place_in
 from workbench.remote.place import Place
 from workbench.targets import all_targets
@@ -51,6 +51,8 @@ def test_a_target_takes_what_was_saved_for_its_address():
         host="vm", key_file="~/key", home="/disk/wb", python="/usr/bin/python3"
     )
     assert hosts.place_for({**params, "home": "/other"}).home == "/other"
+    # The courier goes where the person was told that it would.
+    assert carry.place_for(all_targets()["ssh"], params).key_file == "~/key"
     assert hosts.place_for({**params, "user": "me"}).key_file == ""
 
 

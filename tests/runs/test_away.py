@@ -11,7 +11,7 @@ import pytest
 
 from tests.written_runs import WrittenRun
 from workbench.core.file_lock import take_lock
-from workbench.core.project import Choice
+from workbench.core.project import Choice, Project
 from workbench.protocol.events import Plan
 from workbench.protocol.messages import ErrorParts
 from workbench.runs import queue
@@ -34,6 +34,7 @@ from workbench.runs.link import (
 from workbench.runs.machine import Machine
 from workbench.runs.outcome import outcome_of
 from workbench.runs.start import may_reattach, reattach, start_trainer
+from workbench.runs.trash import check_deletable
 
 REMOTE = Remote(target={"key": "ssh", "params": {"host": "box"}}, host="box", run="run-1")
 
@@ -85,8 +86,13 @@ def test_a_brought_run_is_running_as_any_other(brought):
     ("told", "kind", "words"),
     [
         (link("connecting"), "running", "Connecting to box."),
+        (link("attached", words="waits for its turn there"), "running", "waits for its turn"),
         (link("setting_up", words="packages", fraction=0.25), "running", "packages (25 %)"),
-        (link("lost", next_try=time.time() + 600), "silent", "The training goes on there."),
+        (
+            link("lost", next_try=time.time() + 600),
+            "silent",
+            "The training goes on there; nothing it tells is lost.",
+        ),
     ],
 )
 def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
@@ -99,8 +105,10 @@ def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
 
 def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
     told = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
-    assert link_words(told, 1_040.0) == "The line to box is lost for 40 s; trying again in 8 s."
-    assert link_words(told, 1_048.0) == "The line to box is lost for 48 s; trying again."
+    assert (
+        link_words(told, 1_040.0) == "The line to box has been lost for 40 s; trying again in 8 s."
+    )
+    assert link_words(told, 1_048.0) == "The line to box has been lost for 48 s; trying again."
 
 
 def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
@@ -214,6 +222,40 @@ def test_a_trainer_here_takes_the_place_of_a_courier(brought, monkeypatch):
     start_trainer(brought.folder)
     assert not has_courier(brought.folder)
     assert "workbench.worker" in seen[0]
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_courier_is_started_for_a_run_of_another_computer(monkeypatch, resume):
+    run = create_run(Project(target=Choice("ssh", {"host": "box"})))
+    run.log_path.write_text("what the trainer there has printed\n")
+    ask_to_stop(run)
+    seen = []
+
+    def spawn(program, words, environment, *, file_actions, setsid):
+        # Before its process is there the lock is held, and known as a courier's.
+        seen.append((words, run.is_alive(), has_courier(run), file_actions[1][2]))
+        return 4_000_000
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    monkeypatch.setattr(os, "waitpid", lambda *a: (4_000_000, 0))
+    assert start_trainer(run, resume=resume) == 4_000_000
+    ((words, is_alive, is_courier, log),) = seen
+    assert words[3:5] == ["workbench.remote", str(run.path)]
+    assert ("--resume" in words, is_alive, is_courier) == (resume, True, True)
+    assert log == str(run.courier_log_path)
+    assert run.log_path.read_text() == "what the trainer there has printed\n"
+    assert wish_of(run) == (None if resume else "stop")
+
+
+@pytest.mark.parametrize(("state", "may_go"), [("lost", False), ("gone", True), ("ended", True)])
+def test_a_run_that_may_train_elsewhere_is_not_thrown_away(brought, state, may_go):
+    write_link(brought.folder, link(state))
+    brought.end()
+    if may_go:
+        check_deletable(brought.folder)
+    else:
+        with pytest.raises(Exception, match="may still train on another computer"):
+            check_deletable(brought.folder)
 
 
 def test_old_requests_are_read_and_new_fields_have_defaults():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
@@ -280,6 +282,19 @@ def test_all_machines_end_at_once_for_the_same_reason(tmp_path, wishes, is_on, i
     assert {switch.is_pause for switch in switches} == {is_pause}
     asked = [in_background(s.meet, 5 + i, to_the_end=True) for i, s in enumerate(switches)]
     assert {outcome_of(one) for one in asked} == {5}
+
+
+def test_a_process_that_waits_in_a_library_ends_all_the_same():
+    words = (
+        "import ctypes, signal; from workbench.worker.machines import ending_after\n"
+        "signal.signal(signal.SIGTERM, lambda *_: None)\n"
+        "with ending_after(0.2):\n    ctypes.PyDLL(None).sleep(600)  # no other thread runs\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", words], capture_output=True, text=True, check=False, timeout=DOOM_S
+    )
+    assert ended.returncode == 1
+    assert "Timeout" in ended.stderr
 
 
 def test_a_line_ends_whatever_ends_its_reader():

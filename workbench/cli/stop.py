@@ -9,6 +9,7 @@ from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import open_run
 from workbench.runs.outcome import outcome_of
 from workbench.runs.queue import cancel, is_waiting
+from workbench.runs.start import reattach
 
 NAME = "stop"
 HELP = "ask a run to stop and keep its weights"
@@ -30,11 +31,12 @@ def run(arguments: argparse.Namespace) -> int:
         tell(f"{folder.name} does not wait any more.")
         return 0
     if outcome_of(folder).kind == "away":
-        # Whoever connects next passes it on.
+        # Whoever connects passes it on: a stop that waits for somebody costs hours of a TPU.
         (ask_to_pause if arguments.pause else ask_to_stop)(folder)
+        reattach(folder)
         tell(
-            f"Nobody is connected to the computer that trains {folder.name}. It hears that it "
-            f"shall end when `workbench attach {folder.name}` has connected."
+            f"Nobody was connected to the computer that trains {folder.name}: connecting. It "
+            f"ends as soon as it hears of it; `workbench attach {folder.name}` follows that."
         )
         return 0
     if not folder.is_alive():

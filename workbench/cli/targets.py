@@ -1,9 +1,12 @@
-"""`workbench targets`: what can train here, and what the environment names."""
+"""`workbench targets`: what can train here, what the environment names, and the computers that
+were connected before.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -12,6 +15,7 @@ from rich.text import Text
 
 from workbench.cli._output import add_json_option, print_json, printable
 from workbench.core.target_text import target_text
+from workbench.remote.saved_places import saved_choices
 from workbench.runs.doctor import OfferedTarget, offered_targets
 from workbench.targets import all_targets
 
@@ -26,13 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what there is, one line each, with what keeps it from training."""
-    lines = [_plain(offered) for offered in offered_targets(os.environ)]
+    lines = [_plain(offered) for offered in (*offered_targets(os.environ), *_saved())]
     if arguments.json:
         for line in lines:
             print_json(line)
     else:
         _print(lines)
     return 0
+
+
+def _saved() -> Iterator[OfferedTarget]:
+    for choice, words in saved_choices():
+        why = f"connected before: {words}" if words else "kept by `workbench host add`"
+        yield OfferedTarget(all_targets()[choice.key], choice, why)
 
 
 def _plain(offered: OfferedTarget) -> dict[str, Any]:

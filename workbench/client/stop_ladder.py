@@ -8,6 +8,7 @@ import signal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
+from workbench.core.file_lock import has_open
 from workbench.errors import RunError, SaveError, WorkbenchError
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.folder import RunFolder
@@ -68,9 +69,10 @@ class StopLadder(QObject):
 def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | None:
     """Second and third step: SIGTERM, or SIGKILL where `is_hard`.
 
-    The signal is sent only while the run's lock is held: a process id alone may belong to
-    somebody else by now. A trainer elsewhere is ended by the courier, which is asked to: its
-    process id is a number of another computer.
+    The signal is sent only to a process that has the run's lock open: a process id alone may
+    be of an earlier trainer, here or on another computer, and be anybody's by now. A trainer
+    elsewhere is ended by the courier, which is asked to: its process id is a number of another
+    computer.
 
     Returns:
         Why it could not be done, or None.
@@ -79,6 +81,13 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
         return _end_elsewhere(run, is_hard=is_hard)
     if pid <= 1 or not run.is_alive():
         return RunError("The trainer has ended already.", where=str(run.path))
+    if not has_open(pid, run.lock_path):
+        return RunError(
+            "Another trainer works on this run than the one that is known here.",
+            where=str(run.path),
+            received=f"process {pid}",
+            fix="Try again in a moment: it tells its number when it begins.",
+        )
     try:
         os.kill(pid, signal.SIGKILL if is_hard else signal.SIGTERM)
     except OSError as error:

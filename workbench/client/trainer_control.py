@@ -197,10 +197,16 @@ class TrainerControl(QObject):
 
     def end(self, path: Path, told_pid: int, *, is_hard: bool) -> None:
         """Ends a run's trainer with a signal; `told_pid` is what the trainer said it is."""
-        pid = self._pids.get(path, 0) or told_pid
-        error = end_trainer(RunFolder(path), pid, is_hard=is_hard)
-        if error is not None:
-            self.failed.emit(error)
+        run, pid = RunFolder(path), self._pids.get(path, 0) or told_pid
+
+        def on_done(error: WorkbenchError | None) -> None:
+            if error is not None:
+                self.failed.emit(error)
+
+        # What couriers are asked is written to the disk: not on the window's thread.
+        self._background.run(
+            lambda: end_trainer(run, pid, is_hard=is_hard), on_done, self.failed.emit
+        )
 
     def forget(self, path: Path) -> None:
         """The run has ended: nothing is left to ask or to offer."""

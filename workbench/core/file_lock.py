@@ -5,6 +5,7 @@ Process ids are reused and silence is not death; such a lock is neither.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
@@ -60,4 +61,18 @@ def is_locked(path: str | Path) -> bool:
         return True
     finally:
         os.close(descriptor)
+    return False
+
+
+def has_open(pid: int, path: Path) -> bool:
+    """Whether a process of this account has a file open, as whoever holds its lock has."""
+    try:
+        lock = path.stat()
+        numbers = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208 - names alone
+    except OSError:
+        return False  # it ended, or is somebody else's
+    for number in numbers:
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if os.path.samestat(os.stat(f"/proc/{pid}/fd/{number}"), lock):  # noqa: PTH116 - as above
+                return True
     return False

@@ -216,6 +216,14 @@ TPU_FAULTS: tuple[Fault, ...] = (
         action="change_network",
     ),
     Fault(
+        key="no_processor_xla",
+        pattern=r"could not find registered transfer manager for platform Host",
+        words="A TensorFlow for TPUs cannot compile for the processor, as a convolution in groups "
+        "and XLA on the host need.",
+        fix="Train on the TPU itself, with tpu:local as the target, or on the processor with "
+        "the TensorFlow that is not for TPUs.",
+    ),
+    Fault(
         key="dynamic_shape",
         pattern=r"must be a compile-time constant|Dynamic concatenation is not supported yet"
         r"|input dynamic dimension is decomposed into multiple output dynamic dimensions",

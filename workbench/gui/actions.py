@@ -95,6 +95,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ),
     ActionSpec("open_runs", "Run", "Open the &folder of runs", (), "folder", 2, "Files of runs."),
     ActionSpec("getting_started", "Help", "&Getting started", (), "help", 0, "The first steps."),
+    ActionSpec("tpu_help", "Help", "Training on a &TPU", (), "", 0, "What to rent, what to know."),
+    ActionSpec(
+        "remote_help", "Help", "Training on another &computer", (), "", 0,
+        "Over your own ssh, and what happens when the line is cut.",
+    ),
     ActionSpec("layer_help", "Help", "&Layers", ("Shift+F1",), "grid", 0, "A page per layer."),
     ActionSpec("shortcuts", "Help", "&Keyboard shortcuts", ("F1", "?"), "keyboard", 0, "All keys."),
     ActionSpec("open_log", "Help", "Open the lo&g", (), "log", 1, "What the application noted."),

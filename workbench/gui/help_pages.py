@@ -14,13 +14,13 @@ GENERAL_PAGES = (
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
-    ("remote", "Training on another computer"),
+    ("layers_overview", "Which layer when"),
     ("tpu", "Training on a TPU"),
+    ("preflight", "Will it train on a TPU?"),
     ("tpu-first-run", "The first run on a TPU"),
     ("notebook", "Train on Colab or Kaggle"),
-    ("several_machines", "Several machines, one training"),
-    ("layers_overview", "Which layer when"),
-    ("preflight", "Will it train on a TPU?"),
+    ("remote", "Training on another computer"),
+    ("several_machines", "Several machines"),
 )
 
 _PLACES = {

@@ -31,9 +31,10 @@ from workbench.gui.notebook_flow import NotebookFlow
 from workbench.gui.preload import preload
 from workbench.gui.problems_popup import ProblemsPopup
 from workbench.gui.qt_names import name_own_buttons
-from workbench.gui.run_flow import RunFlow
+from workbench.gui.run_flow import RunFlow, unready_words
 from workbench.gui.start_flow import StartFlow
 from workbench.gui.status_line import StatusLine
+from workbench.gui.target_check import TargetCheck
 from workbench.gui.target_flow import TargetFlow
 from workbench.gui.top_bar import TopBar
 from workbench.gui.view_makers import make_view
@@ -65,7 +66,8 @@ class MainWindow(QMainWindow):
         document = context.document
         self.files = FileFlow(document, state, self)
         self.start = StartFlow(self)
-        self.runs = RunFlow(context, self)
+        self.check = TargetCheck(document, self)
+        self.runs = RunFlow(context, self.check, self)
         self.places = TargetFlow(context, self)
         self.notebooks = NotebookFlow(context, self)
         self.layouts = Layouts(state, self)
@@ -189,7 +191,9 @@ class MainWindow(QMainWindow):
             "preflight": lambda: self.places.ask("preflight"),
             "open_runs": lambda: self._open_path(str(self.context.library.home)),
             "getting_started": lambda: self.help.show_page("getting_started"),
-            "layer_help": lambda: self.help.show_page("layers"),
+            "tpu_help": lambda: self.help.show_page("tpu"),
+            "remote_help": lambda: self.help.show_page("remote"),
+            "layer_help": lambda: self.help.show_page("layers_overview"),
             "shortcuts": lambda: self.help.show_shortcuts(self._menu_actions()),
             "open_log": lambda: self._open_path(str(data_home())),
             "about": self.help.show_about,
@@ -203,6 +207,10 @@ class MainWindow(QMainWindow):
         self.top.train_clicked.connect(self.runs.toggle)
         self.top.next_clicked.connect(self.runs.start)
         self.top.target_asked.connect(self.places.ask)
+        self.top.target_chosen.connect(self.places.choose)
+        self.check.changed.connect(self._on_target_checked)
+        self.runs.connect_wanted.connect(lambda: self.places.ask("connect"))
+        self.places.help_asked.connect(self.help.show_page)
         self.places.said.connect(self.say)
         self.places.problem_chosen.connect(self.show_problem)
         self.status.problems_clicked.connect(self.show_problems)
@@ -275,6 +283,12 @@ class MainWindow(QMainWindow):
         self._undo.setIcon(self.context.theme.icon("undo"))
         self._redo.setIcon(self.context.theme.icon("redo"))
 
+    def _on_target_checked(self) -> None:
+        words = unready_words(self.check.problem)
+        self.top.show_target_problem(words)
+        if words:
+            self.say(words)
+
     def _open_path(self, path: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
             self.say(f"No file manager answered. The folder is {path}")
@@ -325,6 +339,7 @@ class MainWindow(QMainWindow):
         self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
         self.layouts.save()
         self.start.close()
+        self.check.close()
         self.places.close()
         for view in self.views.built_views().values():
             close_background = getattr(view, "close_background", None)

@@ -7,12 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from workbench.core.project import Choice, Project
 from workbench.core.project_file import PROJECT_SUFFIX, project_text
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.context import WindowContext
-from workbench.gui.dialogs.messages import ask_choice, show_error, show_notice
+from workbench.gui.dialogs.messages import ask_choice, error_text, show_error, show_notice
 from workbench.gui.dialogs.save_path import ask_save_path
+from workbench.gui.target_check import TargetCheck
 from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, LoadWeights, Progress
 from workbench.protocol.wire import error_from_parts
 
@@ -28,6 +30,7 @@ class RunFlow(QObject):
         blocked: Training was asked for while errors stand against it.
         said: A sentence about what goes on.
         model_ready: Path of a run folder made from a weights file.
+        connect_wanted: The place to train is not ready: another computer shall be connected.
     """
 
     changed = Signal()
@@ -35,9 +38,13 @@ class RunFlow(QObject):
     blocked = Signal()
     said = Signal(str)
     model_ready = Signal(str)
+    connect_wanted = Signal()
 
-    def __init__(self, context: WindowContext, window: QWidget) -> None:
+    def __init__(self, context: WindowContext, check: TargetCheck, window: QWidget) -> None:
         super().__init__(window)
+        self._check = check
+        self._is_asking = False
+        check.changed.connect(self.changed)
         self._document = context.document
         self._library = context.library
         self._service = context.service
@@ -56,7 +63,7 @@ class RunFlow(QObject):
     @property
     def is_running(self) -> bool:
         """A run trains, or one is being started."""
-        return self._library.is_starting or self.running is not None
+        return self._is_asking or self._library.is_starting or self.running is not None
 
     @property
     def running(self) -> Path | None:
@@ -86,7 +93,9 @@ class RunFlow(QObject):
     def reason(self) -> str:
         """Why training cannot start, "" when it can."""
         errors = self._document.analysis.errors
-        return f"{errors[0].title}. {errors[0].message}" if errors else ""
+        if errors:
+            return f"{errors[0].title}. {errors[0].message}"
+        return unready_words(self._check.problem)
 
     def toggle(self) -> None:
         """What the Train button does: starts, or stops what runs."""
@@ -98,21 +107,48 @@ class RunFlow(QObject):
     def start(self) -> None:
         """Starts a run of the project as it is, or lets it wait while another trains.
 
-        `blocked` when errors stand against it.
+        The place to train is asked first whether it is ready: that may have changed since it
+        was chosen. `blocked` when errors stand against the project.
         """
-        if self.reason():
+        if self._document.analysis.errors:
             self.blocked.emit()
             return
-        path = self._document.path
-        title = Path(path).name.removesuffix(PROJECT_SUFFIX) if path else ""
-        self._library.start_run(
-            self._document.project,
-            title=title or self._document.project.title,
-            project_path=str(path) if path else "",
-            wait=self.is_running,
-        )
+        if self._is_asking:
+            return
+        project, path, wait = self._document.project, self._document.path, self.is_running
+        self._is_asking = True
+        self._check.ask(lambda problem: self._on_asked(project, path, problem, wait=wait))
         self.said.emit("Starting the trainer…")
         self.changed.emit()
+
+    def _on_asked(
+        self, project: Project, path: Path | None, problem: WorkbenchError | None, *, wait: bool
+    ) -> None:
+        self._is_asking = False
+        if problem is not None:
+            self.said.emit(unready_words(problem))
+            self.changed.emit()
+            self._show_unready(problem)
+            return
+        title = Path(path).name.removesuffix(PROJECT_SUFFIX) if path else ""
+        self._library.start_run(
+            project,
+            title=title or project.title,
+            project_path=str(path) if path else "",
+            wait=wait,
+        )
+        self.changed.emit()
+
+    def _show_unready(self, problem: WorkbenchError) -> None:
+        """Nothing was started: says why, and what can be done instead."""
+        words = "\n\n".join(filter(None, (error_text(problem), "Nothing was started.")))
+        choices = ("Connect another computer…", "Train on this computer", "Cancel")
+        answer = ask_choice(self._window, problem.what, words, choices)
+        if answer == 0:
+            self.connect_wanted.emit()
+        elif answer == 1:
+            self._document.set_target(Choice("this_computer"))
+            self.start()
 
     def stop(self) -> None:
         """Asks the run that trains to stop; its weights are kept."""
@@ -232,6 +268,11 @@ class RunFlow(QObject):
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit(str(error))
         self.changed.emit()
+
+
+def unready_words(problem: WorkbenchError | None) -> str:
+    """What is wrong with the place to train and what helps; "" for nothing."""
+    return " ".join(filter(None, (problem.what, problem.fix))) if problem is not None else ""
 
 
 def _trains(outcome: str) -> bool:

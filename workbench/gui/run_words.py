@@ -9,7 +9,7 @@ from workbench.runs.history import MetricHistory
 from workbench.runs.outcome import RunOutcome
 from workbench.runs.summary import RunSummary
 
-_WHERE = {"waiting": "Waiting for its turn", "away": "Goes on elsewhere"}
+_WHERE = {"waiting": "Waiting for its turn", "away": "Not connected"}
 """Outcomes of a run that nobody here hears of."""
 
 
@@ -42,11 +42,11 @@ def _live_words(summary: RunSummary) -> str:
         return f"goes on at {summary.on or 'another computer'}"
     if summary.outcome == "silent":
         return f"line to {summary.on} lost" if summary.on else "silent · its process is there"
-    if summary.epochs == 0:
-        return "starting"
+    if summary.epochs == 0 or summary.seconds == 0:
+        return f"starting on {summary.on}" if summary.on else "starting"
     epoch = min(summary.epochs_done + 1, summary.epochs)
-    where = f"on {summary.on}" if summary.on else "running"
-    return f"{where} · epoch {count(epoch)} of {count(summary.epochs)}"
+    how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
+    return f"{how_far} · on {summary.on}" if summary.on else f"running · {how_far}"
 
 
 def _before_an_epoch(*, has_begun: bool) -> str:
@@ -77,9 +77,17 @@ def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
             return _end_words(history, outcome)
         if outcome.kind in _WHERE:
             return _WHERE[outcome.kind]
+        if outcome.is_far and outcome.kind == "silent":
+            return "Line lost"
         if history.started is None and outcome.reason and history.phase is None:
-            return outcome.reason.rstrip(".")  # what is made ready on another computer
+            return far_words(outcome)[0]
     return _phase_words(history)
+
+
+def far_words(outcome: RunOutcome) -> tuple[str, str]:
+    """What is made ready on another computer: in a few words, and what there is more."""
+    head, _, rest = outcome.reason.rstrip(".").partition(": ")
+    return head, rest
 
 
 def _phase_words(history: MetricHistory) -> str:

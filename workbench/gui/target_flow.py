@@ -12,11 +12,12 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
+from workbench.core.params import check_all
 from workbench.core.problems import Fix
 from workbench.core.project import Choice
 from workbench.core.recipe import RECIPE_PARAMS
 from workbench.gui.context import WindowContext
-from workbench.targets import target_label
+from workbench.targets import all_targets, target_label
 
 
 class TargetFlow(QObject):
@@ -25,10 +26,12 @@ class TargetFlow(QObject):
     Signals:
         said: What was changed, or why nothing can be asked.
         problem_chosen: A `core.problems.Problem` to be shown on the canvas.
+        help_asked: Key of a help page.
     """
 
     said = Signal(str)
     problem_chosen = Signal(object)
+    help_asked = Signal(str)
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
@@ -41,8 +44,13 @@ class TargetFlow(QObject):
             "preflight": self._make_preflight,
         }
 
-    def ask(self, key: str) -> None:
-        """Opens what a key of gui.target_menu.ASKS names; an open one is brought up."""
+    def ask(self, key: str, choice: Choice | None = None) -> None:
+        """Opens what a key of gui.target_menu.ASKS names; an open one is brought up.
+
+        Args:
+            key: The key.
+            choice: The place that it is about; the project's where None.
+        """
         errors = self._context.document.analysis.errors if key != "connect" else ()
         if errors:
             self.said.emit(f"{errors[0].title}. {errors[0].message}")
@@ -51,9 +59,21 @@ class TargetFlow(QObject):
             dialog = self.dialogs[key] = self._makers[key]()
             dialog.finished.connect(lambda _result: self.dialogs.pop(key, None))
         dialog = self.dialogs[key]
+        named = _virtual_machine(choice or self._context.document.project.target)
+        if key == "connect" and named is not None:
+            dialog.address.show_machine(*named)  # type: ignore[attr-defined]
         dialog.show()
         dialog.raise_()
         dialog.activateWindow()
+
+    def choose(self, choice: Choice) -> None:
+        """Makes a place the project's; a TPU VM named to gcloud is connected first: nothing
+        trains there before its address is known.
+        """
+        if _virtual_machine(choice) is None:
+            self._context.document.set_target(choice)
+            return
+        self.ask("connect", choice)
 
     def close(self) -> None:
         """Closes what is open: what runs for it is called off."""
@@ -64,13 +84,16 @@ class TargetFlow(QObject):
         from workbench.gui.dialogs.connect_host import ConnectHostDialog
 
         dialog = ConnectHostDialog(self._window)
+        dialog.help_asked.connect(self.help_asked)
         dialog.chosen.connect(self._on_place)
         return dialog
 
     def _make_agreement(self) -> QDialog:
         from workbench.gui.dialogs.agreement import AgreementDialog
 
-        return AgreementDialog(self._context, self._window)
+        dialog = AgreementDialog(self._context, self._window)
+        dialog.help_asked.connect(self.help_asked)
+        return dialog
 
     def _on_place(self, choice: Choice) -> None:
         self._context.document.set_target(choice)
@@ -80,6 +103,7 @@ class TargetFlow(QObject):
         from workbench.gui.dialogs.preflight import PreflightDialog
 
         dialog = PreflightDialog(self._context, self._window)
+        dialog.help_asked.connect(self.help_asked)
         dialog.chosen.connect(self._on_recipe)
         dialog.fix_chosen.connect(self._on_fix)
         dialog.problem_chosen.connect(self.problem_chosen)
@@ -102,3 +126,14 @@ class TargetFlow(QObject):
         self._context.document.set_recipe(**values)
         words = [p.title + " " + p.show(values[p.key]) for p in RECIPE_PARAMS if p.key in values]
         self.said.emit(f"{', '.join(words)}: now in the recipe. Undo takes it back.")
+
+
+def _virtual_machine(choice: Choice) -> tuple[str, str, str] | None:
+    """Name, zone and project of a TPU VM that gcloud knows; None for any other place."""
+    spec = all_targets().get(choice.key)
+    if spec is None or choice.key != "tpu":
+        return None
+    params = check_all(spec.params, choice.params)[0]
+    if not spec.is_remote(params):
+        return None
+    return params["address"], params["zone"], params["project"]

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
 from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.gui.context import WindowContext
-from workbench.gui.saved_places import saved_choices
 from workbench.gui.target_menu import TargetMenu
 from workbench.gui.widgets.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.widgets.labels import plain_tip
 from workbench.gui.widgets.numbers import plural
+from workbench.remote.saved_places import saved_choices
 from workbench.targets import target_label
 
 VIEW_TITLES = (
@@ -36,12 +36,14 @@ class TopBar(QToolBar):
         train_clicked: Train, or Stop while `is_running`.
         next_clicked: Train this project when what runs has ended.
         target_asked: A key of gui.target_menu.ASKS.
+        target_chosen: A Choice of the menu, other than the project's.
     """
 
     view_chosen = Signal(str)
     train_clicked = Signal()
     next_clicked = Signal()
     target_asked = Signal(str)
+    target_chosen = Signal(object)
 
     def __init__(self, context: WindowContext, undo: QAction, redo: QAction) -> None:
         super().__init__("Tools")
@@ -50,6 +52,7 @@ class TopBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._context = context
         self.is_running = False
+        self._target_problem = ""
         self.switch = SegmentedSwitch(VIEW_TITLES)
         self.switch.chosen.connect(self.view_chosen)
         self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
@@ -153,18 +156,27 @@ class TopBar(QToolBar):
         bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(bar)
 
+    def show_target_problem(self, words: str) -> None:
+        """Marks the place to train as not ready; "" where it is."""
+        self._target_problem = words
+        self._refresh_target()
+
     def _refresh_target(self) -> None:
         choice = self._context.document.project.target
         label = target_label(choice)
-        self.target.setText(" " + label.replace("&", "&&"))
+        words = self._target_problem
+        self.target.setProperty("level", "warning" if words else None)
+        icon = "warning" if words else "computer"
+        self.target.set_look(" " + label.replace("&", "&&"), role="", icon=icon)
         spec = self._context.targets.get(choice.key)
         if spec is None:
             self.target.setToolTip(plain_tip("This version knows no such place to train."))
             return
         what = spec.describe(check_all(spec.params, choice.params)[0])
-        self.target.setToolTip(plain_tip(f"Trains on: {spec.title}. {what}"))
-        self.target.setAccessibleName(f"Target: {label}, {what}")
+        tip = "\n".join(filter(None, (f"Trains on: {spec.title}. {what}", words)))
+        self.target.setToolTip(plain_tip(tip))
+        self.target.setAccessibleName(f"Target: {label}, {words or what}")
 
     def _choose_target(self, choice: Choice) -> None:
         if choice != self._context.document.project.target:
-            self._context.document.set_target(choice)
+            self.target_chosen.emit(choice)

@@ -72,8 +72,9 @@ def _make(asked: Asked, folder: str, facts: Dict[str, str], begun: str) -> None:
         write_json(os.path.join(temporary, "host.json"), facts)
         os.rename(temporary, folder)
     except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
         raise of_system(error, folder) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _check_same(folder: str, digest: str) -> None:

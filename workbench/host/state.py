@@ -42,8 +42,11 @@ def is_waiting(folder: str) -> bool:
 
 
 def is_alive(folder: str) -> bool:
-    """True while more is to come of a run."""
-    return is_locked(folder) or is_waiting(folder)
+    """True while more is to come of a run.
+
+    In this order: one whose turn comes is locked before it ceases to wait.
+    """
+    return is_waiting(folder) or is_locked(folder)
 
 
 def outcome(folder: str) -> str:

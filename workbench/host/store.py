@@ -7,13 +7,15 @@ a folder of that name; a folder that is there is whole.
 
 import contextlib
 import fcntl
+import glob
 import hashlib
 import os
 import re
 import shutil
 import tempfile
+import time
 import zipfile
-from typing import IO
+from typing import IO, Iterator
 
 from workbench.host.asked import Answer, Asked
 from workbench.host.faults import Fault, of_system
@@ -21,6 +23,7 @@ from workbench.host.wire import CHUNK
 
 _MEMBER = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _TOLD_EVERY = 500
+_LOOK_S = 1.0
 _SPARE_BYTES = 256 * 1024 * 1024
 """Disk space that an upload leaves free."""
 
@@ -77,23 +80,43 @@ def commit(asked: Asked) -> Answer:
     if os.path.isdir(folder):
         return {"path": folder}, b""
     try:
-        found = _sha_of(upload)
-        if found != sha:
+        with _alone(upload, asked):
+            if not os.path.isdir(folder):
+                _check_sum(upload, sha)
+                _unpack(upload, folder, asked)
             _remove(upload)
-            raise Fault(
-                "sum",
-                "What came is not what was sent; it was thrown away.",
-                where=upload,
-                received=found,
-                expected=sha,
-                fix="Try again.",
-            )
-        _unpack(upload, folder, asked)
-        _remove(upload)
     except OSError as error:
         if not os.path.isdir(folder):  # else another line was faster
             raise of_system(error, upload) from error
     return {"path": folder}, b""
+
+
+@contextlib.contextmanager
+def _alone(upload: str, asked: Asked) -> Iterator[None]:
+    """Holds an upload: another line may be unpacking it."""
+    with open(upload, "rb") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                asked.progress("Another line unpacks it there")
+                time.sleep(_LOOK_S)
+        yield
+
+
+def _check_sum(upload: str, sha: str) -> None:
+    found = _sha_of(upload)
+    if found != sha:
+        _remove(upload)
+        raise Fault(
+            "sum",
+            "What came is not what was sent; it was thrown away.",
+            where=upload,
+            received=found,
+            expected=sha,
+            fix="Try again.",
+        )
 
 
 def _check_room(asked: Asked, size: int) -> None:
@@ -132,7 +155,11 @@ def _remove(path: str) -> None:
 
 def _unpack(upload: str, folder: str, asked: Asked) -> None:
     """Each member's name is checked before its file is made: none lies outside the folder."""
-    temporary = tempfile.mkdtemp(prefix=".new-", dir=os.path.dirname(folder))
+    parent, mark = os.path.dirname(folder), ".new-%s-" % os.path.basename(folder)[:16]
+    # A line that is cut ends the bridge wherever it is: what it left takes room for nothing.
+    for left in glob.glob(os.path.join(glob.escape(parent), mark + "*")):
+        shutil.rmtree(left, ignore_errors=True)
+    temporary = tempfile.mkdtemp(prefix=mark, dir=parent)
     try:
         with zipfile.ZipFile(upload) as archive:
             members = archive.infolist()

@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from workbench.errors import RemoteError, WorkbenchError
+from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.remote.connection import Answer, Connection
 from workbench.remote.fetching import Fetching
 from workbench.remote.mirror import LogMirror
+from workbench.runs.append_file import cannot_write
 from workbench.runs.control import courier_wish_of, forget_wish
 from workbench.runs.folder import RunFolder
 
@@ -92,13 +93,24 @@ class Fetcher:
                 if self._is_closed:
                     return
                 asked, self._asked, self._is_busy = self._asked, set(), True
+            error: WorkbenchError | None = RunError("Fetching the run's files ended early.")
             try:
                 self._fetch(asked)
-            except WorkbenchError as error:
-                with self._changed:
-                    self.error = error
-                    self._changed.notify_all()
+                error = None
+            except WorkbenchError as refusal:
+                error = refusal
+            except OSError as refusal:
+                error = cannot_write(self._fetching.folder, refusal)
+            finally:  # whatever ends this thread: nobody waits for it for ever
+                if error is not None:
+                    self._end(error)
+            if error is not None:
                 return
+
+    def _end(self, error: WorkbenchError) -> None:
+        with self._changed:
+            self.error = error
+            self._changed.notify_all()
 
     def _fetch(self, asked: set[str]) -> None:
         fetching = self._fetching
@@ -162,6 +174,8 @@ class Wishes:
             except RemoteError as error:
                 if error.is_passing:
                     return  # who reads the log sees the same
+                sys.stderr.write(f"{error}\n")
+            except OSError as error:  # the folder here takes nothing for a while
                 sys.stderr.write(f"{error}\n")
 
     def _look(self) -> None:
@@ -258,11 +272,16 @@ class Attachment:
             self._fetcher.check()
             if self._fetcher.is_idle:
                 self._release()
-            if not self._held and frame.number("size") <= self._mirror.offset:
+            if self._has_caught_up(frame):
                 self._mirror.finish_anew()
             if frame.is_last:
                 self._end(frame)
         return True
+
+    def _has_caught_up(self, frame: Answer) -> bool:
+        """Only beats tell how long the log there is; pieces of it do not."""
+        is_told = "size" in frame.fields and not frame.data
+        return is_told and self._held is None and frame.number("size") <= self._mirror.offset
 
     def _take(self, offset: int, data: bytes) -> None:
         if self._held is not None:

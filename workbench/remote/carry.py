@@ -12,11 +12,12 @@ from workbench.core.params import Params, check_all
 from workbench.core.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.errors import RemoteError, RunFolderError, WorkbenchError
+from workbench.remote import hosts
 from workbench.remote.connection import Connection
 from workbench.remote.courier import Courier, Tell, note_attempt
 from workbench.remote.fetching import Fetching
 from workbench.remote.link_teller import LinkTeller
-from workbench.remote.place import Place, place_of
+from workbench.remote.place import Place
 from workbench.remote.setup import prepare
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
@@ -69,7 +70,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
         raise
 
     def ready(line: Connection, tell: Tell) -> Remote:
-        made = prepare(run, line, tell)
+        made = prepare(run, line, tell, python=place.python)
         return Remote(
             target=plain_target(target),
             host=place.text(),
@@ -112,7 +113,8 @@ def fetch(run: RunFolder) -> None:
 
 
 def place_for(spec: TargetSpec, params: Params) -> Place:
-    """The computer that a target stands for.
+    """The computer that a target stands for, with what was saved for its address: the key to
+    offer, our folder there, the interpreter.
 
     Raises:
         RemoteError: the target names none that can be reached over ssh.
@@ -128,7 +130,7 @@ def place_for(spec: TargetSpec, params: Params) -> Place:
             where=spec.key,
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
-    return place_of(params)
+    return hosts.place_for(params)
 
 
 def _known(target: Choice) -> tuple[TargetSpec, Params]:

@@ -8,6 +8,7 @@ limits, texts are cut and stripped before they reach a person.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import itertools
 import os
@@ -105,6 +106,7 @@ class Connection:
         self._heard = time.monotonic()
         self._is_over = threading.Event()
         self._fault = ""
+        self._has_stood = False
         self._stderr = b""
         self._child = self._start(argv, env)
         self._input, self._output, self._errors = _pipes(self._child)
@@ -173,7 +175,9 @@ class Connection:
         self._end_child()
         for thread in self._threads:
             thread.join(_END_S)
-        for stream in (self._input, self._output, self._errors):
+        with self._sending:  # its number may be another file's as soon as it is closed
+            self._input.close()
+        for stream in (self._output, self._errors):
             stream.close()
 
     def __enter__(self) -> Self:
@@ -233,6 +237,7 @@ class Connection:
                 received=plain(line.decode("utf-8", "replace")),
             )
         self._heard = time.monotonic()
+        self._has_stood = True
         return hello
 
     def _hello_line(self) -> bytes | None:
@@ -241,8 +246,9 @@ class Connection:
             line = self._frames.readline(wire.LINE_LIMIT)
             if not line:
                 return None
-            if line.startswith(wire.HELLO):
-                return line
+            start = line.find(wire.HELLO)  # a login script may leave its line open
+            if start >= 0:
+                return line[start:]
             seen += len(line)
         return None
 
@@ -300,6 +306,8 @@ class Connection:
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         with self._sending:
+            if self._input.closed:
+                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
             while rest:
                 rest = rest[os.write(self._input.fileno(), rest) :]
 
@@ -350,6 +358,7 @@ class Connection:
             self._stderr.decode("utf-8", "replace"),
             self.name,
             fault=self._fault,
+            has_stood=self._has_stood,
         )
 
     def _refused(self, answer: Answer) -> RemoteError:

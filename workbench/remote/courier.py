@@ -20,6 +20,7 @@ from workbench.remote.mirror import LogMirror
 from workbench.runs.control import courier_wish_of, forget_wish
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, read_remote, write_remote
+from workbench.runs.queue import tell_never_begun
 
 _LONGEST_WAIT_S = 60.0
 _STOOD_TRIES = 2
@@ -32,6 +33,10 @@ _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
 Connect = Callable[[], Connection]
 Tell = Callable[[str, float], None]
 Prepare = Callable[[Connection, Tell], Remote]
+
+
+class StoppedError(RemoteError):
+    """The run was asked to stop before it was made there."""
 
 
 class Courier:
@@ -74,14 +79,19 @@ class Courier:
                 self._try()
             except LeftError:
                 return 0
+            except StoppedError as error:
+                return self._stopped(error)
             except WorkbenchError as error:
                 if self._is_final(error):
                     sys.stderr.write(f"{error}\n")
                     self._teller.refused(error)
                     return error.exit_code
                 self._tries += 1
-                if not self._wait(min(_LONGEST_WAIT_S, 2.0 ** (self._tries - 1)), error):
-                    return 0
+                try:
+                    if not self._wait(min(_LONGEST_WAIT_S, 2.0 ** (self._tries - 1)), error):
+                        return 0
+                except StoppedError as stopped:
+                    return self._stopped(stopped)
             else:
                 self._teller.ended()
                 return 0
@@ -123,15 +133,28 @@ class Courier:
         return remote
 
     def _tell_setting_up(self, words: str, fraction: float) -> None:
+        self._refuse_if_stopped()
+        self._teller.setting_up(words, fraction)
+
+    def _refuse_if_stopped(self) -> None:
+        """Nobody trains yet to whom a wish could be passed on."""
         if courier_wish_of(self._run) is not None:
             forget_wish(self._run)
-            raise RemoteError(
+            raise StoppedError(
                 "It was stopped while the other computer was set up.",
                 key="stopped",
                 where=str(self._run.path),
                 fix="Resume it: what is ready there is used.",
             )
-        self._teller.setting_up(words, fraction)
+
+    def _stopped(self, error: StoppedError) -> int:
+        """One that has told nothing yet tells that it was stopped, as one that waited does."""
+        if self._run.events_path.exists() and self._run.events_path.stat().st_size:
+            self._teller.refused(error)
+            return error.exit_code
+        tell_never_begun(self._run, error.what)
+        self._teller.ended()
+        return 0
 
     def _is_final(self, error: WorkbenchError) -> bool:
         if isinstance(error, SaveError):
@@ -149,6 +172,8 @@ class Courier:
         gone_s = 0.0
         while time.monotonic() < until:
             time.sleep(_LOOK_S)
+            if read_remote(self._run) is None:
+                self._refuse_if_stopped()
             if courier_wish_of(self._run) == "leave":
                 forget_wish(self._run)
                 return False

@@ -9,8 +9,9 @@ import msgspec
 from workbench.core.params import check_all
 from workbench.core.project import Choice
 from workbench.errors import RemoteError, WorkbenchError
+from workbench.remote import hosts
 from workbench.remote.connection import Connection
-from workbench.remote.place import Place, place_of
+from workbench.remote.place import Place
 from workbench.remote.ssh_faults import plain
 from workbench.runs.doctor import Finding, examine_target
 from workbench.targets import all_targets
@@ -75,7 +76,7 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         yield near
         return
     params = check_all(all_targets()[target.key].params, target.params)[0]
-    place = place_of(params)
+    place = hosts.place_for(params)
     try:
         facts = _facts_of(place)
     except WorkbenchError as error:

@@ -55,9 +55,13 @@ class Fetching:
         run: Where to; its lock is this process's.
         line: The line.
         name: The run's name there.
+
+    Attributes:
+        folder: Of the run here.
     """
 
     def __init__(self, run: RunFolder, line: Line, name: str) -> None:
+        self.folder = run.path
         self._run = run
         self._line = line
         self._name = name

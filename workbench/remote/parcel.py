@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
 from workbench.errors import DatasetError, RunError
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
+
+_TELL_S = 0.5
 
 Tell = Callable[[str, float], None]
 
@@ -76,14 +81,28 @@ def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
 
 
 def _answer(child: subprocess.Popen[bytes], tell: Tell) -> Parcel | None:
-    assert child.stdout is not None  # noqa: S101 - it was asked for
-    with child.stdout as lines:
-        for line in lines:
+    lines: queue.Queue[bytes | None] = queue.Queue()
+    reader = threading.Thread(target=_read, args=(child.stdout, lines), daemon=True)
+    reader.start()
+    words, fraction = "Loading the pictures", -1.0
+    while True:
+        # Again also while it is silent: whoever is told looks whether it shall stop.
+        tell(words, fraction)
+        with contextlib.suppress(queue.Empty):
+            line = lines.get(timeout=_TELL_S)
+            if line is None:
+                return None
             said = msgspec.json.decode(line, type=dict[str, Any])
             if "error" in said:
                 raise DatasetError(**said["error"])
             if "parcel" in said:
                 return Parcel(said["parcel"], Path(said["path"]), said["bytes"])
-            fraction = said.get("fraction")
-            tell(said["progress"], -1.0 if fraction is None else fraction)
-    return None
+            known = said.get("fraction")
+            words, fraction = said["progress"], -1.0 if known is None else known
+
+
+def _read(output: IO[bytes], lines: queue.Queue[bytes | None]) -> None:
+    with output:
+        for line in output:
+            lines.put(line)
+    lines.put(None)

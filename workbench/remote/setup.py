@@ -220,13 +220,15 @@ def needed_bytes(environment: str) -> int:
     return _NEEDED_BYTES[environment]
 
 
-def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
+def prepare(run: RunFolder, line: Connection, tell: Tell, *, python: str = "") -> Prepared:
     """Makes ready there whatever a run needs, and the run itself.
 
     Args:
         run: A run whose target is another computer.
         line: To that computer.
         tell: As of `Setup`.
+        python: Interpreter there, where the run's target names none; "" for an environment of
+            ours.
 
     Raises:
         RemoteError: that computer cannot do it, or the line was cut.
@@ -239,7 +241,7 @@ def prepare(run: RunFolder, line: Connection, tell: Tell) -> Prepared:
         check_all(all_targets()[inner.key].params, inner.params)[0]
     )
     setup = Setup(line, tell)
-    python, environment = params["python"], ""
+    python, environment = params["python"] or python, ""
     if python:
         python = _own_python(setup.probe(python), python, line.name)
     else:

@@ -135,7 +135,9 @@ def fault_of(text: str) -> SshFault | None:
     return next((f for f in FAULTS if re.search(f.pattern, text, re.IGNORECASE)), None)
 
 
-def words_of(exit_code: int | None, stderr: str, name: str, *, fault: str = "") -> RemoteError:
+def words_of(
+    exit_code: int | None, stderr: str, name: str, *, fault: str = "", has_stood: bool = False
+) -> RemoteError:
     """What the end of a line means.
 
     Args:
@@ -143,8 +145,12 @@ def words_of(exit_code: int | None, stderr: str, name: str, *, fault: str = "") 
         stderr: What it printed.
         name: The address, for words.
         fault: What was noticed on this side, "" for nothing.
+        has_stood: The other end had answered: whatever a login script there prints since, that
+            line was let in, and may be again.
     """
     found = fault_of(stderr)
+    if has_stood and (found is None or not found.is_passing):
+        found = next(f for f in FAULTS if f.key == "cut")
     if found is None and exit_code == _NOT_FOUND:
         found = next(f for f in FAULTS if f.key == "no_python")
     said = plain(_last_lines(stderr)) or plain(fault)

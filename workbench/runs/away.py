@@ -12,7 +12,7 @@ def courier_words(link: Link) -> str:
     """What a living courier has to say beyond the events it brings; "" while they come."""
     words = link_words(link)
     if link.state == "lost":
-        return f"{words} The training goes on there."
+        return f"{words} The training goes on there; nothing it tells is lost."
     return words
 
 
@@ -42,7 +42,7 @@ def away_words(run: RunFolder, step: int | None) -> str:
     if link is not None and link.state == "gone":
         return gone_words(run, link, step)
     if link is not None and link.state == "refused":
-        return f"{link_words(link)} The run may go on at {host}."
+        return f"{link_words(link)} The run may go on at {host}; {_kept_words(run)}"
     return f"The run goes on at {host}; nobody is connected."
 
 

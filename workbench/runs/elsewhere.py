@@ -19,7 +19,8 @@ from workbench.runs.outcome import outcome_of
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
 
-_LEAVE_S = 20.0
+_LEAVE_S = 40.0
+"""A courier that is just connecting hears of it when that has failed, within 20 s."""
 
 
 def go_on_with(run: RunFolder, target: Choice) -> int:

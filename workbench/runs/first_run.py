@@ -40,15 +40,17 @@ from workbench.runs.agreement import (
     train_to_end,
     wait_for_end,
 )
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.environment import trainer_environment
 from workbench.runs.event_log import EventReader, first_of, read_all
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.link import has_courier
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
 from workbench.targets._tpu_host import TpuHost, installed, packages_problem
 
 NO_CHIP = "not run: no TPU here"
+NOT_FROM_HERE = "not run: only on that computer itself can its replicas be looked at"
 _PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras")
 _AGREEING_STEPS = 20
 _EPOCHS, _STEPS_PER_EPOCH = 60, 25
@@ -119,6 +121,8 @@ class FirstRun:
     def _step(self, name: str, level: str, do: Callable[[], str]) -> Step:
         if level == "L5" and not TpuHost().chips():
             return Step(name, level, ran=False, ok=None, result=NO_CHIP)
+        if level == "L4" and do == self._replicas:
+            return Step(name, level, ran=False, ok=None, result=NOT_FROM_HERE)
         begun = time.monotonic()
         try:
             ok, result = True, do()
@@ -215,8 +219,7 @@ class FirstRun:
         run = self._run("killed")
         pid = start_trainer(run)
         self._until(run, lambda event: isinstance(event, CheckpointKept) and not event.problem)
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+        end_hard(run, pid)
         wait_for_end(run, self.wait)
         if history_of(run).finished is not None:
             raise RunError("It was over before it could be killed.", where=str(run.path))
@@ -252,7 +255,11 @@ class FirstRun:
                 error = history_of(run).finished
                 words = error.error.what if error is not None and error.error else ""
                 raise RunError("The trainer ended too early.", where=str(run.path), received=words)
-            self.wait()
+            try:
+                self.wait()
+            except BaseException:  # called off: no trainer is left behind
+                ask_to_stop(run)
+                raise
 
     def _compared(self, run: RunFolder) -> str:
         """A run that was interrupted against the one that was not."""
@@ -275,6 +282,15 @@ class FirstRun:
                 received=f"losses up to {float(np.nanmax(np.abs(left - right))):.2g} apart",
             )
         return f"went on at step {at:,}; all {len(left):,} losses as without the interruption"
+
+
+def end_hard(run: RunFolder, pid: int) -> None:
+    """Kills a run's trainer: of a run that another computer trains, `pid` is only a courier's."""
+    if has_courier(run):
+        ask_courier(run, "kill")
+        return
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def _replicas_in_words(out: bytes, exit_code: int) -> str:

@@ -150,11 +150,12 @@ def link_words(link: Link, now: float | None = None) -> str:
             return f"Connecting to {host}."
         case "lost" | "gone":
             lost_s = max(0.0, now - link.since)
-            return f"The line to {host} is lost for {lost_s:,.0f} s{_next_words(link, now)}."
-        case "refused" if link.error is not None:
-            return " ".join(filter(None, (link.error.what, link.error.fix)))
+            return f"The line to {host} has been lost for {lost_s:,.0f} s{_next_words(link, now)}."
+        case "attached" if link.words:
+            return f"The run {link.words}."
         case "refused":
-            return f"{host} refused."
+            told = link.error or ErrorParts(what=f"{host} refused.")
+            return " ".join(filter(None, (told.what, told.fix)))
         case _:
             return ""
 

@@ -61,6 +61,8 @@ class RunOutcome:
         can_resume: The run is over, and a checkpoint is kept from which it can go on.
         can_move: It can go on elsewhere, this computer included: what it was trained by is
             gone or not connected, or it is over and can be resumed.
+        is_far: It is another computer that trains it, and how the line to it stands is what
+            `reason` tells.
     """
 
     kind: OutcomeKind
@@ -70,6 +72,7 @@ class RunOutcome:
     suggestion: Suggestion | None = None
     can_resume: bool = False
     can_move: bool = False
+    is_far: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -117,7 +120,7 @@ def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutco
         return _brought(run, history, tail) if has_courier(run) else _living(run)
     if is_away(run, finished, has_just_begun=has_just_begun):
         words = away_words(run, _last_step(history, tail))
-        return RunOutcome("away", words, can_move=True)
+        return RunOutcome("away", words, can_move=True, is_far=True)
     if finished is not None:
         told = _told(run, finished)
         return replace(told, can_move=told.can_resume)
@@ -154,12 +157,13 @@ def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
 def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None) -> RunOutcome:
     """How a run stands whose courier lives."""
     link = read_link(run)
-    if link is None or link.state in ("attached", "ended"):
+    if link is None or (link.state in ("attached", "ended") and not link.words):
         return _living(run)
     if link.state == "gone":
         words = gone_words(run, link, _last_step(history, tail))
-        return RunOutcome("silent", words, can_move=True)
-    return RunOutcome("silent" if link.state == "lost" else "running", courier_words(link))
+        return RunOutcome("silent", words, can_move=True, is_far=True)
+    kind: OutcomeKind = "silent" if link.state == "lost" else "running"
+    return RunOutcome(kind, courier_words(link), is_far=True)
 
 
 def _last_step(history: MetricHistory | None, tail: _LogEnd | None) -> int | None:

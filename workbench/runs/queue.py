@@ -136,7 +136,7 @@ def cancel(run: RunFolder) -> None:
         if not is_waiting(run):
             raise _not_waiting(run)
         if not _size(run.events_path):
-            _tell_cancelled(run)
+            tell_never_begun(run, "It was taken out of the queue before it began.")
         _remove_marker(run)
 
 
@@ -258,9 +258,10 @@ def _remove_marker(run: RunFolder) -> None:
         (run.path / MARKER_NAME).unlink()
 
 
-def _tell_cancelled(run: RunFolder) -> None:
+def tell_never_begun(run: RunFolder, why: str) -> None:
+    """Tells in an empty log that a run was stopped before it began; raises SaveError."""
     with EventWriter(run.events_path) as writer:
-        writer.write(LogLine(text="It was taken out of the queue before it began."))
+        writer.write(LogLine(text=why))
         writer.write(
             RunFinished(
                 outcome="stopped", run=str(run.path), seconds=0.0, epochs_done=0, can_resume=True

@@ -16,13 +16,18 @@ from urllib.parse import quote
 from workbench.errors import RunError
 from workbench.runs import queue
 from workbench.runs.folder import RunFolder
+from workbench.runs.link import read_link
+from workbench.runs.outcome import outcome_of
+
+_LEFT = ("gone", "refused")
+"""States of a line behind which a run may be lost for good."""
 
 
 def check_deletable(run: RunFolder) -> None:
     """Takes a waiting run out of the queue, so that nothing starts it any more.
 
     Raises:
-        RunError: it still trains, or the queue cannot be changed.
+        RunError: it still trains, here or elsewhere, or the queue cannot be changed.
         SaveError: its folder cannot be written.
     """
     if queue.is_waiting(run):
@@ -30,6 +35,15 @@ def check_deletable(run: RunFolder) -> None:
     if run.is_alive():
         raise RunError(
             "A run that still trains cannot be deleted.", where=str(run.path), fix="Stop it first."
+        )
+    link = read_link(run)
+    if link is not None and link.state not in _LEFT and outcome_of(run).kind == "away":
+        raise RunError(
+            "A run that may still train on another computer cannot be deleted: nobody could see "
+            "it any more, or stop it.",
+            where=str(run.path),
+            received=outcome_of(run).sentence(),
+            fix=f"`workbench attach {run.name}` connects to it again; then stop it.",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.core.params import check_all
@@ -20,6 +20,7 @@ from workbench.worker.plan import Tell, settle_plan, settled_before
 from workbench.worker.shards import WHOLE, Share
 from workbench.worker.sizes import Sizes, sizes_of
 from workbench.worker.trainable import StartStep, Task, Trainable
+from workbench.worker.versions import compiles_for_processors
 
 __all__ = ["Compiled", "Connected", "Sizes", "compile_training", "connect", "sizes_of"]
 
@@ -94,10 +95,17 @@ class Connected:
 
 
 def connect(tf: Any, project: Project) -> Connected:
-    """Reaches the project's target. The first thing that a process does with TensorFlow."""
+    """Reaches the project's target. The first thing that a process does with TensorFlow.
+
+    The target knows what it allows, and this environment what can be had here: where a
+    TensorFlow for TPUs is installed, no XLA for the processor, whatever the target.
+    """
     spec = all_targets()[project.target.key]
     params, _ = check_all(spec.params, project.target.params)
-    return Connected(spec.connect(tf, params), spec.limits(params))
+    limits = spec.limits(params)
+    if not compiles_for_processors():
+        limits = replace(limits, jit_step=False, jit_host=False)
+    return Connected(spec.connect(tf, params), limits)
 
 
 def compile_training(

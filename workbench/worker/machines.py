@@ -9,6 +9,8 @@ TensorFlow finds out by itself within SILENT_S.
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import os
 import re
 import socket
@@ -37,7 +39,9 @@ SILENT_S = 10.0
 """After this time without a sign of life a machine counts as gone."""
 
 CONNECT_S = 60.0
-"""Within which TensorFlow's own connections are made, once all machines are ready for it."""
+"""Within which TensorFlow's own connections are made, once all machines are ready for it. A
+process that still waits then ends: its log says where it was.
+"""
 
 HANG_S = 40.0
 """After a machine has gone, TensorFlow gives its calls up; a process that still waits for it
@@ -87,7 +91,8 @@ class Machines(Company):
         os.environ[CLUSTER_VARIABLE] = self._cluster.text()
         _limit_waiting(self._cluster)
         try:
-            target = connect(tf, project)
+            with ending_after(CONNECT_S):
+                target = connect(tf, project)
         finally:
             # Not for the run that this process starts when it has ended.
             del os.environ[CLUSTER_VARIABLE]
@@ -231,8 +236,22 @@ def summing(tf: Any, strategy: Any, count: int) -> Callable[[Sequence[int]], lis
     return total
 
 
+@contextlib.contextmanager
+def ending_after(seconds: float) -> Iterator[None]:
+    """Ends this process, with exit code 1, unless what is within comes to an end in time.
+
+    While TensorFlow waits for machines, no other thread of Python's runs and SIGTERM is not
+    heard; a machine that dies in that very second would be waited for for ever.
+    """
+    faulthandler.dump_traceback_later(seconds, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
 def _limit_waiting(cluster: Cluster) -> None:
-    """Gives TensorFlow's coordination its deadlines: by itself it waits an hour for machines.
+    """Gives TensorFlow's coordination its deadlines.
 
     There is no public way; a strategy that finds a service set up takes it as it is.
     """

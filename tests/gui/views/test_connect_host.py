@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from tests import sshd
-from workbench.gui.saved_places import saved_choices
 from workbench.remote.host_keys import accepted_keys
 from workbench.remote.place import Place
+from workbench.remote.saved_places import saved_choices
 
 pytestmark = pytest.mark.skipif(bool(sshd.why_not()), reason=sshd.why_not())
 

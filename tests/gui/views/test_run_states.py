@@ -22,6 +22,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.protocol.messages import ErrorParts
+from workbench.runs.link import Link, Remote, write_link, write_remote
 from workbench.runs.outcome import RunOutcome, Suggestion
 
 PLAN = Plan(
@@ -363,3 +364,26 @@ def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, op
     assert len(painted) < 100  # only what can be seen is drawn
     view.runs.filter.setText('title:"run 99"')
     assert view.runs.list.model().rowCount() == 11
+
+
+def test_a_lost_line_is_calm_and_ends_nothing_while_a_silent_trainer_can_be_ended(qtbot, context):
+    trouble = RunTrouble(context.theme)
+    qtbot.addWidget(trouble)
+    trouble.show_outcome(RunOutcome("silent", "The line to box has been lost.", is_far=True))
+    assert (trouble.property("role"), trouble.end.isHidden()) == ("notice", True)
+    trouble.show_outcome(RunOutcome("silent", "The trainer has said nothing for 20 s."))
+    assert (trouble.property("role"), trouble.end.isHidden()) == ("problem", False)
+
+
+def test_of_a_run_that_nobody_is_connected_to_nothing_is_asked(qtbot, view, written, open_library):
+    run = written("far").begin().train(1)
+    write_remote(run.folder, Remote(target={"key": "ssh"}, host="box", run="run-1"))
+    write_link(run.folder, Link(state="refused", host="box"))  # else it is connected again
+    run.end()
+    open_library()
+    header = view.header
+    qtbot.waitUntil(view.trouble.isVisible)
+    assert header.headline.text() == "Not connected"
+    assert all(part.isHidden() for part in (header.pause, header.stop, header.resume))
+    assert header.left.text() == ""
+    assert not view.trouble.attach.isHidden()

@@ -16,13 +16,14 @@ from workbench.core.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.context import WindowContext
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.saved_places import saved_choices
 from workbench.gui.target_choices import target_choices
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.combo import ElidedComboBox
+from workbench.gui.widgets.dialog_head import DialogHead
 from workbench.gui.widgets.labels import plain_label, set_role
 from workbench.gui.widgets.wait_label import WaitLabel
+from workbench.remote.saved_places import saved_choices
 from workbench.runs.agreement import Agreement, agreement_of, history_of, train_pair
 from workbench.runs.environment import refuse_unready
 from workbench.targets import target_label
@@ -83,15 +84,17 @@ class AgreementDialog(QDialog):
 
     Signals:
         told: What goes on; from another thread.
+        help_asked: Key of a help page.
     """
 
+    help_asked = Signal(str)
     told = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Compare two places to train — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
         self._called_off = threading.Event()
         self._is_closing = False
@@ -111,6 +114,8 @@ class AgreementDialog(QDialog):
         self.start = button("Compare", role="primary")
         self.stop = button("Close")
         self._fill()
+        self.head = DialogHead("Do two places train alike?", _EXPLANATION, "tpu")
+        self.head.help_asked.connect(self.help_asked)
         self._build()
         self.told.connect(self.status.wait_for)
         self.start.clicked.connect(self._on_start)
@@ -142,14 +147,14 @@ class AgreementDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(12)
-        column.addWidget(plain_label("Do two places train alike?", role="title"))
-        column.addWidget(plain_label(_EXPLANATION, role="dim", wrap=True))
+        column.addWidget(self.head)
         column.addLayout(asked)
         column.addWidget(self.plot, 1)
         column.addWidget(self.legend)
         column.addWidget(self.words)
         column.addWidget(self.status)
         column.addLayout(buttons)
+        self.setTabOrder(self.stop, self.head.learn)
 
     def _refresh(self) -> None:
         is_busy = self._background.is_busy

@@ -20,7 +20,7 @@ from workbench.client.host_jobs import FoundHost, HostJobs, Identity
 from workbench.errors import WorkbenchError
 from workbench.gui.panels.connect_pages import AddressPage, FoundPage, IdentityPage
 from workbench.gui.widgets.buttons import button
-from workbench.gui.widgets.labels import plain_label
+from workbench.gui.widgets.dialog_head import DialogHead
 from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.remote.gcloud import place_from_gcloud
 from workbench.remote.host_keys import accept
@@ -42,15 +42,17 @@ class ConnectHostDialog(QDialog):
 
     Signals:
         chosen: The Choice to train there.
+        help_asked: Key of a help page.
     """
 
+    help_asked = Signal(str)
     chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, address: str = "") -> None:
         super().__init__(parent)
         self.setWindowTitle("Connect a TPU or another computer — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._is_closing = False
         self._can_go = True
         self._forward: Callable[[], None] = self._ask_identity
@@ -69,6 +71,8 @@ class ConnectHostDialog(QDialog):
         self.next = button("Connect", role="primary")
         self.set_up = button("Set it up", role="primary")
         self.stop = button("Close")
+        self.head = DialogHead("Connect a TPU or another computer", _EXPLANATION, "remote")
+        self.head.help_asked.connect(self.help_asked)
         self._build()
         self._connect()
         self._show_address()
@@ -85,15 +89,16 @@ class ConnectHostDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(12)
-        column.addWidget(plain_label("Connect a TPU or another computer", role="title"))
-        column.addWidget(plain_label(_EXPLANATION, role="dim", wrap=True))
+        column.addWidget(self.head)
         column.addWidget(self.pages, 1)
         column.addWidget(self.progress)
         column.addWidget(self.status)
         column.addLayout(buttons)
+        self.setTabOrder(self.stop, self.head.learn)
 
     def _connect(self) -> None:
         self.address.ready_changed.connect(self._refresh)
+        self.address.help_asked.connect(self.help_asked)
         self.address.submitted.connect(self._on_next)
         self.address.gcloud_wanted.connect(self._on_gcloud)
         self.back.clicked.connect(self._show_address)

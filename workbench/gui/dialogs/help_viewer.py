@@ -95,9 +95,8 @@ class HelpViewer(QDialog):
 
     def show_page(self, key: str) -> None:
         """Shows a page by its key: a layer's key, or one of the general pages."""
-        wanted = GENERAL_PAGES[-1][0] if key == "layers" else key
         for row in range(self.list.count()):
-            if self.list.item(row).data(_KEY) == wanted:
+            if self.list.item(row).data(_KEY) == key:
                 self.list.setCurrentRow(row)
         self.show()
         self.raise_()

@@ -18,6 +18,7 @@ from workbench.gui.context import WindowContext
 from workbench.gui.panels.preflight_report import PreflightReportView
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.combo import ElidedComboBox
+from workbench.gui.widgets.dialog_head import DialogHead
 from workbench.gui.widgets.labels import plain_label, set_role
 from workbench.gui.widgets.numbers import count
 from workbench.gui.widgets.wait_label import WaitLabel
@@ -53,8 +54,10 @@ class PreflightDialog(QDialog):
         fix_chosen: A `core.problems.Fix` of the recipe or the network.
         problem_chosen: A `core.problems.Problem` to be shown on the canvas.
         compiler_asked: The optional compiler shall be installed.
+        help_asked: Key of a help page.
     """
 
+    help_asked = Signal(str)
     chosen = Signal(dict)
     fix_chosen = Signal(object)
     problem_chosen = Signal(object)
@@ -64,7 +67,7 @@ class PreflightDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Will it train on a TPU? — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
         self._request = 0
         self._suggested = 0
@@ -79,6 +82,8 @@ class PreflightDialog(QDialog):
         self.use = button("", role="primary")
         self.compiler = button("Install Google's compiler…", role="link")
         self.close_button = button("Close")
+        self.head = DialogHead("Will it train on a TPU?", _EXPLANATION, "preflight")
+        self.head.help_asked.connect(self.help_asked)
         self._build()
         self._fill()
         self._connect()
@@ -111,12 +116,12 @@ class PreflightDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(12)
-        column.addWidget(plain_label("Will it train on a TPU?", role="title"))
-        column.addWidget(plain_label(_EXPLANATION, role="dim", wrap=True))
+        column.addWidget(self.head)
         column.addLayout(asked)
         column.addWidget(scroll, 1)
         column.addWidget(self.status)
         column.addLayout(buttons)
+        self.setTabOrder(self.close_button, self.head.learn)
 
     def _fill(self) -> None:
         for name, sizes in tpu_choices().items():

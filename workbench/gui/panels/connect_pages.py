@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from workbench.client.host_jobs import FoundHost
 from workbench.core.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.gui.panels.log_panel import fixed_font
-from workbench.gui.saved_places import INNER_TARGETS, choice_at
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import FactRows
 from workbench.gui.widgets.combo import ElidedComboBox
@@ -23,8 +22,18 @@ from workbench.remote.gcloud import NO_FIRST_CHECK
 from workbench.remote.host_keys import HostKey
 from workbench.remote.hosts import find_host
 from workbench.remote.place import Place
+from workbench.remote.saved_places import INNER_TARGETS, choice_at
 from workbench.remote.setup import needed_bytes
 from workbench.targets import all_targets
+
+_NAMES_PX = 96
+"""All names of the fields are as wide, so that the fields of all forms stand in one line."""
+
+
+def _name(text: str) -> QWidget:
+    label = plain_label(text, role="dim")
+    label.setMinimumWidth(_NAMES_PX)
+    return label
 
 
 def _form() -> QFormLayout:
@@ -49,11 +58,13 @@ class AddressPage(QWidget):
     Signals:
         ready_changed: Whether there is an address to connect may have changed.
         submitted: Enter was pressed.
+        help_asked: Key of a help page.
         gcloud_wanted: Name, zone and project of a TPU VM whose address is to be asked.
     """
 
     ready_changed = Signal()
     submitted = Signal()
+    help_asked = Signal(str)
     gcloud_wanted = Signal(str, str, str)
 
     def __init__(self, address: str = "") -> None:
@@ -65,26 +76,29 @@ class AddressPage(QWidget):
         self.name = _line("my-tpu", "Name of the TPU VM")
         self.zone = _line("us-central1-a", "Zone")
         self.project = _line("as gcloud is set", "Project")
+        self.cloud = Fold("A TPU VM of Google Cloud")
         self.ask = button("Fill in the address")
         self.ask.setEnabled(False)
+        self.notebook = button("train there with a notebook", role="link")
+        self.notebook.setAutoDefault(False)
         self._build()
         self._connect()
         self.address.setText(address)
 
     def _build(self) -> None:
         where = _form()
-        where.addRow(plain_label("Address", role="dim"), self.address)
-        more = Fold("More")
+        where.addRow(_name("Address"), self.address)
+        more = Fold("Key file, Python and folder there")
         others = _form()
-        others.addRow(plain_label("Key file", role="dim"), self.key_file)
-        others.addRow(plain_label("Python there", role="dim"), self.python)
-        others.addRow(plain_label("Folder there", role="dim"), self.home)
+        others.addRow(_name("Key file"), self.key_file)
+        others.addRow(_name("Python there"), self.python)
+        others.addRow(_name("Folder there"), self.home)
         more.body.addLayout(others)
-        cloud = Fold("A TPU VM of Google Cloud")
+        cloud = self.cloud
         named = _form()
-        named.addRow(plain_label("Name", role="dim"), self.name)
-        named.addRow(plain_label("Zone", role="dim"), self.zone)
-        named.addRow(plain_label("Project", role="dim"), self.project)
+        named.addRow(_name("Name"), self.name)
+        named.addRow(_name("Zone"), self.zone)
+        named.addRow(_name("Project"), self.project)
         cloud.body.addWidget(plain_label(NO_FIRST_CHECK, role="dim", wrap=True))
         cloud.body.addLayout(named)
         cloud.body.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
@@ -95,8 +109,14 @@ class AddressPage(QWidget):
         column.addWidget(more)
         column.addWidget(cloud)
         column.addStretch(1)
+        hint = QHBoxLayout()
+        hint.addWidget(plain_label("No ssh reaches Colab or Kaggle:", role="dim"))
+        hint.addWidget(self.notebook)
+        hint.addStretch(1)
+        column.addLayout(hint)
 
     def _connect(self) -> None:
+        self.notebook.clicked.connect(lambda: self.help_asked.emit("notebook"))
         self.address.textChanged.connect(self.ready_changed)
         self.address.returnPressed.connect(self.submitted)
         self.name.textChanged.connect(lambda text: self.ask.setEnabled(bool(text.strip())))
@@ -122,6 +142,13 @@ class AddressPage(QWidget):
             python=self.python.text().strip(),
             home=self.home.text().strip(),
         )
+
+    def show_machine(self, name: str, zone: str, project: str) -> None:
+        """Names a TPU VM: its address is what is missing."""
+        self.cloud.head.setChecked(True)
+        self.name.setText(name)
+        self.zone.setText(zone)
+        self.project.setText(project)
 
     def fill(self, place: Place) -> None:
         """Shows what gcloud has told."""
@@ -172,7 +199,7 @@ class FoundPage(QWidget):
         self.inner = ElidedComboBox()
         self.inner.setAccessibleName("What trains there")
         row = _form()
-        row.addRow(plain_label("Trains on", role="dim"), self.inner)
+        row.addRow(_name("Trains on"), self.inner)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(12)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLa
 from workbench.client.run_follower import RunFollower
 from workbench.gui.fonts import ui_font
 from workbench.gui.panels.plan_popup import PlanPopup
-from workbench.gui.run_words import headline
+from workbench.gui.run_words import far_words, headline
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.labels import ElidedLabel, plain_label
@@ -210,6 +210,11 @@ class RunHeader(QFrame):
         outcome = self._follower.outcome if self._follower is not None else None
         return outcome is not None and outcome.kind == "waiting"
 
+    def _is_away(self) -> bool:
+        """Nobody here is connected to what trains it: nothing can be asked of it."""
+        outcome = self._follower.outcome if self._follower is not None else None
+        return outcome is not None and outcome.kind == "away"
+
     def _show_parts(self) -> None:
         """A run that waits has no figures yet; where room is short the lesser give way."""
         is_begun = not self._is_waiting()
@@ -250,7 +255,7 @@ class RunHeader(QFrame):
         outcome = follower.outcome if follower is not None else None
         is_over = is_loaded and outcome is not None and outcome.is_over
         is_waiting = self._is_waiting()
-        is_training = is_loaded and not is_over and not is_waiting
+        is_training = is_loaded and not is_over and not is_waiting and not self._is_away()
         has_words = self.width() >= BUTTON_WORDS_FROM_PX
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
         end = ("Take out", "Taking out") if is_waiting else ("Stop", "Stopping")
@@ -279,6 +284,9 @@ class RunHeader(QFrame):
             words.insert(0, f"on {started.on}")
         if follower.outcome is not None and self._is_waiting():
             words = [follower.outcome.sentence()]
+        outcome = follower.outcome
+        if started is None and outcome is not None and outcome.is_far:
+            words = [far_words(outcome)[1]]
         text = " · ".join(filter(None, words))
         if self.how.full_text != text:
             self.how.set_full_text(text)
@@ -297,7 +305,7 @@ class RunHeader(QFrame):
         if words != self._phase_words:
             self._phase_words, self._phase_since = words, monotonic()
         waited_s = monotonic() - self._phase_since
-        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Waiting "))
+        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Waiting ", "Not "))
         if is_wait and waited_s >= SAY_HOW_LONG_AFTER_S:
             words = f"{words}, {clock(waited_s)}"
         self.headline.setText(words)
@@ -306,7 +314,7 @@ class RunHeader(QFrame):
         progress = follower.history.progress
         self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
         elapsed_s = progress.elapsed_s
-        is_live = not follower.is_over and not self._is_waiting()
+        is_live = not follower.is_over and not self._is_waiting() and not self._is_away()
         if is_live and follower.history.num_events:
             elapsed_s += min(monotonic() - self._last_arrival, 60.0)
         self.elapsed.setText(clock(elapsed_s) if elapsed_s else "")

@@ -38,6 +38,7 @@ def state_color(theme: Theme, outcome: str) -> str:
         "paused": colors.validation,
         "waiting": colors.faint,
         "silent": colors.warning,
+        "away": colors.warning,
     }.get(outcome, colors.bad)
 
 

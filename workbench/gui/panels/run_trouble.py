@@ -91,9 +91,18 @@ class RunTrouble(QFrame):
         kept = " Everything it told so far is kept." if is_over else ""
         self.words.setText(outcome.sentence() + kept)
         self._show_tail(outcome.log_tail)
-        self._show_buttons(copy=is_over, end=outcome.kind == "silent")
+        # Of a line there is nothing to end here: the training itself is well.
+        self._set_calm(is_calm=outcome.is_far)
+        self._show_buttons(copy=is_over, end=outcome.kind == "silent" and not outcome.is_far)
         self._offer(outcome)
         self.show()
+
+    def _set_calm(self, *, is_calm: bool) -> None:
+        role = "notice" if is_calm else "problem"
+        if self.property("role") != role:
+            self.setProperty("role", role)
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def _offer(self, outcome: RunOutcome) -> None:
         """What one click can do about it."""
@@ -120,6 +129,7 @@ class RunTrouble(QFrame):
             f"{first} first. It can be ended now; what it has not saved is then lost."
         )
         self._show_tail(())
+        self._set_calm(is_calm=False)
         self._show_buttons(end=True)
         self.show()
 

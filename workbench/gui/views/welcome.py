@@ -33,6 +33,10 @@ from workbench.templates import Template, list_templates
 _NUM_LARGE = 4
 _MAX_RECENT_SHOWN = 6
 _PAGE_PX = 1200
+_MARK_PX = 12
+_HERE, _ELSEWHERE = "●", "○"
+"""Marks of a place that is there, and of the way to another."""
+
 _TINTS = ("convolution", "pooling", "preprocessing", "regularisation", "core", "input")
 
 
@@ -219,7 +223,8 @@ class WelcomeView(QScrollArea):
         column = QVBoxLayout()
         pages = (
             ("Getting started", "getting_started"),
-            ("What each layer does", "layers"),
+            ("What each layer does", "layers_overview"),
+            ("Training on a TPU", "tpu"),
             ("Keyboard shortcuts", "shortcuts"),
         )
         for title, page in pages:
@@ -247,13 +252,12 @@ class WelcomeView(QScrollArea):
         for spec in self._context.targets.values():
             if not spec.is_offered() or spec.presets[0]:
                 continue  # not here, or a way to use what is told already
-            self._targets.addWidget(plain_label(spec.title, role="strong"))
-            what = plain_label(spec.describe(defaults(spec.params)), role="dim", wrap=True)
-            what.setMinimumWidth(180)
-            self._targets.addWidget(what)
+            what = plain_label(spec.describe(defaults(spec.params)), role="dim")
+            title = plain_label(spec.title, role="strong")
+            self._targets.addLayout(_marked(_HERE, title, what))
         connect = self._link("Connect a TPU…")
         connect.clicked.connect(self.connect_asked)
-        self._targets.addWidget(connect)
+        self._targets.addLayout(_marked(_ELSEWHERE, connect))
         self._running = self._link("")
         self._running.clicked.connect(lambda: self.run_asked.emit(self._running_path))
         self._targets.addWidget(self._running)
@@ -270,6 +274,19 @@ class WelcomeView(QScrollArea):
 
     def _link(self, text: str) -> TextButton:
         return button(text.replace("&", "&&"), role="link")
+
+
+def _marked(mark: str, *parts: QWidget) -> QHBoxLayout:
+    """A place to train behind its mark."""
+    row = QHBoxLayout()
+    row.setSpacing(6)
+    sign = plain_label(mark, role="text" if mark == _HERE else "dim")
+    sign.setFixedWidth(_MARK_PX)
+    row.addWidget(sign)
+    for part in parts:
+        row.addWidget(part)
+    row.addStretch(1)
+    return row
 
 
 def _own_shapes() -> tuple[Shape, ...]:

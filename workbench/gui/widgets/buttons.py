@@ -60,9 +60,10 @@ class TextButton(QPushButton):
         colors = self._theme.colors
         by_role = {"primary": colors.accent_text, "stop": colors.bad, "link": colors.accent}
         levels = {"error": colors.bad, "warning": colors.warning, "good": colors.good}
-        by_role["status"] = levels.get(str(self.property("level")), colors.dim)
+        by_role["status"] = colors.dim
         is_blocked = bool(self.property("blocked"))
         color = by_role.get(str(self.property("role")), colors.text)
+        color = levels.get(str(self.property("level")), color)
         self.setIcon(self._theme.icon(self._icon_name, colors.dim if is_blocked else color))
 
 

@@ -1,4 +1,4 @@
-"""Computers that were connected before, as targets of a menu."""
+"""Computers that were connected before, as targets of a menu or a list."""
 
 from __future__ import annotations
 
