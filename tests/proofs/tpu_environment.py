@@ -103,9 +103,13 @@ class Proof:
         row = Row(name, self._trained(project, folder / "there" / "run", self.there))
         row.steps = len(history_of(row.run).losses)
         row.problems += faults(row.run)
+        if "tensorflow-tpu" not in versions_of(row.run):
+            row.problems.append("not trained by the TensorFlow for TPUs")
         if not row.problems:
             ours = self._trained(project, folder / "here" / "run", self.here)
             row.problems += faults(ours) or self._compare(row, ours)
+            if "tensorflow-tpu" in versions_of(ours):
+                row.problems.append("compared with itself")
             if is_paused:
                 self._pause(row, project, folder / "paused" / "run")
         row.seconds = time.monotonic() - began
@@ -206,6 +210,12 @@ def faults(run: RunFolder) -> list[str]:
     if not read_arrays(run.weights_path):
         found.append("no weights")
     return found
+
+
+def versions_of(run: RunFolder) -> dict[str, str]:
+    """What took part in a run, as its trainer told it; empty where it did not begin."""
+    begun = (event for event in read_all(run.events_path) if isinstance(event, RunStarted))
+    return next((event.versions for event in begun), {})
 
 
 def _apart(left: np.ndarray, right: np.ndarray) -> float:

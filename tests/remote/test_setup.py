@@ -28,6 +28,7 @@ from workbench.remote.code_archive import code_archive
 from workbench.remote.setup import Setup, fitting_python, name_there, prepare, request_there
 from workbench.runs.event_log import read_all
 from workbench.runs.folder import RunFolder, RunRequest, create_run
+from workbench.runs.queue import enqueue, is_waiting
 from workbench.targets import all_targets
 from workbench.templates import find_template
 
@@ -163,6 +164,22 @@ def test_an_interpreter_that_cannot_train_is_refused(home, npz, told):
     with local_line(home) as line, pytest.raises(RemoteError) as caught:
         prepare(run, line, lambda *words: told.append(words))
     assert caught.value.key == "no_fitting_python"
+
+
+def test_a_run_that_waits_for_its_turn_there_is_stopped_at_once(home):
+    run = create_run(find_template("lenet5").project)
+    request = request_there(run, Choice("this_computer"), parcel="", on="vm")
+    with local_line(home) as line:
+        code = Setup(line, lambda *_words: None).code()
+        line.call("create", request, name="run-1", code=code, python=sys.executable, parcel="")
+        there = RunFolder(home / "runs" / "run-1")
+        enqueue(there)  # something else trains there
+        line.call("control", run="run-1", wish="stop")
+        assert not is_waiting(there)
+        assert not there.control_path.exists()
+        told = list(line.stream("attach", run="run-1", offset=0, digest=digest_before(b"")))
+    assert told[-1].text("outcome") == "stopped"
+    assert read_all(there.events_path)[-1].outcome == "stopped"
 
 
 def test_pictures_that_are_gone_are_told_before_anything_is_sent(home, npz, told):

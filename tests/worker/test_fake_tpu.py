@@ -28,16 +28,32 @@ def project_of(key, **recipe):
     return replace(project, recipe=project.recipe.with_values(**recipe))
 
 
+@pytest.fixture(scope="module")
+def traced(strategy):
+    """Gives plan and trace of a template's training; each is made once."""
+    known = {}
+
+    def get(key, **recipe):
+        asked = (key, *sorted(recipe.items()))
+        if asked not in known:
+            compiled = compile_on(strategy, tf, keras, project_of(key, **recipe))
+            known[asked] = compiled.plan, trace_training(tf, compiled)
+        return known[asked]
+
+    return get
+
+
+PLAIN = {"optimizer": "sgd", "sync_batch_norm": "off"}
+
+
 @pytest.mark.parametrize(
     ("key", "optimizer"),
     [("lenet5", "sgd"), ("lenet5", "lamb"), ("cifar10_convnet", "adam"), ("lenet5", "lars")],
 )
-def test_a_call_is_one_loop_around_one_part_for_all_cores(strategy, key, optimizer):
-    project = project_of(key, optimizer=optimizer, sync_batch_norm="off")
-    compiled = compile_on(strategy, tf, keras, project)
-    assert compiled.plan.precision == "bfloat16"
-    assert not compiled.plan.xla
-    trace = trace_training(tf, compiled)
+def test_a_call_is_one_loop_around_one_part_for_all_cores(traced, key, optimizer):
+    plan, trace = traced(key, optimizer=optimizer, sync_batch_norm="off")
+    assert plan.precision == "bfloat16"
+    assert not plan.xla
     assert trace.faults(CORES) == []
     # Exactly one sum a gradient, none is added up twice; and those of the normalizations.
     assert trace.inside["CrossReplicaSum"] == trace.num_learned + NORM_SUMS[key]
@@ -45,12 +61,9 @@ def test_a_call_is_one_loop_around_one_part_for_all_cores(strategy, key, optimiz
     assert not any("Conv" in op or "MatMul" in op for op in trace.outside)
 
 
-def test_normalizing_by_the_whole_batch_asks_the_other_cores(strategy):
+def test_normalizing_by_the_whole_batch_asks_the_other_cores(traced):
     off, on = (
-        trace_training(
-            tf,
-            compile_on(strategy, tf, keras, project_of("cifar10_convnet", sync_batch_norm=sync)),
-        )
+        traced("cifar10_convnet", optimizer="adam", sync_batch_norm=sync)[1]
         for sync in ("off", "on")
     )
     assert on.faults(CORES) == []
@@ -59,11 +72,9 @@ def test_normalizing_by_the_whole_batch_asks_the_other_cores(strategy):
     assert on.inside["CrossReplicaSum"] > off.inside["CrossReplicaSum"]
 
 
-def test_clipping_adds_up_the_gradient_of_the_whole_batch(strategy):
-    plain, clipped = (
-        trace_training(tf, compile_on(strategy, tf, keras, project_of("lenet5", **recipe)))
-        for recipe in ({}, {"clip_norm": 1.0})
-    )
+def test_clipping_adds_up_the_gradient_of_the_whole_batch(traced):
+    _, plain = traced("lenet5", **PLAIN)
+    _, clipped = traced("lenet5", **PLAIN, clip_norm=1.0)
     # Some sums may be put together, but clipping cannot do without any.
     assert clipped.faults(CORES) == []
     assert clipped.inside["CrossReplicaSum"] > plain.inside["CrossReplicaSum"]
@@ -84,12 +95,12 @@ def test_random_networks_are_traced_alike(strategy, number):
     assert failure(strategy, tf, keras, project) == ""
 
 
-def test_the_faults_are_seen(strategy):
+def test_the_faults_are_seen(traced):
     """On one processor nothing of it is there."""
     one = tf.distribute.OneDeviceStrategy("/cpu:0")
     here = trace_training(tf, compile_on(one, tf, keras, project_of("lenet5"))).faults(CORES)
     assert len(here) == 4
     assert any("sums over the cores" in fault for fault in here)
-    there = trace_training(tf, compile_on(strategy, tf, keras, project_of("lenet5")))
+    _, there = traced("lenet5", **PLAIN)
     assert there.faults(CORES) == []
     assert there.faults(CORES + 1) != []

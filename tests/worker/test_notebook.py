@@ -162,7 +162,7 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
         script = away.export(template.project, tmp_path / f"{template.key}.py").read_text()
         ast.parse(script)
         assert all(source.strip() in script for source in cells)
-        assert '"tensorflow-tpu": "2.19.1", "keras": "3.15.1"' in script
+        assert '"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"' in script
         assert str(Path.home()) not in script
     words = [sys.executable, "-m", "ruff"]
     options = ["--isolated", "--no-cache", "--line-length", "100", str(tmp_path)]

@@ -99,7 +99,10 @@ def test_a_plain_recipe_stays_a_plain_program():
 
 
 def test_a_pinned_pair_is_the_only_thing_that_is_installed():
-    assert 'NEEDED = {"tensorflow-tpu": "2.19.1", "keras": "3.15.1"}' in _tpu_texts.INSTALL
+    assert (
+        'NEEDED = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"}'
+        in _tpu_texts.INSTALL
+    )
     assert _tpu_texts.INSTALL.count('"install"') == 1
     assert '[f"{package}=={version}" for package' in _tpu_texts.INSTALL
 
@@ -121,7 +124,8 @@ def test_nothing_is_installed_where_there_is_no_tpu(monkeypatch):
     removed, installed = (words[0][1:] for words in run)
     assert removed[:3] == ["-m", "pip", "uninstall"]
     assert installed == [
-        "-m", "pip", "install", "--quiet", "tensorflow-tpu==2.19.1", "keras==3.15.1",
+        "-m", "pip", "install", "--quiet", "tensorflow-tpu==2.19.1", "libtpu==0.0.10",
+        "keras==3.15.1",
     ]  # fmt: skip
 
 

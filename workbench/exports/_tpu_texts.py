@@ -21,7 +21,8 @@ processor of the machine that it runs on.
 INSTALL_WORDS = """## The packages
 
 TensorFlow 2.19.1 is the last version that drives TPUs. It is installed only where there is a
-TPU, in exactly this version: a newer one stops the program when it is imported."""
+TPU, in exactly this version and with the driver (libtpu) that it was made for: with another one
+it ends the program when it is imported."""
 
 INSTALL = '''import importlib.metadata
 import os
@@ -29,7 +30,7 @@ import pathlib
 import subprocess
 import sys
 
-NEEDED = {"tensorflow-tpu": "2.19.1", "keras": "3.15.1"}
+NEEDED = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"}
 
 
 def has_tpu():

@@ -123,8 +123,8 @@ def start(asked: Asked) -> Answer:
     else:
         _remove(cluster)
     ended = children.run(
-        _start_command(folder, resume=asked.flag("resume")),
-        _start_environment(asked, folder),
+        _command(folder, "start", *(["--resume"] if asked.flag("resume") else [])),
+        _environment(asked, folder),
         silence_s=_START_SILENCE_S,
         is_ended_with_line=False,
     )
@@ -182,15 +182,14 @@ def refuse(asked: Asked) -> Answer:
     return {}, b""
 
 
-def _start_command(folder: str, *, resume: bool) -> List[str]:
+def _command(folder: str, verb: str, *options: str) -> List[str]:
     facts = read_json(os.path.join(folder, "host.json")) or {}
     python = facts.get("python", "")
     # -P: files beside something must not shadow Python's own modules.
-    command = [python, "-P", "-m", "workbench.worker", "start", folder]
-    return [*command, "--resume"] if resume else command
+    return [python, "-P", "-m", "workbench.worker", verb, folder, *options]
 
 
-def _start_environment(asked: Asked, folder: str) -> Dict[str, str]:
+def _environment(asked: Asked, folder: str) -> Dict[str, str]:
     facts = read_json(os.path.join(folder, "host.json")) or {}
     variables = dict(os.environ)
     variables.pop("PYTHONHOME", None)
@@ -218,12 +217,24 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
 
 
 def control(asked: Asked) -> Answer:
-    """Asks a run's trainer to stop or to pause. Asks: run, wish."""
+    """Asks a run's trainer to stop or to pause; one that waits for its turn waits no more.
+
+    Asks: run, wish.
+    """
     folder, wish = asked.home.known_run(asked.text("run")), asked.text("wish")
     if wish not in _WISHES:
         raise Fault("request", "There is no such wish.", received=wish[:100])
-    write_file(os.path.join(folder, "control"), wish.encode("ascii") + b"\n")
+    if not (state.is_waiting(folder) and _is_cancelled(asked, folder)):
+        write_file(os.path.join(folder, "control"), wish.encode("ascii") + b"\n")
     return {}, b""
+
+
+def _is_cancelled(asked: Asked, folder: str) -> bool:
+    """False where its turn has just come, or its program knows of no such wish."""
+    ended = children.run(
+        _command(folder, "cancel"), _environment(asked, folder), silence_s=_START_SILENCE_S
+    )
+    return ended.code == 0
 
 
 def signal(asked: Asked) -> Answer:

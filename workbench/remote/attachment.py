@@ -25,6 +25,7 @@ _COMPLETED = b'"outcome":"completed"'
 _KEPT = b'{"event":"checkpoint_kept"'
 _EPOCH = b'{"event":"epoch_finished"'
 _LOOK_S = 0.2
+_AGAIN_S = 5.0
 _TRIES = 3
 
 
@@ -174,9 +175,14 @@ class Wishes:
             except RemoteError as error:
                 if error.is_passing:
                     return  # who reads the log sees the same
-                sys.stderr.write(f"{error}\n")
+                self._put_off(error)
             except OSError as error:  # the folder here takes nothing for a while
-                sys.stderr.write(f"{error}\n")
+                self._put_off(error)
+
+    def _put_off(self, error: Exception) -> None:
+        """It is passed on again, but not five times a second for hours."""
+        sys.stderr.write(f"{error}\n")
+        self._is_closed.wait(_AGAIN_S)
 
     def _look(self) -> None:
         mark = self._mark()

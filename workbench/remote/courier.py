@@ -181,11 +181,11 @@ class Courier:
         gone_s = 0.0
         while time.monotonic() < until:
             time.sleep(_LOOK_S)
-            if read_remote(self._run) is None:
-                self._refuse_if_stopped()
             if courier_wish_of(self._run) == "leave":
                 forget_wish(self._run)
                 return False
+            if read_remote(self._run) is None:
+                self._refuse_if_stopped()
             gone_s = 0.0 if self._run.request_path.exists() else gone_s + _LOOK_S
         if not self._run.request_path.exists():
             raise RunFolderError("The run's folder was removed.", where=str(self._run.path))

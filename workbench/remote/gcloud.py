@@ -76,7 +76,7 @@ def place_from_gcloud(
             "gcloud could not find the TPU VM.",
             key="gcloud",
             where=" ".join(argv),
-            received=plain(ended.stderr.decode("utf-8", "replace")[-600:]),
+            received=plain(ended.stderr.decode("utf-8", "replace")[-600:]).strip(" .\n"),
             fix="Check name, zone and project, and that you are logged in (gcloud auth login).",
         )
     return place_in(output, " ".join(argv))

@@ -1,5 +1,5 @@
-"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower FOLDER`; `start` and
-`pack` for another computer, `join FOLDER` for one of several machines.
+"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower FOLDER`; `start`,
+`cancel` and `pack` for another computer, `join FOLDER` for one of several machines.
 
 Started by the window, the command line and tests; never imported by them.
 """
@@ -13,7 +13,8 @@ from pathlib import Path
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
-    "lower FOLDER | start RUN_FOLDER [--resume] | pack RUN_FOLDER | join FOLDER"
+    "lower FOLDER | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
+    "join FOLDER"
 )
 
 
@@ -24,7 +25,7 @@ def main(words: list[str]) -> int:
             return _begin(verb, folder, resume="--resume" in options)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             return _serve(is_lazy="--lazy" in options)
-        case ["lower" | "pack" | "join" as verb, folder]:
+        case ["lower" | "cancel" | "pack" | "join" as verb, folder]:
             return _ALONE[verb](folder)
     sys.stderr.write(USAGE + "\n")
     return 2
@@ -72,7 +73,13 @@ def _join(folder: str) -> int:
     return join_training(folder)
 
 
-_ALONE = {"lower": _lower, "pack": _pack, "join": _join}
+def _cancel(folder: str) -> int:
+    from workbench.worker.start import cancel
+
+    return cancel(folder)
+
+
+_ALONE = {"lower": _lower, "cancel": _cancel, "pack": _pack, "join": _join}
 """What takes a folder and nothing else."""
 
 

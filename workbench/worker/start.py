@@ -1,5 +1,5 @@
-"""Starts a run's trainer for somebody on another computer: what the queue of this computer
-says holds for them too.
+"""Starts a run's trainer for somebody on another computer, or takes the run out of the queue: what
+the queue of this computer says holds for them too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import msgspec
 
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import open_run
+from workbench.runs.queue import cancel as take_out
 from workbench.runs.queue import enqueue, is_waiting, start_next
 from workbench.runs.start import joins_another, start_trainer
 
@@ -28,6 +29,18 @@ def start(folder: str, *, resume: bool) -> int:
         else:
             enqueue(run, resume=resume)
             start_next(run.path.parent)
+    except WorkbenchError as error:
+        _print({"error": error.to_dict()})
+        return error.exit_code
+    _print({"is_waiting": is_waiting(run)})
+    return 0
+
+
+def cancel(folder: str) -> int:
+    """Takes a run out of the queue of its home; prints and returns as `start`."""
+    try:
+        run = open_run(folder)
+        take_out(run)
     except WorkbenchError as error:
         _print({"error": error.to_dict()})
         return error.exit_code

@@ -1,7 +1,9 @@
 """Dialogs about places to train fit a small screen, with all that they can show."""
 
 import pytest
+from PySide6.QtWidgets import QLineEdit
 
+from workbench.errors import RemoteError
 from workbench.gui.widgets.fold import Fold
 
 SMALL_PX = (1_000, 640)
@@ -19,4 +21,18 @@ def test_a_dialog_fits(cifar, key, monkeypatch):
     assert dialog.layout().totalMinimumSize().height() <= SMALL_PX[1]
     assert dialog.height() <= SMALL_PX[1]
     assert dialog.layout().totalMinimumSize().width() <= SMALL_PX[0]
+    cifar.places.close()
+
+
+def test_a_long_refusal_squeezes_no_field(cifar, qtbot):
+    cifar.places.ask("connect")
+    dialog = cifar.places.dialogs["connect"]
+    dialog.resize(640, 560)
+    for fold in dialog.findChildren(Fold):
+        fold.head.setChecked(True)
+    wanted = {line: line.sizeHint().height() for line in dialog.address.findChildren(QLineEdit)}
+    dialog._on_failed(RemoteError("gcloud refused.", received="Please run:\n" * 80))
+    qtbot.waitUntil(lambda: dialog.status.height() > 60)
+    assert all(line.height() >= height for line, height in wanted.items())
+    assert "\n" not in dialog.status.text()
     cifar.places.close()

@@ -108,7 +108,7 @@ class AgreementDialog(QDialog):
         self.steps.setSuffix(" steps")
         self.steps.setAccessibleName("Steps to train")
         self.plot = LossPair(context.theme)
-        self.legend = plain_label(role="dim")
+        self.legend = plain_label("The loss of both, step by step, appears here.", role="dim")
         self.words = plain_label(role="strong", wrap=True)
         self.status = WaitLabel()
         self.start = button("Compare", role="primary")
@@ -154,7 +154,7 @@ class AgreementDialog(QDialog):
         column.addWidget(self.words)
         column.addWidget(self.status)
         column.addLayout(buttons)
-        self.setTabOrder(self.stop, self.head.learn)
+        self.start.setFocus()
 
     def _refresh(self) -> None:
         is_busy = self._background.is_busy

@@ -8,8 +8,10 @@ from typing import TypeVar
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
+    QFrame,
     QHBoxLayout,
     QProgressBar,
+    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -28,7 +30,7 @@ from workbench.remote.place import Place
 
 T = TypeVar("T")
 
-SIZE = QSize(640, 480)
+SIZE = QSize(640, 560)
 _PROGRESS_STEPS = 1000
 _EXPLANATION = (
     "A TPU VM, a computer with graphics cards, or any other that your own ssh reaches. The "
@@ -55,6 +57,7 @@ class ConnectHostDialog(QDialog):
         self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._is_closing = False
         self._can_go = True
+        self._focus: QWidget | None = None
         self._forward: Callable[[], None] = self._ask_identity
         self._make_ready: Callable[[], None] = self._ask_identity
         self._background = Background(self, max_threads=1)
@@ -90,11 +93,15 @@ class ConnectHostDialog(QDialog):
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(12)
         column.addWidget(self.head)
-        column.addWidget(self.pages, 1)
+        scroll = QScrollArea()  # a long refusal below takes room from the pages
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(self.pages)
+        column.addWidget(scroll, 1)
         column.addWidget(self.progress)
         column.addWidget(self.status)
         column.addLayout(buttons)
-        self.setTabOrder(self.stop, self.head.learn)
+        self.address.address.setFocus()
 
     def _connect(self) -> None:
         self.address.ready_changed.connect(self._refresh)
@@ -204,6 +211,7 @@ class ConnectHostDialog(QDialog):
 
     def _run(self, work: Callable[[], T], on_done: Callable[[T], None], words: str) -> None:
         self._jobs.begin()
+        self._focus = self.focusWidget()  # lost while its page is disabled
         self._background.run(work, lambda result: self._on_done(on_done, result), self._on_failed)
         self.status.wait_for(words)
         self.progress.setRange(0, 0)
@@ -218,8 +226,10 @@ class ConnectHostDialog(QDialog):
         self._refresh()
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self.status.say(str(error), is_bad=True)
+        self.status.say(" ".join(str(error).split()), is_bad=True)
         self._refresh()
+        if self._focus is not None:
+            self._focus.setFocus()
         if self._is_closing:
             super().reject()
 

@@ -121,7 +121,7 @@ class PreflightDialog(QDialog):
         column.addWidget(scroll, 1)
         column.addWidget(self.status)
         column.addLayout(buttons)
-        self.setTabOrder(self.close_button, self.head.learn)
+        self.check.setFocus()
 
     def _fill(self) -> None:
         for name, sizes in tpu_choices().items():
