@@ -39,7 +39,7 @@ from tests.proofs._tiny_runs import (
     write_stripes,
 )
 from tests.sshd import Sshd
-from workbench.core.graph import Edge, Graph
+from workbench.core.graph import Edge, Graph, Node
 from workbench.core.project import Choice, Project
 from workbench.core.target_text import parse_target
 from workbench.protocol.events import CheckpointKept, RunFinished, RunStarted
@@ -63,10 +63,20 @@ def project_of(data: Path, *, number: int = 0, epochs: int = 3, machines: str = 
     """A small network under recipe `number`, in float32; for one process or for several."""
     project = tiny_project(data, number=number, epochs=epochs)
     nodes = [node for node in project.graph.nodes.values() if node.kind not in _PER_PART]
+    nodes = [_without_idle_bias(*pair) for pair in itertools.pairwise([*nodes, nodes[-1]])]
     edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
     recipe = project.recipe.with_values(precision="float32", xla="off", sync_batch_norm="on")
     target = Choice("several", {"machines": machines}) if machines else Choice("this_computer")
     return replace(project, graph=Graph.of(nodes, edges), recipe=recipe, target=target)
+
+
+def _without_idle_bias(node: Node, behind: Node) -> Node:
+    """A bias that normalization takes away again has no gradient: Adam would make steps of what
+    is mere rounding, in another direction each time.
+    """
+    if behind.kind != "batch_normalization":
+        return node
+    return replace(node, params={**node.params, "use_bias": False})
 
 
 def trained(project: Project, home: Path) -> RunFolder:
