@@ -297,6 +297,16 @@ def test_a_process_that_waits_in_a_library_ends_all_the_same():
     assert "Timeout" in ended.stderr
 
 
+def test_a_stranger_may_send_no_bytes():
+    ours, theirs = socket.socketpair()
+    line = Line(ours, max_bytes=0)
+    theirs.sendall(b'{"kind": "hello", "size": 1099511627776}\n')
+    with pytest.raises(LineCutError):
+        line.receive("hello", timeout_s=DOOM_S)
+    line.close()
+    theirs.close()
+
+
 def test_a_line_ends_whatever_ends_its_reader():
     """Nested too deep for any reader of JSON: an error that is not of the network."""
     ours, theirs = socket.socketpair()

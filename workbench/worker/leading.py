@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import os
 import socket
 import subprocess
@@ -32,7 +33,7 @@ from workbench.targets._cluster import (
     with_ports,
 )
 from workbench.worker.company import Company, KeptModel
-from workbench.worker.line import Line, LineCutError
+from workbench.worker.line import MAX_BYTES, Line, LineCutError
 from workbench.worker.machines import Machines, each_but, mark_text, own_facts, socket_address
 from workbench.worker.progress import Teller
 from workbench.worker.refusal import refusal_of
@@ -201,16 +202,23 @@ class Leader(Machines):
         def ended() -> None:
             self._ended(index)
 
-        line = Line(connection, on_word=lambda message: self._hears(index, message), on_end=ended)
+        line = Line(
+            connection,
+            on_word=lambda message: self._hears(index, message),
+            on_end=ended,
+            max_bytes=0,
+        )
         try:
             hello = line.receive("hello", timeout_s=_HELLO_S)
         except LineCutError:
             hello = None
         said = hello.values if hello is not None else {}
         number = said.get("index")
-        if number not in missing or said.get("key") != self._cluster.key:
+        key = str(said.get("key", "")).encode()
+        if number not in missing or not hmac.compare_digest(key, self._cluster.key.encode()):
             line.close()
             return {}
+        line.max_bytes = MAX_BYTES
         index = int(number)
         self._lines[index] = line
         self._check_versions(index, said.get("versions"))

@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 
 _MAX_HEAD = 1 << 20
-_MAX_BYTES = 1 << 40
+MAX_BYTES = 1 << 40
+"""Most that one message of a known machine carries."""
 
 _SILENT_S = 60
 """After so long without an answer of the other computer, a line is cut."""
@@ -53,6 +54,7 @@ class Line:
         on_word: Called in that thread with each message; True where that was all there is
             to do with it, else `receive` hands it out.
         on_end: Called in that thread when the other end is gone.
+        max_bytes: Most that a message may carry; 0 from a stranger, until it is known.
     """
 
     def __init__(
@@ -61,12 +63,14 @@ class Line:
         *,
         on_word: Callable[[Message], bool] = lambda _message: False,
         on_end: Callable[[], None] = lambda: None,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         connection.settimeout(None)
         _notice_silence(connection)
         self._connection = connection
         self._on_word = on_word
         self._on_end = on_end
+        self.max_bytes = max_bytes
         self._sending = threading.Lock()
         self._messages: queue.Queue[Message | None] = queue.Queue()
         threading.Thread(target=self._read, name="line", daemon=True).start()
@@ -111,7 +115,7 @@ class Line:
     def _read(self) -> None:
         try:
             with self._connection.makefile("rb") as file:
-                while message := _next(file):
+                while message := self._next(file):
                     if not self._on_word(message):
                         self._messages.put(message)
         except (OSError, ValueError, RecursionError, msgspec.DecodeError):
@@ -119,6 +123,19 @@ class Line:
         finally:  # whatever has ended it: who waits for a message must not do so for ever
             self._messages.put(None)
             self._on_end()
+
+    def _next(self, file: Any) -> Message | None:
+        """The next message of a stream; None at its end."""
+        head = file.readline(_MAX_HEAD)
+        if not head.endswith(b"\n"):
+            return None
+        message = msgspec.json.decode(head, type=Message)
+        if not 0 <= message.size <= self.max_bytes:
+            return None
+        data = file.read(message.size)
+        if len(data) < message.size:
+            return None
+        return msgspec.structs.replace(message, data=data)
 
 
 def _notice_silence(connection: socket.socket) -> None:
@@ -138,17 +155,3 @@ def _notice_silence(connection: socket.socket) -> None:
         if hasattr(socket, name):
             with contextlib.suppress(OSError):  # each system knows some of them
                 connection.setsockopt(level, getattr(socket, name), value)
-
-
-def _next(file: Any) -> Message | None:
-    """The next message of a stream; None at its end."""
-    head = file.readline(_MAX_HEAD)
-    if not head.endswith(b"\n"):
-        return None
-    message = msgspec.json.decode(head, type=Message)
-    if not 0 <= message.size <= _MAX_BYTES:
-        return None
-    data = file.read(message.size)
-    if len(data) < message.size:
-        return None
-    return msgspec.structs.replace(message, data=data)
