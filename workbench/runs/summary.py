@@ -134,8 +134,10 @@ def summarise(run: RunFolder) -> RunSummary | None:
 def _host_of(run: RunFolder) -> str:
     """Who trains it: known from the link before it has arrived there."""
     link = read_link(run)
-    remote = read_remote(run) if link is not None else None
-    return remote.host if remote is not None else link.host or "..." if link is not None else ""
+    if link is None:
+        return ""
+    remote = read_remote(run)
+    return remote.host if remote is not None else link.host or "another computer"
 
 
 def _telling_history(path: Path) -> MetricHistory:

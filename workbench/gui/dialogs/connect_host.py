@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QProgressBar,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -121,6 +122,9 @@ class ConnectHostDialog(QDialog):
         """Shows a page, and what its button does."""
         self._forward, self._can_go = forward, can_go
         self.next.setText(words)
+        for each in (self.address, self.identity, self.found):  # room for this one alone
+            fits = QSizePolicy.Policy.Preferred if each is page else QSizePolicy.Policy.Ignored
+            each.setSizePolicy(QSizePolicy.Policy.Preferred, fits)
         self.pages.setCurrentWidget(page)
         self._refresh()
 
