@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.proofs.grpc_addresses import full
 from workbench.targets import _grpc_probe, all_targets
 from workbench.targets._grpc_probe import _device_kinds, _frame, probe_grpc
 
@@ -103,15 +104,8 @@ def test_a_name_that_leads_nowhere_says_so():
 def test_a_machine_that_is_off_is_waited_for_in_vain(monkeypatch):
     """A full queue of connections: the kernel leaves the next one without an answer."""
     monkeypatch.setattr(_grpc_probe, "PORT_DEADLINE_S", 0.5)
-    with socket.socket() as server, contextlib.ExitStack() as waiting:
-        server.bind(("127.0.0.1", 0))
-        server.listen(0)
-        for _ in range(8):
-            client = waiting.enter_context(socket.socket())
-            client.setblocking(False)
-            with contextlib.suppress(BlockingIOError):
-                client.connect(server.getsockname())
-        assert "does not answer" in probe_grpc(*server.getsockname()).what
+    with full() as port:
+        assert "does not answer" in probe_grpc("127.0.0.1", port).what
 
 
 def test_the_sum_of_the_deadlines_is_within_ten_seconds():

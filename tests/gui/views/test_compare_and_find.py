@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from tests.measurer import Measurer
 from workbench.core.recipe import TrainingRecipe
 from workbench.gui import run_actions_flow
 from workbench.gui.colors import DARK, LIGHT
@@ -24,20 +25,6 @@ from workbench.protocol.messages import (
     Progress,
 )
 from workbench.templates import find_template
-
-
-class Measurer:
-    """Stands where the second worker is: keeps what it is asked, says what it is told to."""
-
-    def __init__(self, context, monkeypatch):
-        self.requests, self.cancelled, self.answer = [], [], None
-        monkeypatch.setattr(context.measurer, "send", self._send)
-        monkeypatch.setattr(context.measurer, "cancel", self.cancelled.append)
-
-    def _send(self, request, on_answer):
-        self.requests.append(request)
-        self.answer = on_answer
-        return len(self.requests)
 
 
 @pytest.fixture

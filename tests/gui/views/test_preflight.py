@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.measurer import Measurer
 from workbench.gui.target_menu import ASKS
 from workbench.protocol.messages import (
     ErrorParts,
@@ -29,23 +30,9 @@ TOO_MUCH = Memory(needs_bytes=35 * GB, has_bytes=16 * GB)
 ESTIMATE = Estimate(step_ms=3.4, images_per_second=301_000.0, bound="memory")
 
 
-class Asked:
-    """Keeps what the worker is asked; `answer` says what it would say."""
-
-    def __init__(self, context, monkeypatch):
-        self.requests, self.cancelled, self.answer = [], [], None
-        monkeypatch.setattr(context.measurer, "send", self._send)
-        monkeypatch.setattr(context.measurer, "cancel", self.cancelled.append)
-
-    def _send(self, request, on_answer):
-        self.requests.append(request)
-        self.answer = on_answer
-        return len(self.requests)
-
-
 @pytest.fixture
 def asked(context, monkeypatch):
-    return Asked(context, monkeypatch)
+    return Measurer(context, monkeypatch)
 
 
 @pytest.fixture

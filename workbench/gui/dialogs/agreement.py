@@ -9,12 +9,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
-from workbench.client.background import Background
 from workbench.core.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.context import WindowContext
+from workbench.gui.dialogs.working import WorkingDialog
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.target_choices import target_choices
 from workbench.gui.theme import Theme
@@ -22,7 +22,6 @@ from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.combo import ElidedComboBox
 from workbench.gui.widgets.dialog_head import DialogHead
 from workbench.gui.widgets.labels import plain_label, set_role
-from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.remote.saved_places import saved_choices
 from workbench.runs.agreement import Agreement, agreement_of, history_of, train_pair
 from workbench.runs.environment import refuse_unready
@@ -79,7 +78,7 @@ class LossPair(PlotAxes):
             self.set_y_range((low, max(high, low + 1e-6)))
 
 
-class AgreementDialog(QDialog):
+class AgreementDialog(WorkingDialog):
     """Two places, a number of steps, and the answer.
 
     Signals:
@@ -91,14 +90,10 @@ class AgreementDialog(QDialog):
     told = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Compare two places to train — Workbench")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("Compare two places to train", parent)
         self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
         self._called_off = threading.Event()
-        self._is_closing = False
-        self._background = Background(self, max_threads=1)
         self.left, self.right = ElidedComboBox(), ElidedComboBox()
         self.left.setAccessibleName("First place")
         self.right.setAccessibleName("Second place")
@@ -110,16 +105,13 @@ class AgreementDialog(QDialog):
         self.plot = LossPair(context.theme)
         self.legend = plain_label("The loss of both, step by step, appears here.", role="dim")
         self.words = plain_label(role="strong", wrap=True)
-        self.status = WaitLabel()
         self.start = button("Compare", role="primary")
-        self.stop = button("Close")
         self._fill()
         self.head = DialogHead("Do two places train alike?", _EXPLANATION, "tpu")
         self.head.help_asked.connect(self.help_asked)
         self._build()
         self.told.connect(self.status.wait_for)
         self.start.clicked.connect(self._on_start)
-        self.stop.clicked.connect(self.reject)
         self._refresh()
 
     def _fill(self) -> None:
@@ -204,15 +196,7 @@ class AgreementDialog(QDialog):
         self.words.setText(words)
         set_role(self.words, role)  # type: ignore[arg-type]
         self._refresh()
-        if self._is_closing:
-            super().reject()
+        self.close_if_asked()
 
-    def reject(self) -> None:
-        """Calls off what trains; the dialog closes when that has ended."""
-        if not self._background.is_busy:
-            super().reject()
-            return
-        self._is_closing = True
+    def call_off(self) -> None:
         self._called_off.set()
-        self.stop.setEnabled(False)
-        self.status.wait_for("Calling it off")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QProgressBar,
@@ -18,13 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.client.background import Background
 from workbench.client.host_jobs import FoundHost, HostJobs, Identity
 from workbench.errors import WorkbenchError
+from workbench.gui.dialogs.working import WorkingDialog
 from workbench.gui.panels.connect_pages import AddressPage, FoundPage, IdentityPage
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.dialog_head import DialogHead
-from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.remote.gcloud import place_from_gcloud
 from workbench.remote.host_keys import accept
 from workbench.remote.place import Place
@@ -40,7 +38,7 @@ _EXPLANATION = (
 )
 
 
-class ConnectHostDialog(QDialog):
+class ConnectHostDialog(WorkingDialog):
     """Three pages, one after another; nothing is sent before the second was accepted.
 
     Signals:
@@ -52,29 +50,23 @@ class ConnectHostDialog(QDialog):
     chosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, address: str = "") -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Connect a TPU or another computer — Workbench")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("Connect a TPU or another computer", parent)
         self.resize(SIZE.boundedTo(self.screen().availableSize()))
-        self._is_closing = False
         self._can_go = True
         self._focus: QWidget | None = None
         self._forward: Callable[[], None] = self._ask_identity
         self._make_ready: Callable[[], None] = self._ask_identity
-        self._background = Background(self, max_threads=1)
         self._jobs = HostJobs(self)
         self._jobs.told.connect(self._on_told)
         self.address = AddressPage(address)
         self.identity = IdentityPage()
         self.found = FoundPage()
         self.pages = QStackedWidget()
-        self.status = WaitLabel()
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.back = button("Back")
         self.next = button("Connect", role="primary")
         self.set_up = button("Set it up", role="primary")
-        self.stop = button("Close")
         self.head = DialogHead("Connect a TPU or another computer", _EXPLANATION, "remote")
         self.head.help_asked.connect(self.help_asked)
         self._build()
@@ -112,7 +104,6 @@ class ConnectHostDialog(QDialog):
         self.back.clicked.connect(self._show_address)
         self.next.clicked.connect(self._on_next)
         self.set_up.clicked.connect(self._on_set_up)
-        self.stop.clicked.connect(self.reject)
 
     # what is shown -------------------------------------------------------------------
 
@@ -145,7 +136,7 @@ class ConnectHostDialog(QDialog):
         self.progress.setVisible(is_busy)
 
     def _on_told(self, words: str, fraction: float) -> None:
-        if self._background.is_busy and not self._is_closing:
+        if self._background.is_busy and not self.is_closing:
             self.status.wait_for(words)
             self.progress.setRange(0, _PROGRESS_STEPS if fraction >= 0 else 0)
             self.progress.setValue(round(max(fraction, 0.0) * _PROGRESS_STEPS))
@@ -223,8 +214,7 @@ class ConnectHostDialog(QDialog):
 
     def _on_done(self, on_done: Callable[[T], None], result: T) -> None:
         self.status.say("")
-        if self._is_closing:
-            super().reject()
+        if self.close_if_asked():
             return
         on_done(result)
         self._refresh()
@@ -234,15 +224,7 @@ class ConnectHostDialog(QDialog):
         self._refresh()
         if self._focus is not None:
             self._focus.setFocus()
-        if self._is_closing:
-            super().reject()
+        self.close_if_asked()
 
-    def reject(self) -> None:
-        """Calls off what runs; the dialog closes when that has ended."""
-        if not self._background.is_busy:
-            super().reject()
-            return
-        self._is_closing = True
+    def call_off(self) -> None:
         self._jobs.call_off()
-        self.stop.setEnabled(False)
-        self.status.wait_for("Calling it off")

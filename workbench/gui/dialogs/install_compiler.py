@@ -6,15 +6,14 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from workbench.client.background import Background
 from workbench.errors import RunError, WorkbenchError
+from workbench.gui.dialogs.working import WorkingDialog
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.labels import plain_label
 from workbench.gui.widgets.numbers import bytes_text
-from workbench.gui.widgets.wait_label import WaitLabel
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
     INSTALLED_BYTES,
@@ -38,7 +37,7 @@ class _GivenUpError(RunError):
     """The person has called it off."""
 
 
-class InstallCompilerDialog(QDialog):
+class InstallCompilerDialog(WorkingDialog):
     """Download, licence, installation: one after another, each started by a click.
 
     Signals:
@@ -52,23 +51,17 @@ class InstallCompilerDialog(QDialog):
     def __init__(
         self, parent: QWidget | None = None, environment: CompilerEnvironment | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Google's TPU compiler — Workbench")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("Google's TPU compiler", parent)
         self.resize(SIZE)
         self._environment = environment or CompilerEnvironment()
         self._licence: Licence | None = None
         self._given_up = threading.Event()
-        self._background = Background(self, max_threads=1)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setAccessibleName("Licence of the TPU compiler")
         self.text.setPlaceholderText("The licence stands here once the download is complete.")
-        self.status = WaitLabel()
         self.next = button("", role="primary")
-        self.stop = button("Close")
         self.next.clicked.connect(self._on_next)
-        self.stop.clicked.connect(self.reject)
         self.told.connect(self.status.wait_for)
         self._build()
         self._look()
@@ -130,12 +123,15 @@ class InstallCompilerDialog(QDialog):
         self.next.setEnabled(False)
         self.stop.setText("Cancel")
         self.status.wait_for(words)
-        self._background.run(work, on_done, self._on_failed)
+        self._background.run(work, lambda result: self._on_done(on_done, result), self._on_failed)
+
+    def _on_done(self, on_done: Callable[[T], None], result: T) -> None:
+        if not self.close_if_asked():
+            on_done(result)
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self._ended(str(error), is_bad=True)
-        if self._given_up.is_set():
-            super().reject()
+        self.close_if_asked()
 
     def _ended(self, words: str, *, is_bad: bool = False) -> None:
         self.next.setEnabled(True)
@@ -146,11 +142,5 @@ class InstallCompilerDialog(QDialog):
         if self._given_up.is_set():
             raise _GivenUpError("Called off; what was downloaded whole is kept.")
 
-    def reject(self) -> None:
-        """Calls off what runs; the dialog closes when that has ended."""
-        if not self._background.is_busy:
-            super().reject()
-        elif not self._given_up.is_set():
-            self._given_up.set()
-            self.stop.setEnabled(False)
-            self.status.wait_for("Calling it off")
+    def call_off(self) -> None:
+        self._given_up.set()

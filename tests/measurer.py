@@ -1,0 +1,15 @@
+"""Stands where the measuring worker is."""
+
+
+class Measurer:
+    """Keeps what it is asked and what is called off; `answer` says what it would say."""
+
+    def __init__(self, context, monkeypatch):
+        self.requests, self.cancelled, self.answer = [], [], None
+        monkeypatch.setattr(context.measurer, "send", self._send)
+        monkeypatch.setattr(context.measurer, "cancel", self.cancelled.append)
+
+    def _send(self, request, on_answer):
+        self.requests.append(request)
+        self.answer = on_answer
+        return len(self.requests)
