@@ -42,7 +42,8 @@ def _live_words(summary: RunSummary) -> str:
         return f"goes on at {summary.on or 'another computer'}"
     if summary.outcome == "silent":
         return f"line to {summary.on} lost" if summary.on else "silent · its process is there"
-    if summary.epochs == 0 or summary.seconds == 0:
+    has_begun = summary.epochs_done > 0 or summary.seconds > 0
+    if summary.epochs == 0 or not has_begun:
         return f"starting on {summary.on}" if summary.on else "starting"
     epoch = min(summary.epochs_done + 1, summary.epochs)
     how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
