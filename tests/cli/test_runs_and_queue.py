@@ -108,13 +108,13 @@ def test_renaming_and_notes(written, capsys):
     assert names(capsys) == ["before"]
 
 
-def test_trash(written, capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+def test_trash(written, capsys, home_trash):
     done, busy = written("done").begin().train(1).finish(), written("busy").begin()
     assert main(["runs", "trash", done.folder.name, "no_such_run"]) == 3
     assert done.path.exists(), "a wrong name: none goes"
     assert main(["runs", "trash", done.folder.name]) == 0
     assert not done.path.exists()
+    assert [path.name for path in (home_trash / "files").iterdir()] == [done.folder.name]
     assert main(["runs", "trash", busy.folder.name]) != 0
     assert busy.path.exists()
 

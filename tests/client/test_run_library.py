@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QFile
 
 from workbench.client import stop_ladder
 from workbench.client.run_library import RunLibrary
@@ -84,13 +83,8 @@ def test_renaming_changes_the_title_and_nothing_else(qtbot, library, written):
 
 
 def test_deleting_moves_to_the_trash_and_refuses_a_living_run(
-    qtbot, library, written, monkeypatch, tmp_path
+    qtbot, library, written, home_trash
 ):
-    def move(path):  # the real trash belongs to the developer
-        Path(path).rename(tmp_path / "trashed")
-        return True
-
-    monkeypatch.setattr(QFile, "moveToTrash", staticmethod(move))
     living = written("living").begin()
     dead = written("dead").begin().train(1).finish()
     open_library(qtbot, library)
@@ -100,7 +94,7 @@ def test_deleting_moves_to_the_trash_and_refuses_a_living_run(
     assert living.path.exists()
     library.delete(dead.path)
     qtbot.waitUntil(lambda: [run.path for run in library.runs] == [living.path])
-    assert (tmp_path / "trashed" / "request.json").exists()
+    assert (home_trash / "files" / dead.folder.name / "request.json").exists()
 
 
 def test_stop_asks_once_and_offers_more_only_when_it_takes_long(

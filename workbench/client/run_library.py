@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
-from workbench.client.run_jobs import AwayRuns, list_and_start_next, trash
+from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import TrainerControl
 from workbench.core.project import Choice, Project
 from workbench.errors import WorkbenchError
@@ -22,6 +22,7 @@ from workbench.runs.index import RunSummary
 from workbench.runs.notes import RunNotes, change_notes, write_notes
 from workbench.runs.outcome import RunOutcome
 from workbench.runs.start import reap
+from workbench.runs.trash import trash_run
 
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000
@@ -388,7 +389,9 @@ class RunLibrary(QObject):
     def delete(self, path: Path) -> None:
         """Moves a run that has ended to the trash."""
         self._background.run(
-            lambda: trash(path), lambda _none: self._on_deleted(path), self.failed.emit
+            lambda: trash_run(RunFolder(path)),
+            lambda _none: self._on_deleted(path),
+            self.failed.emit,
         )
 
     def _on_deleted(self, path: Path) -> None:
