@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -82,9 +81,7 @@ def test_renaming_changes_the_title_and_nothing_else(qtbot, library, written):
     assert run.folder.request().created == request.created
 
 
-def test_deleting_moves_to_the_trash_and_refuses_a_living_run(
-    qtbot, library, written, home_trash
-):
+def test_deleting_moves_to_the_trash_and_refuses_a_living_run(qtbot, library, written, home_trash):
     living = written("living").begin()
     dead = written("dead").begin().train(1).finish()
     open_library(qtbot, library)

@@ -15,14 +15,15 @@ from workbench.runs import queue
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.trash import check_deletable, trash_run
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - not for what is written, but for being another disk
+
 
 @pytest.fixture
 def other_disk():
     """A folder on another disk than the tests'; its trash is at the top of that disk."""
-    memory = Path("/dev/shm")
-    if not os.access(memory, os.W_OK) or memory.stat().st_dev == Path.home().stat().st_dev:
+    if not os.access(MEMORY, os.W_OK) or MEMORY.stat().st_dev == Path.home().stat().st_dev:
         pytest.skip("no second disk is at hand")
-    folder = Path(tempfile.mkdtemp(prefix="workbench-test-", dir=memory))
+    folder = Path(tempfile.mkdtemp(prefix="workbench-test-", dir=MEMORY))
     yield folder
     shutil.rmtree(folder)
 
@@ -87,7 +88,7 @@ def test_a_link_is_moved_and_not_what_it_points_to(home_trash, tmp_path):
 
 def test_another_disk_has_its_own_trash(other_disk, tmp_path):
     run = create_run(Project(), path=other_disk / "one")
-    own = Path("/dev/shm") / f".Trash-{os.getuid()}"
+    own = MEMORY / f".Trash-{os.getuid()}"
     was_there = own.exists()
     trash_in_a_child(run.path, tmp_path)
     infos = list((own / "info").glob("one*.trashinfo"))

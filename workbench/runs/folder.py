@@ -17,7 +17,7 @@ link.json, remote.json, courier.txt   of a run that another computer trains (lin
 cluster.json   which of several machines it is of, where a courier has started them all
 refusal.json   why another of them cannot take part (worker/refusal.py)
 machines/      logs of the other processes, where several machines train together
-tensorboard/   its curves as event files (tensorboard_log.py)
+tensorboard/   its curves as event files (worker/tensorboard.py)
 
 Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.lock`.
 """
