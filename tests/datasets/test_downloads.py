@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import importlib.util
 import io
+import os
 import pickle
 import struct
 import tarfile
@@ -44,6 +45,8 @@ class Server:
                     return
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(data)))
+                if self.path.endswith(".gz"):  # as many a server calls it
+                    self.send_header("Content-Encoding", "gzip")
                 self.end_headers()
                 self.wfile.write(data[: len(data) // 2] if "/cut" in self.path else data)
 
@@ -117,6 +120,23 @@ def test_a_damaged_file_is_fetched_anew(server, keras_home, ctx):
     keras_home.mkdir(parents=True)
     (keras_home / "a.bin").write_bytes(b"half")
     assert fetch(ctx, download).read_bytes() == CONTENT
+
+
+def test_a_compressed_file_is_kept_as_its_makers_published_it(server, ctx):
+    data = gzip.compress(CONTENT)
+    assert fetch(ctx, server.put("a.gz", data)).read_bytes() == data
+
+
+def test_what_a_killed_download_left_is_removed_when_it_is_old(server, keras_home, ctx):
+    keras_home.mkdir(parents=True)
+    leftover = keras_home / f"{downloads._TEMPORARY}x"
+    leftover.write_bytes(b"half")
+    other = keras_home / "of somebody else"
+    other.write_bytes(b"whole")
+    for path in (leftover, other):
+        os.utime(path, (1e9, 1e9))
+    path = fetch(ctx, server.put("a.bin", CONTENT))
+    assert sorted(keras_home.iterdir()) == [path, other]
 
 
 def test_cancelling_leaves_nothing(server, keras_home, tmp_path):
