@@ -181,7 +181,7 @@ def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
     assert np.isnan(y[50])
     assert plot._line.value() == pytest.approx(-2.0)
     assert plot._best.toPlainText() == "suggested: 0.01"
-    assert plot.y_range()[1] < 5.0
+    assert plot.box.viewRange()[1][1] < 5.0
     plot.hovered.emit(-5.0)
     assert plot.toolTip() == "learning rate 1e-05: loss 2.0000"
     plot.hovered.emit(0.0)

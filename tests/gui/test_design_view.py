@@ -19,8 +19,17 @@ def find(design, kind, index=0):
     return [node.id for node in nodes if node.kind == kind][index]
 
 
+def shown(panel):
+    """The titles of the layers in the palette's list, without its headings."""
+    items = (panel.list.item(row) for row in range(panel.list.count()))
+    is_layer = Qt.ItemFlag.ItemIsSelectable
+    return [item.text() for item in items if item.flags() & is_layer and not item.isHidden()]
+
+
 def test_palette_lists_every_layer(design, context):
-    assert set(design.palette_panel.shown_keys()) == set(context.layers)
+    assert sorted(shown(design.palette_panel)) == sorted(
+        spec.title for spec in context.layers.values()
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,11 +58,11 @@ def test_a_layer_is_added_behind_the_selected_one(design, context):
 def test_search_without_a_match_says_so(design, qtbot):
     panel = design.palette_panel
     qtbot.keyClicks(panel.search, "xyzzy")
-    assert panel.shown_keys() == []
+    assert shown(panel) == []
     assert panel._nothing.isVisible()
     assert "xyzzy" in panel._nothing.text()
     panel.search.clear()
-    assert panel.shown_keys()
+    assert shown(panel)
 
 
 def test_arrows_in_the_search_line_move_through_the_list(design, qtbot):
@@ -74,9 +83,9 @@ def test_a_drag_carries_the_layers_key(design):
 def test_matches_words_in_any_order(design, qtbot):
     panel = design.palette_panel
     qtbot.keyClicks(panel.search, "pooling global")
-    assert "global_average_pooling2d" in panel.shown_keys()
+    assert "GlobalAveragePooling2D" in shown(panel)
     panel.search.setText("conv")
-    assert "dense" not in panel.shown_keys()
+    assert "Dense" not in shown(panel)
 
 
 def test_inspector_shows_the_selected_layer(design):
@@ -156,7 +165,7 @@ def test_enter_and_escape_leave_the_search(cifar, design, qtbot):
     qtbot.keyClicks(panel.search, "xyzzy")
     qtbot.keyClick(panel.search, Qt.Key.Key_Escape)
     assert canvas.hasFocus()
-    assert len(panel.shown_keys()) > 30
+    assert len(shown(panel)) > 30
 
 
 @pytest.mark.parametrize("field", ["filters", "kernel_size", "name"])

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
+from tests.gui.combos import shown_text
 from workbench.client.background import Background
 from workbench.core.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.recipe_params import SCHEDULES
@@ -44,7 +45,7 @@ def test_the_words_of_every_choice_fit_at_the_width_that_the_panel_opens_with(pa
         for index in range(box.count() if isinstance(box, ElidedComboBox) else 0):
             box.blockSignals(True)  # looked at, not chosen
             box.setCurrentIndex(index)
-            cut += [box.currentText()] if box.shown_text() != box.currentText() else []
+            cut += [box.currentText()] if shown_text(box) != box.currentText() else []
     assert cut == []
 
 

@@ -76,11 +76,6 @@ class ServiceProcess(QObject):
         """The words of the last `state_changed`."""
         return self._state
 
-    @property
-    def process_id(self) -> int:
-        """The worker's process id; 0 while there is none."""
-        return self._process.processId() if self._process is not None else 0
-
     def start(self) -> None:
         """Starts the worker, so that the first request waits less; no-op while it runs."""
         if self._process is not None:

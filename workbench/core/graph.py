@@ -127,23 +127,16 @@ class Graph:
         """True when some nodes feed themselves."""
         return len(self.order) != len(self.nodes)
 
-    def ancestors(self, node_id: str) -> frozenset[str]:
-        """Ids of all nodes that a node depends on, without itself."""
-        return self._reach(node_id, self.sources)
-
     def descendants(self, node_id: str) -> frozenset[str]:
         """Ids of all nodes that depend on a node, without itself."""
-        return self._reach(node_id, self.targets)
-
-    def _reach(self, start: str, step: Any) -> frozenset[str]:
         seen: set[str] = set()
-        waiting = [start]
+        waiting = [node_id]
         while waiting:
-            for node in step(waiting.pop()):
+            for node in self.targets(waiting.pop()):
                 if node not in seen:
                     seen.add(node)
                     waiting.append(node)
-        return frozenset(seen - {start})
+        return frozenset(seen - {node_id})
 
     def free_port(self, node_id: str) -> int:
         """The lowest input number of a node that no edge ends at."""

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from workbench.core.problems import Problem
-from workbench.gui.actions import ACTIONS, MENUS, VIEW_KEYS, fill_menu, make_actions, refresh_icons
+from workbench.gui.actions import MENUS, VIEW_KEYS, fill_menu, make_actions, refresh_icons
 from workbench.gui.context import WindowContext
 from workbench.gui.drop_flow import DropFlow
 from workbench.gui.file_flow import FileFlow
@@ -346,8 +346,3 @@ class MainWindow(QMainWindow):
             if close_background is not None:
                 close_background()
         event.accept()
-
-
-def action_keys() -> set[str]:
-    """Keys of all actions, for the test that each has a handler."""
-    return {spec.key for spec in ACTIONS}

@@ -20,7 +20,6 @@ from workbench.host.faults import Fault, of_system
 
 _RUN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,119}")
 _SHA = re.compile(r"[0-9a-f]{64}")
-KINDS = ("code", "parcel", "state")
 
 
 class Home:

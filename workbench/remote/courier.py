@@ -28,7 +28,6 @@ _STOOD_TRIES = 2
 """A line that stood and was cut is tried again sooner than one that cannot be made."""
 
 _LOOK_S = 0.2
-_FOLDER_PATIENCE_S = 30.0
 _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
 
 Connect = Callable[[], Connection]

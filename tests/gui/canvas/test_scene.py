@@ -23,7 +23,7 @@ def mirror(panel, document) -> None:
         assert item.pos().toTuple() == document.positions[key]
         assert item.facts.name == document.graph.nodes[key].name
     for edge, line in scene.edges.items():
-        assert line.start_point() == scene.nodes[edge.source].output_point()
+        assert QPointF(*line.route[0]) == scene.nodes[edge.source].output_point()
         assert line.end_point().y() == scene.nodes[edge.target].input_point().y()
 
 

@@ -68,11 +68,6 @@ class PalettePanel(QWidget):
         self.search.clear()
         self.left.emit()
 
-    def shown_keys(self) -> list[str]:
-        """Keys of the layers that match the search, in their order."""
-        items = (self.list.item(row) for row in range(self.list.count()))
-        return [item.data(_KEY) for item in items if item.data(_KEY) and not item.isHidden()]
-
     def _fill(self) -> None:
         for category, title, specs in by_category(self._layers):
             header = heading_item(title, 30)

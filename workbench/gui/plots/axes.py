@@ -146,11 +146,6 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         room = max((span[1] - span[0]) * MARGIN, 1e-9, abs(span[1]) * 1e-3)
         self.box.setYRange(span[0] - room, span[1] + room, padding=0.0)
 
-    def y_range(self) -> Span:
-        """The values in sight."""
-        low, high = self.box.viewRange()[1]
-        return float(low), float(high)
-
     def x_range(self) -> Span:
         """The places of the x axis in sight."""
         low, high = self.box.viewRange()[0]

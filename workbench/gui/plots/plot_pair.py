@@ -123,11 +123,6 @@ class PlotPair(QWidget):
     # what is shown -----------------------------------------------------------------------
 
     @property
-    def is_following(self) -> bool:
-        """Whether all values are kept in sight; False once the user has zoomed."""
-        return self._is_following
-
-    @property
     def x_axis(self) -> str:
         """What stands on the x axis: a key of X_AXES."""
         return self.choices.x_axis

@@ -148,7 +148,6 @@ class ClassifyView(QWidget):
         paste.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         paste.triggered.connect(self.paste)
         self.addAction(paste)
-        self.paste_action = paste
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
