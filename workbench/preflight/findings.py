@@ -68,7 +68,7 @@ class Findings:
 
     @property
     def estimate(self) -> Estimate | None:
-        """Memory that the requested batch needs and has."""
+        """Estimated time of a step with the requested batch."""
         return self.compiled.estimate if self.compiled is not None else None
 
     @property
