@@ -19,14 +19,14 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
 from tests.benchmarks._pyqtgraph_curve import PyqtgraphCurve
-from workbench.gui.plots import run_curves
+from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import LiveCurve
-from workbench.gui.plots.overlay import Overlay, overlay_color
-from workbench.gui.plots.plot_pair import PlotPair
-from workbench.gui.theme import Theme
+from workbench.gui.train.plots import run_curves
+from workbench.gui.train.plots.overlay import Overlay, overlay_color
+from workbench.gui.train.plots.plot_pair import PlotPair
 from workbench.protocol.events import Batch
-from workbench.runs.history import MetricHistory
+from workbench.runs.log.history import MetricHistory
 
 REPEATS = 40
 SIZE_PX = (900, 500)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
-from workbench.runs.index import RunSummary, list_runs
-from workbench.runs.queue import start_next
+from workbench.runs.library.index import RunSummary, list_runs
 from workbench.runs.start import may_reattach, reattach
+from workbench.runs.state.queue import start_next
 
 _AGAIN_S = 60.0
 

@@ -13,16 +13,16 @@ from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import TrainerControl
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import MetricHistory
 from workbench.runs.home import runs_home
-from workbench.runs.index import RunSummary
-from workbench.runs.notes import RunNotes, change_notes, write_notes
-from workbench.runs.outcome import RunOutcome
+from workbench.runs.library.index import RunSummary
+from workbench.runs.library.trash import trash_run
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
-from workbench.runs.trash import trash_run
+from workbench.runs.state.outcome import RunOutcome
+from workbench.runs.store.notes import RunNotes, change_notes, write_notes
 
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000
@@ -383,16 +383,12 @@ class RunLibrary(QObject):
         """Saves what people wrote about a run."""
         self._change(lambda: write_notes(RunFolder(path), notes))
 
-    def _change(self, work: Callable[[], object]) -> None:
-        self._background.run(work, lambda _done: self.refresh(), self.failed.emit)
+    def _change(self, work: Callable[[], object], then: Callable[[], None] | None = None) -> None:
+        self._background.run(work, lambda _done: (then or self.refresh)(), self.failed.emit)
 
     def delete(self, path: Path) -> None:
         """Moves a run that has ended to the trash."""
-        self._background.run(
-            lambda: trash_run(RunFolder(path)),
-            lambda _none: self._on_deleted(path),
-            self.failed.emit,
-        )
+        self._change(lambda: trash_run(RunFolder(path)), lambda: self._on_deleted(path))
 
     def _on_deleted(self, path: Path) -> None:
         if path in self.shown:

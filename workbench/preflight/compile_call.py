@@ -9,13 +9,13 @@ from typing import Self
 
 import msgspec
 
+from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.compile_answers import (
     CompilerAnswer,
     fault_error,
     read_answer,
 )
 from workbench.preflight.line_child import ChildDiedError, DeadlineError, LineChild
-from workbench.targets._tpu_chips import ChipChoice
 
 START_S = 120.0
 """Processor time for importing the compiler; takes 2 to 10 s."""
@@ -37,7 +37,7 @@ class CompilerCall:
     """The compiler, running as long as its `with` block; begun anew where it had to be ended.
 
     Args:
-        python: Of the compiler environment.
+        python: Python executable of the compiler environment.
         folder: Private; for programs and the compiler's log.
         check: Called often; raises when the asker gives up.
     """

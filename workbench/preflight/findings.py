@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.core.graph import Graph
-from workbench.core.problems import Problem
+from workbench.core.checks.problems import Problem
+from workbench.core.network.graph import Graph
+from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.reported import report_problem
 from workbench.preflight.rules import MEMORY_GUESS
 from workbench.preflight.verdict import is_tight, verdict_words
@@ -21,7 +22,6 @@ from workbench.protocol.preflight import (
     ReportProblem,
     SweepPoint,
 )
-from workbench.targets._tpu_chips import ChipChoice
 
 _SEVERITIES = ("error", "warning", "hint")
 
@@ -35,7 +35,7 @@ class Findings:
         chip: The TPU.
         per_core, batch: Pictures a step of each core, and as they were asked for in all.
         level: The deepest that has come to an end.
-        problems: Of all levels.
+        problems: Problems found by all levels so far.
         compiled: What the compiler says of the asked batch.
         largest, sweep: By the compiler.
         suggested_per_core: A batch to take instead, or 0.
@@ -63,12 +63,12 @@ class Findings:
 
     @property
     def memory(self) -> Memory | None:
-        """Of the asked batch."""
+        """Memory that the requested batch needs and has."""
         return self.compiled.memory if self.compiled is not None else None
 
     @property
     def estimate(self) -> Estimate | None:
-        """Of the asked batch."""
+        """Estimated time of a step with the requested batch."""
         return self.compiled.estimate if self.compiled is not None else None
 
     @property

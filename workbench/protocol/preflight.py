@@ -30,7 +30,7 @@ class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
     """A way to mend a problem.
 
     Attributes:
-        key: As `core.problems.Fix` has it.
+        key: As `core.checks.problems.Fix` has it.
         title: Words of its button.
         recipe: Values of the recipe that it sets; empty for a change of the network.
         params: Values that it sets at the problem's node.
@@ -43,7 +43,7 @@ class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """As `core.problems.Problem`: what is wrong, at which node, and what would mend it."""
+    """As `core.checks.problems.Problem`: what is wrong, at which node, and what would mend it."""
 
     node: str | None
     severity: Literal["error", "warning", "hint"]
@@ -53,7 +53,7 @@ class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one core's high-bandwidth memory, in bytes: what the step needs, what there is."""
+    """High-bandwidth memory of one core in bytes: what the step needs, what there is."""
 
     needs_bytes: int
     has_bytes: int
@@ -63,8 +63,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The compiler's estimate of a step; never measured on hardware.
 
     Attributes:
-        step_ms: Of one step on one core; without input and without the cores' exchange.
-        images_per_second: Of all cores together.
+        step_ms: Milliseconds of one step on one core, without input and gradient exchange.
+        images_per_second: Images per second, all cores together.
         bound: What the step waits for, its computing or its memory.
     """
 

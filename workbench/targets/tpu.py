@@ -13,16 +13,16 @@ from typing import Any
 
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
-from workbench.core.tpu_faults import fault_of
 from workbench.errors import TpuError, UsageError
-from workbench.targets._grpc_probe import probe_grpc
-from workbench.targets._tpu_host import TpuHost, runtime_variables
+from workbench.hardware.grpc_probe import probe_grpc
+from workbench.hardware.tpu_faults import fault_of
+from workbench.hardware.tpu_host import TpuHost, runtime_variables
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 _HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,254}"
 _GRPC = re.compile(rf"grpc://(?P<host>{_HOST}):(?P<port>[1-9][0-9]{{0,4}})")
 _USUAL_REPLICAS = 8
-"""Of a TPU that cannot be seen from here: v3-8, v5e-8 and v6e-8 have so many."""
+"""Cores of a TPU that cannot be seen from here: v3-8, v5e-8 and v6e-8 have as many."""
 
 _ADDRESS = TextParam(
     key="address",

@@ -1,0 +1,44 @@
+"""What answers at a TPU's old grpc address, asked without TensorFlow.
+
+TensorFlow itself is not a way to find out: asked to connect to a closed, a silent or a wrong
+port it never comes back and says nothing. A child process asks instead (`grpc_child.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from workbench.errors import TpuError
+from workbench.hardware import grpc_child
+
+DEADLINE_S = 9.0
+"""For the whole question, the child's start included."""
+
+_ENDED = (
+    "This way to a TPU ended on 2025-04-25: no TPU of today is reached by a grpc address. "
+    "Train on a TPU VM over ssh, with ssh:HOST/tpu:local as the target."
+)
+
+
+def probe_grpc(host: str, port: int) -> TpuError:
+    """Says what is there. Always an error: nothing trains this way any more.
+
+    Args:
+        host: A name or an address, IPv6 without brackets.
+        port: 1 to 65,535.
+    """
+    command = [sys.executable, "-P", grpc_child.__file__, host, str(port)]
+    try:
+        output = subprocess.run(
+            command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=DEADLINE_S
+        ).stdout
+    except subprocess.TimeoutExpired as error:
+        output = error.stdout or b""
+    except OSError as error:
+        output = json.dumps(["That address could not be asked.", str(error)]).encode()
+    lines = output.splitlines() or [b'["That address could not be asked.", "no answer"]']
+    what, received = json.loads(lines[-1])
+    where = f"grpc://{f'[{host}]' if ':' in host else host}:{port}"
+    return TpuError(what, where=where, received=received, fix=_ENDED)

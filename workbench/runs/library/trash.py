@@ -1,0 +1,59 @@
+"""Runs to the trash of the desktop, from where they can be put back.
+
+Headless as well: Send2Trash follows the trash specification of freedesktop.org by itself.
+"""
+
+from __future__ import annotations
+
+from send2trash import send2trash
+
+from workbench.errors import RunError
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import read_link
+from workbench.runs.state import queue
+from workbench.runs.state.outcome import outcome_of
+
+_LEFT = ("gone", "refused")
+"""States of a line behind which a run may be lost for good."""
+
+
+def check_deletable(run: RunFolder) -> None:
+    """Takes a waiting run out of the queue, so that nothing starts it any more.
+
+    Raises:
+        RunError: it still trains, here or elsewhere, or the queue cannot be changed.
+        SaveError: its folder cannot be written.
+    """
+    if queue.is_waiting(run):
+        queue.cancel(run)
+    if run.is_alive():
+        raise RunError(
+            "A run that still trains cannot be deleted.", where=str(run.path), fix="Stop it first."
+        )
+    link = read_link(run)
+    if link is not None and link.state not in _LEFT and outcome_of(run).kind == "away":
+        raise RunError(
+            "A run that may still train on another computer cannot be deleted: nobody could see "
+            "it any more, or stop it.",
+            where=str(run.path),
+            received=outcome_of(run).sentence(),
+            fix=f"`workbench attach {run.name}` connects to it again; then stop it.",
+        )
+
+
+def trash_run(run: RunFolder) -> None:
+    """Moves a run that is over to the trash; a link to a run is moved, not what it points to.
+
+    Raises:
+        RunError: it still trains, or the trash of its disk cannot be written.
+    """
+    check_deletable(run)
+    try:
+        send2trash(run.path)
+    except OSError as error:
+        raise RunError(
+            "The run could not be moved to the trash.",
+            where=str(run.path),
+            received=error.strerror or str(error)[:300],
+            fix="Delete its folder with the file manager.",
+        ) from error

@@ -1,0 +1,112 @@
+"""What decides about the last bits of a training: libraries, processor, threads."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from workbench.targets.this_computer import cpu_flags, num_cores
+
+_CPU_FILE = Path("/proc/cpuinfo")
+_SETTINGS = (
+    "OMP_NUM_THREADS",
+    "TF_NUM_INTRAOP_THREADS",
+    "TF_NUM_INTEROP_THREADS",
+    "TF_ENABLE_ONEDNN_OPTS",
+    "TF_ONEDNN_USE_SYSTEM_ALLOCATOR",
+    "ONEDNN_MAX_CPU_ISA",
+    "ONEDNN_DEFAULT_FPMATH_MODE",
+    "XLA_FLAGS",
+    "TF_XLA_FLAGS",
+    "PJRT_DEVICE",
+    "TPU_ACCELERATOR_TYPE",
+)
+"""Environment variables by which TensorFlow computes in another order or precision."""
+
+_TITLES = {"tensorflow": "TensorFlow", "keras": "Keras", "numpy": "NumPy", "python": "Python"}
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a training ran.
+
+    Attributes:
+        versions: Versions of the application and its libraries.
+        cores: Cores the process may use; TensorFlow splits its sums over them.
+        cpu: The processor's name.
+        flags: What the processor can do, sorted; libraries choose their code by it.
+        settings: Environment variables that matter, where they are set.
+        others: The machines that it trained together with, in their order.
+    """
+
+    versions: dict[str, str]
+    cores: int
+    cpu: str
+    flags: list[str]
+    settings: dict[str, str] = {}
+    others: list[Machine] = []
+
+
+def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) -> Machine:
+    """This process's surroundings.
+
+    Args:
+        versions: Versions of the application and its libraries.
+        others: The machines that it trains together with.
+    """
+    return Machine(
+        versions=dict(versions),
+        cores=num_cores(),
+        cpu=_cpu_name(),
+        flags=sorted(cpu_flags()),
+        settings={name: os.environ[name] for name in _SETTINGS if name in os.environ},
+        others=list(others),
+    )
+
+
+def differences(then: Machine, now: Machine) -> list[str]:
+    """Why figures computed `now` can differ in their last bits from those of `then`."""
+    found = [*_version_differences(then, now), *_hardware_differences(then, now)]
+    if len(then.others) != len(now.others):
+        return [*found, f"{len(now.others) + 1} machines instead of {len(then.others) + 1}"]
+    for number, (old, new) in enumerate(zip(then.others, now.others, strict=True), 2):
+        found += [f"machine {number}: {words}" for words in differences(old, new)]
+    return found
+
+
+def _version_differences(then: Machine, now: Machine) -> Iterator[str]:
+    for name in sorted({*then.versions, *now.versions}):
+        old, new = then.versions.get(name, "none"), now.versions.get(name, "none")
+        if old != new:
+            yield f"{_TITLES.get(name, name)} {new} instead of {old}"
+
+
+def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:
+    if then.cores != now.cores:
+        yield f"{_cores(now.cores)} instead of {then.cores}"
+    if then.cpu != now.cpu:
+        yield f"another processor: {now.cpu} instead of {then.cpu}"
+    elif then.flags != now.flags:
+        yield "the processor offers other instructions"
+    for name in sorted({*then.settings, *now.settings}):
+        old, new = then.settings.get(name, "not set"), now.settings.get(name, "not set")
+        if old != new:
+            yield f"{name} is {new} instead of {old}"
+
+
+def _cores(count: int) -> str:
+    return "1 core" if count == 1 else f"{count} cores"
+
+
+@cache
+def _cpu_name() -> str:
+    try:
+        text = _CPU_FILE.read_text(errors="replace")
+    except OSError:
+        return platform.machine()
+    lines = (line for line in text.splitlines() if line.startswith("model name"))
+    return next(lines, "").partition(":")[2].strip() or platform.machine()
