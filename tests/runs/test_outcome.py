@@ -7,12 +7,13 @@ import pytest
 
 from workbench.core.file_lock import take_lock
 from workbench.core.recipe import TrainingRecipe
+from workbench.processes.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.event_log import EventWriter
 from workbench.runs.history import MetricHistory
 from workbench.runs.memory import use_less
-from workbench.runs.outcome import can_resume, memory_limit, outcome_of
+from workbench.runs.outcome import can_resume, outcome_of
 from workbench.runs.start import RESUMED_MARK
 
 

@@ -10,7 +10,7 @@ from workbench.core.predict import MeasuredRun, RunPrediction
 from workbench.core.specs import Shape
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.widgets.numbers import bytes_text, count, duration
-from workbench.runs.outcome import memory_limit
+from workbench.processes.memory import memory_limit
 from workbench.runs.speeds import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
 

@@ -12,6 +12,8 @@ import workbench
 
 PACKAGES = (
     "core",
+    "host",
+    "processes",
     "pictures",
     "layers",
     "datasets",

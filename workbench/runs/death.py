@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from workbench.core.tpu_faults import FoundFault, fault_of
 from workbench.errors import WorkbenchError
+from workbench.processes.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunStarted
 from workbench.runs.event_log import first_of
 from workbench.runs.folder import RunFolder, tail_lines
-from workbench.runs.memory import Suggestion, memory_limit, use_less
+from workbench.runs.memory import Suggestion, use_less
 from workbench.runs.start import RESUMED_MARK
 
 _MUCH_MEMORY = 0.6

@@ -19,8 +19,8 @@ from workbench.core.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.core.target_text import target_text
 from workbench.errors import WorkbenchError
+from workbench.processes.memory import memory_limit
 from workbench.runs.home import cache_home, data_home, runs_home
-from workbench.runs.memory import memory_limit
 from workbench.targets import all_targets
 
 _LOW_DISK_BYTES = 2 * 10**9

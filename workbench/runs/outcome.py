@@ -24,11 +24,11 @@ from workbench.runs.event_log import LINE_LIMIT, decode_line
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.history import MetricHistory
 from workbench.runs.link import Link, has_courier, read_link, read_remote
-from workbench.runs.memory import Suggestion, memory_limit
+from workbench.runs.memory import Suggestion
 from workbench.runs.queue import is_waiting, num_before, waiting_words
 from workbench.runs.start import log_bytes_at_start
 
-__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "Suggestion", "memory_limit", "outcome_of"]
+__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "Suggestion", "outcome_of"]
 
 OutcomeKind = Literal[
     "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting", "away"

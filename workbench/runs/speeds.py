@@ -15,8 +15,8 @@ from workbench.core.predict import predict as predict_costs
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.save import save_with_folder
 from workbench.core.specs import Shape
+from workbench.processes.memory import memory_limit
 from workbench.runs.home import cache_home
-from workbench.runs.outcome import memory_limit
 from workbench.targets.this_computer import computes_bfloat16, num_cores
 
 _KEPT = 100

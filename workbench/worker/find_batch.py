@@ -10,15 +10,14 @@ import numpy as np
 from workbench.core.checks import analyse
 from workbench.core.predict import memory_needed
 from workbench.layers import all_layers
+from workbench.processes.memory import memory_limit, resident_bytes
 from workbench.protocol.messages import (
     AnyAnswer,
     BatchSizeFound,
     BatchSizeTried,
     FindBatchSize,
 )
-from workbench.runs.outcome import memory_limit
 from workbench.worker.failure import is_out_of_memory
-from workbench.worker.own_memory import resident_bytes
 from workbench.worker.session import Job
 from workbench.worker.trial import Trial, set_up
 

@@ -24,7 +24,7 @@ from workbench.core.project import Project
 from workbench.core.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, marked
-from workbench.runs.memory import memory_limit
+from workbench.processes.memory import memory_limit
 from workbench.worker.build import BuiltModel, build_model
 from workbench.worker.failure import is_out_of_memory
 from workbench.worker.lowering_fault import Fault, Search

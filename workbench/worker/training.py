@@ -12,6 +12,7 @@ from workbench.core.progress_rules import ProgressRules
 from workbench.core.project import Project
 from workbench.errors import SaveError
 from workbench.layers import all_layers
+from workbench.processes.memory import peak_bytes
 from workbench.protocol.events import BestEpoch, TestResult
 from workbench.runs.checkpoint import Checkpoint
 from workbench.runs.confusions import append_confusion, truncate_confusions
@@ -26,7 +27,6 @@ from workbench.worker.keeping import Keeping, NotFiniteError
 from workbench.worker.loop import Scores
 from workbench.worker.nonfinite import culprit_of_weights
 from workbench.worker.not_keeping import NotKeeping
-from workbench.worker.own_memory import peak_bytes
 from workbench.worker.position import Position
 from workbench.worker.progress import Teller, finite
 from workbench.worker.ready import Preparation, Ready, tell_start
