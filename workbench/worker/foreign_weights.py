@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from workbench.errors import WeightsError
+from workbench.host import wire
 from workbench.worker import read_weights
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
@@ -161,15 +162,16 @@ def _ask_reader(order: dict[str, Any], path: Path, deadline_s: float) -> tuple[_
         if child.returncode != 0:
             raise _unreadable(path, _end_words(child.returncode))
         answer.seek(0)
-        return _answer(answer, path)
+        return _answer(answer, path, int(order["out_bytes"]))
 
 
-def _answer(answer: IO[bytes], path: Path) -> tuple[_Head, bytes]:
+def _answer(answer: IO[bytes], path: Path, limit: int) -> tuple[_Head, bytes]:
     try:
-        head = msgspec.json.decode(answer.readline(_MAX_HEAD_BYTES), type=_Head)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        nothing = {"error": "its reader gave no answer"}
+        fields, size = wire.read_head(answer, _MAX_HEAD_BYTES) or (nothing, 0)
+        return msgspec.convert(fields, _Head), wire.read_exactly(answer, size, limit)
+    except (msgspec.ValidationError, wire.FrameFault) as error:
         raise _unreadable(path, f"the reader's answer is incomplete ({error})") from error
-    return head, answer.read()
 
 
 def _end_words(code: int) -> str:

@@ -10,8 +10,9 @@ Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "out_bytes",
         is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
         is handed back as it is. Where `only` names members, the archive may hold no others.
         Numbers under a name that is not `known` are told as extra.
-Answer: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
-        "extra", "sizes": [...]}, then the bytes of the arrays in the order of the names.
+Answer: a frame: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
+        "extra", "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the
+        names.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def main() -> int:
     except MemoryError:
         head, chunks = {"error": "it wants far more memory than these weights need"}, []
     out = sys.stdout.buffer
-    out.write(json.dumps(head).encode() + b"\n")
+    size = sum(len(chunk) for chunk in chunks)
+    out.write(json.dumps({**head, "bytes": size}).encode() + b"\n")
     for chunk in chunks:
         out.write(chunk)
     out.flush()
