@@ -13,7 +13,6 @@ from workbench.errors import RunError, WireError, WorkbenchError
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Failed, Hello
 from workbench.protocol.service_call import (
     FINAL_ANSWERS,
-    LAST_LINES,
     STOP_SECONDS,
     check_hello,
     death_error,
@@ -31,6 +30,8 @@ OnAnswer = Callable[[AnyAnswer], None]
 
 _STOP_MS = int(STOP_SECONDS * 1000)
 _MAX_LOG_LINE_BYTES = 64 * 1024
+_LAST_LINES = 12
+"""How many lines of its log are shown when a worker has died."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class ServiceProcess(QObject):
         self._next_id = 1
         self._is_ready = False
         self._state = "The service worker is not started"
-        self._last_lines: deque[str] = deque(maxlen=LAST_LINES)
+        self._last_lines: deque[str] = deque(maxlen=_LAST_LINES)
         self._answers = LineSplitter(MAX_ANSWER_BYTES)
         self._logs = LineSplitter(_MAX_LOG_LINE_BYTES)
 
@@ -206,7 +207,8 @@ class ServiceProcess(QObject):
         self._on_output()
         self._on_log()
         crashed = status == QProcess.ExitStatus.CrashExit
-        self._die(death_error(-exit_code if crashed else exit_code, list(self._last_lines)))
+        code = -exit_code if crashed else exit_code
+        self._die(death_error(code, "\n".join(self._last_lines)))
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart and self._process is not None:
