@@ -33,7 +33,7 @@ and one that hangs does not work at all.
 """
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_MOST_LINE = 64 << 20
+_MOST_LINE = 256 << 20  # a lowered network is one
 _MOST_PIECE = 1 << 20
 _LAST_TEXT = 2_000
 

@@ -1,18 +1,16 @@
 """Lowering in a process of its own, with a deadline: a network that nobody vouches for may be
 too large for XLA, for TensorFlow, or for anybody's patience.
 
-Order and texts go through files of a folder; the child says with a line each when an answer is
-there. The end of its stdin means that nobody waits for it any more.
+It is sent its order as a line, and answers with a line for each batch. The end of its stdin
+means that nobody waits for it any more.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import IO
 
 import msgspec
@@ -78,82 +76,51 @@ def lower_within(
         precision=precision,
         num_classes=num_classes,
     )
-    with tempfile.TemporaryDirectory(prefix="lowering-") as name:
-        folder = Path(name)
-        _order_path(folder).write_bytes(msgspec.json.encode(order))
-        over: Unchecked | None = None
-        with _started(folder, check) as child:
-            for number, batch in enumerate(batches):
-                try:
-                    answer = over or _next_answer(child, folder, number, deadline_s)
-                except _OverError as error:
-                    answer = over = error.answer
-                yield batch, answer
-
-
-class _OverError(Exception):
-    """The child is gone; the rest of the batches is answered alike."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__(words)
-        self.answer = Unchecked(words=words)
-
-
-def _started(folder: Path, check: Callable[[], None]) -> Child:
-    return Child(
-        worker_command("lower", str(folder)),
+    over: Unchecked | None = None  # the child is gone: the rest is answered alike
+    with Child(
+        worker_command("lower"),
         name="TensorFlow",
         # Where the project is to be trained says nothing about this process.
         environment=trainer_environment(Project(target=Choice("this_computer")), {}),
         check=check,
-    )
+    ) as child:
+        child.send(msgspec.json.encode(order) + b"\n")
+        for batch in batches:
+            try:
+                answer = over or _next_answer(child, deadline_s)
+            except DeadlineError:
+                words = f"XLA has not come to an end with it within {deadline_s:g} s."
+                answer = over = Unchecked(words=words)
+            except ChildDiedError as error:
+                answer = over = Unchecked(words=f"While it was being tried, {error.what}")
+            yield batch, answer
 
 
-def _next_answer(child: Child, folder: Path, number: int, deadline_s: float) -> Lowering:
-    try:
-        answer: _Line = msgspec.json.decode(child.answer(deadline_s=deadline_s), type=_Line)
-    except DeadlineError:
-        words = f"XLA has not come to an end with it within {deadline_s:g} s."
-        raise _OverError(words) from None
-    except ChildDiedError as error:
-        raise _OverError(f"While it was being tried, {error.what}") from None
+def _next_answer(child: Child, deadline_s: float) -> Lowering:
+    answer: _Line = msgspec.json.decode(child.answer(deadline_s=deadline_s), type=_Line)
     if isinstance(answer, _Wrong):
         raise wire.error_from_parts(answer.error)
-    if isinstance(answer, Lowered):
-        return msgspec.structs.replace(answer, text=_text_path(folder, number).read_text())
     return answer
-
-
-def _order_path(folder: Path) -> Path:
-    return folder / "order.json"
-
-
-def _text_path(folder: Path, number: int) -> Path:
-    return folder / f"{number}.mlir"
 
 
 # the child ------------------------------------------------------------------------------
 
 
-def run_child(folder: Path, protocol: IO[bytes]) -> int:
-    """Answers the order in a folder; returns the exit code.
+def run_child(protocol: IO[bytes]) -> int:
+    """Answers the order on stdin; returns the exit code.
 
     Args:
-        folder: Where `lower_within` has put it.
         protocol: Where the lines go; whatever libraries print must go elsewhere.
     """
+    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=_Order)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    order = msgspec.json.decode(_order_path(folder).read_bytes(), type=_Order)
 
     def tell(line: _Line) -> None:
         protocol.write(msgspec.json.encode(line) + b"\n")
         protocol.flush()
 
     try:
-        for number, answer in enumerate(_answers(order)):
-            if isinstance(answer, Lowered):
-                _text_path(folder, number).write_text(answer.text)
-                answer = msgspec.structs.replace(answer, text="")  # noqa: PLW2901
+        for answer in _answers(order):
             tell(answer)
     except Exception as error:  # noqa: BLE001 - whatever it is, the parent tells it
         tell(_Wrong(error=error_parts(error)))
