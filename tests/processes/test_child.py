@@ -4,10 +4,10 @@ import json
 import os
 import signal
 import sys
-import time
 
 import pytest
 
+from tests.living import is_alive, wait_until_gone
 from workbench.errors import ChildDiedError, DeadlineError
 from workbench.processes.child import Child, end_words
 
@@ -36,19 +36,6 @@ class GivenUpError(Exception):
 
 def child_of(code, **more):
     return Child([sys.executable, "-I", "-c", code], name="the test", **more)
-
-
-def is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def wait_for_end(pid):
-    while is_alive(pid):  # the test's own time limit ends this
-        time.sleep(0.01)
 
 
 def test_many_orders_are_answered_by_one_process():
@@ -103,7 +90,7 @@ def test_giving_up_ends_the_whole_group():
         asked.append(True)
         with pytest.raises(GivenUpError):
             child.answer(deadline_s=60)
-    wait_for_end(grandchild)
+    wait_until_gone(grandchild)
 
 
 def test_the_deadline_is_of_all_lines_together():
@@ -119,7 +106,7 @@ def test_the_deadline_ends_the_whole_group():
         grandchild = int(child.answer(deadline_s=60))
         with pytest.raises(DeadlineError):
             child.answer(deadline_s=0.1)
-    wait_for_end(grandchild)
+    wait_until_gone(grandchild)
 
 
 def test_the_lines_of_a_program_come_with_its_errors_where_that_is_asked_for():

@@ -25,6 +25,7 @@ import msgspec
 
 from workbench.errors import RemoteError
 from workbench.host import wire
+from workbench.host.children import end_group
 from workbench.remote.ssh.bridge import opening
 from workbench.remote.ssh.command import ssh_argv
 from workbench.remote.ssh.faults import no_ssh, plain, words_of
@@ -332,13 +333,11 @@ class Connection:
         self._end_child()
 
     def _end_child(self) -> None:
-        with contextlib.suppress(OSError):
-            os.killpg(self._child.pid, signal.SIGTERM)
+        end_group(self._child.pid, signal.SIGTERM)
         try:
             self._child.wait(_END_S)
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                os.killpg(self._child.pid, signal.SIGKILL)
+            end_group(self._child.pid)
             self._child.wait()
 
     def _broken(self) -> RemoteError:

@@ -28,7 +28,7 @@ from workbench.runs.state.remote_status import (
 from workbench.runs.state.suggestion import Suggestion
 from workbench.runs.store.checkpoint import has_checkpoint
 
-__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "Suggestion", "outcome_of"]
+__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "outcome_of"]
 
 OutcomeKind = Literal[
     "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting", "away"
