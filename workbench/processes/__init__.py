@@ -1,1 +1,1 @@
-"""Processes of this computer: children with a deadline, their lines, and memory. Qt-free."""
+"""Processes of this computer: children with a deadline, and memory. Qt-free."""

@@ -44,12 +44,12 @@ class Child:
     Args:
         command: Program and arguments.
         name: What it is, for messages, e.g. "the TPU compiler".
-        environment: Of the process, whole; this process' own where None.
-        order: All that it gets on stdin, which is closed then. None: stdin stays open, for
-            `send`, and its end is how the child notices that this process has gone.
-        check: Called often while an answer is waited for; raises when it is given up.
+        environment: All environment variables of the process; those of this one where None.
+        order: All that is sent to its stdin, which is closed afterwards. None: stdin stays open
+            for `send`, and its end is how the child notices that this process is gone.
+        check: Called every tenth of a second while output is waited for; raises to give up.
         has_merged_errors: What it prints to stderr comes among its output.
-        counts_work: Deadlines are seconds of processor time, and four times as long by the
+        counts_work: Deadlines are seconds of processor time, and four times as many by the
             clock.
 
     Raises:
@@ -99,7 +99,7 @@ class Child:
         self.end()
 
     def send(self, data: bytes) -> None:
-        """Sends bytes: as fast as it takes them, while its output is waited for."""
+        """Sends bytes to its stdin, while its output is waited for: this never blocks."""
         if not self._unsent:
             self._selector.register(self._input, selectors.EVENT_WRITE)
         self._unsent = memoryview(bytes(self._unsent) + data)
