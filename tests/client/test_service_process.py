@@ -214,6 +214,18 @@ def test_the_last_log_lines_tell_why_it_died(qtbot):
     service.end()
 
 
+def test_an_endless_log_line_comes_in_pieces(qtbot):
+    program = "import sys; sys.stderr.write('x' * 1_000_000); sys.exit(3)"
+    service = ServiceProcess(command=[sys.executable, "-c", program])
+    pieces, answers = [], Answers()
+    service.log_line.connect(pieces.append)
+    service.send(m.WarmUp(id=0, model="x"), answers.append)
+    qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
+    assert {len(piece) for piece in pieces} == {64 * 1024 + 1}
+    assert sum(map(len, pieces)) > 900_000
+    service.end()
+
+
 def test_what_cannot_be_sent_is_answered_like_everything_else(qtbot, service):
     answers = Answers()
     service.send(m.WarmUp(id=0, model="\ud800"), answers.append)

@@ -19,8 +19,8 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.specs import TargetSpec
 from workbench.errors import WorkbenchError
+from workbench.processes.memory import memory_limit
 from workbench.runs.home import cache_home, data_home, runs_home
-from workbench.runs.state.memory import memory_limit
 from workbench.targets import all_targets
 
 _LOW_DISK_BYTES = 2 * 10**9

@@ -16,7 +16,6 @@ import itertools
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -40,6 +39,7 @@ from workbench.core.projects.target_text import target_text
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WorkbenchError
 from workbench.hardware.tpu_host import TpuHost, installed, packages_problem
+from workbench.processes.child import Child, end_words
 from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarted
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.environment import trainer_environment
@@ -197,23 +197,12 @@ class FirstRun:
 
     def _replicas(self) -> str:
         run = self._needed(self._paused)
-        words = [
-            sys.executable,
-            "-P",
-            "-m",
-            "workbench.worker.trainer.replica_check",
-            str(run.path),
-        ]
+        module = "workbench.worker.trainer.replica_check"
+        words = [sys.executable, "-P", "-m", module, str(run.path)]
         environment = trainer_environment(run.project(), {})
-        with subprocess.Popen(
-            words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        ) as child:
-            try:
-                out, _ = child.communicate(timeout=_CHECK_S)
-            except subprocess.TimeoutExpired as error:
-                child.kill()
-                raise RunError("It did not end.", expected=f"within {_CHECK_S:.0f} s") from error
-        return _replicas_in_words(out, child.returncode)
+        with Child(words, name="the check", environment=environment, order=b"") as child:
+            lines = list(child.lines(deadline_s=_CHECK_S))
+            return _replicas_in_words(lines, child.exit_code())
 
     def _resume(self) -> str:
         run = self._needed(self._paused)
@@ -299,12 +288,12 @@ def end_hard(run: RunFolder, pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _replicas_in_words(out: bytes, exit_code: int) -> str:
-    lines = out.decode("utf-8", "replace").splitlines()
+def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
     try:
         found = json.loads(lines[-1])
     except (IndexError, ValueError) as error:
-        raise RunError("The check ended badly.", received=f"exit code {exit_code}") from error
+        words = f"it {end_words(exit_code)}"
+        raise RunError("The check ended badly.", received=words) from error
     if "error" in found:
         raise RunError(**found["error"])
     if found["differing"]:

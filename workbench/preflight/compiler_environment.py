@@ -14,6 +14,7 @@ import platform
 import shutil
 import sys
 import zipfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +24,8 @@ import msgspec
 from workbench.assets import environment_lock
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.save import save_bytes
-from workbench.errors import InputError, RunError, SaveError, UsageError
-from workbench.preflight.run_lines import run_lines
+from workbench.errors import DeadlineError, InputError, RunError, SaveError, UsageError
+from workbench.processes.child import Child, end_words
 from workbench.runs.home import cache_home, made_cache
 
 DOWNLOAD_BYTES = 347_000_000
@@ -33,6 +34,7 @@ _ROOM = 300_000_000  # beside it, so that the disk is not full afterwards
 _DOWNLOAD_S, _INSTALL_S, _MAKE_S = 3600.0, 900.0, 300.0
 _LICENCES = ("LICENSE", "LICENSE.txt", "LICENCE")
 _LONGEST_LICENCE = 200_000
+_LAST_LINES = 6
 
 Tell = Callable[[str], None]
 Check = Callable[[], None]
@@ -315,11 +317,17 @@ def _run(
     check: Check,
     fix: str,
 ) -> None:
-    result = run_lines(command, deadline_s=deadline_s, tell=tell, check=check)
-    if result.exit_code != 0:
-        raise RunError(
-            what,
-            where=command[0],
-            received=result.last_words or f"exit code {result.exit_code}",
-            fix=fix,
-        )
+    """Runs a program to its end, and tells each line that it prints."""
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    try:
+        with Child(command, name="it", order=b"", check=check, has_merged_errors=True) as child:
+            for line in child.lines(deadline_s=deadline_s):
+                if text := line.decode("utf-8", "replace").strip():
+                    last.append(text)
+                    tell(text)
+            code = child.exit_code()
+    except DeadlineError as error:
+        raise RunError(what, where=command[0], received=error.what, fix=fix) from error
+    if code != 0:
+        words = "\n".join(last) or f"it {end_words(code)}"
+        raise RunError(what, where=command[0], received=words, fix=fix)

@@ -18,13 +18,12 @@ from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.core.training.recipe import RECIPE_PARAMS
-from workbench.errors import TpuError
+from workbench.errors import ChildDiedError, DeadlineError, TpuError
 from workbench.hardware.tpu_chips import GIB, ChipChoice
 from workbench.preflight.compile_answers import Compiled, CompilerAnswer, Rejected, TooLarge
 from workbench.preflight.compile_call import COMPILE_S
 from workbench.preflight.compiled_words import estimate_of, largest_buffers
 from workbench.preflight.findings import Findings
-from workbench.preflight.line_child import ChildDiedError, DeadlineError
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, problem_of
 from workbench.preflight.rules import batch_fix, batch_words, check_rules, per_core_batch
 from workbench.preflight.verdict import memory_words

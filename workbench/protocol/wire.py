@@ -1,7 +1,8 @@
 """One message <-> one line of JSON, strict both ways.
 
-What is sent is checked as what is received is, so a message that the other side would
-refuse never leaves this one. Lines have a size limit: nobody's memory fills up with them.
+What is sent is read once more by its sender, so a message that the other side would refuse
+never leaves this one: a number that is not finite is null in JSON, which no float may be. That
+takes half a microsecond, and 2 ms for a request of 20,000 pictures. Lines have a size limit.
 """
 
 from __future__ import annotations
@@ -70,39 +71,6 @@ def error_from_parts(parts: ErrorParts) -> WorkbenchError:
     kinds = {kind.__name__: kind for kind in _family(WorkbenchError)}
     texts = {key: text for key, text in msgspec.structs.asdict(parts).items() if key != "kind"}
     return kinds.get(parts.kind, WorkbenchError)(**texts)
-
-
-class LineSplitter:
-    """Cuts a stream of bytes into lines; a line over the limit is dropped and told.
-
-    Args:
-        max_bytes: Longest line, newline included. Never more than this is kept.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._rest = b""
-        self._dropped_bytes = 0
-
-    def feed(self, data: bytes) -> Iterator[bytes | WireError]:
-        """Gives the lines that `data` completes, and an error for each one too long."""
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            whole = self._rest + line
-            self._rest = b""
-            if self._dropped_bytes or len(whole) >= self._max_bytes:
-                yield _too_long(self._dropped_bytes + len(whole) + 1, self._max_bytes)
-                self._dropped_bytes = 0
-            elif whole.strip():
-                yield whole
-        self._keep(rest)
-
-    def _keep(self, rest: bytes) -> None:
-        if self._dropped_bytes or len(self._rest) + len(rest) >= self._max_bytes:
-            self._dropped_bytes += len(self._rest) + len(rest)
-            self._rest = b""
-        else:
-            self._rest += rest
 
 
 def _family(base: type[WorkbenchError]) -> Iterator[type[WorkbenchError]]:

@@ -84,7 +84,7 @@ def test_the_code_alone_is_a_trainer_without_a_window(tmp_path):
         for name in names:
             archive.extract(name, tmp_path)
     tops = {name.split("/")[1] for name in names}
-    assert not tops & {"gui", "client", "document", "app.py", "cli", "remote", "host", "_resources"}
+    assert not tops & {"gui", "client", "document", "app.py", "cli", "remote", "_resources"}
     code = (
         "import sys, workbench.worker.trainer.train, workbench.worker.trainer.queue_start, workbench.worker.requests.dataset_bundle;"
         "assert workbench.__file__.startswith(sys.argv[1]), workbench.__file__;"

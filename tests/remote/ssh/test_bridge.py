@@ -576,12 +576,16 @@ def test_a_slow_reader_is_not_taken_for_silence(home):
         made_run(line)
         whole = os.urandom(30 << 20)
         (home / "runs" / "run-1" / "events.jsonl").write_bytes(whole)
-        received = b""
-        for frame in line.stream("attach", run="run-1", offset=0, digest=digest_before(b"")):
-            if not received:
-                time.sleep(4)
-            received += frame.data
-        assert received == whole
+        frames = line.stream("attach", run="run-1", offset=0, digest=digest_before(b""))
+        received = [next(frames).data]
+        ((_, waiting),) = line._waiting.items()
+        while not waiting.full():  # from then on the line is held up here, and nothing is read
+            time.sleep(0.01)
+        held_up = line._heard
+        while line._heard < held_up + 2 * line._silence_s and not line._is_over.is_set():
+            time.sleep(0.01)
+        received += [frame.data for frame in frames]
+        assert b"".join(received) == whole
 
 
 def test_a_slow_line_is_no_silence(home, tmp_path):

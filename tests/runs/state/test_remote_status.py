@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import time
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -213,36 +216,64 @@ def test_a_run_is_trained_where_it_was_moved_to(run):
         run.project()
 
 
-def test_a_trainer_here_takes_the_place_of_a_courier(brought, monkeypatch):
+WITNESS = """#!{python}
+import json, os, pathlib, sys
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import has_courier
+
+run = RunFolder(pathlib.Path({path!r}))
+seen = {{
+    "words": sys.argv[1:],
+    "is_alive": run.is_alive(),
+    "is_courier": has_courier(run),
+    "lock": os.readlink("/proc/self/fd/3"),
+    "output": os.readlink("/proc/self/fd/1"),
+    "has_own_session": os.getsid(0) == os.getpid(),
+}}
+with open({seen!r}, "w") as file:
+    json.dump(seen, file)
+"""
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """Starts a run with a program in the place of Python's, and returns what that has seen."""
+
+    def start(run, **options):
+        program, seen = tmp_path / "python", tmp_path / "seen.json"
+        text = WITNESS.format(python=sys.executable, path=str(run.path), seen=str(seen))
+        program.write_text(text)
+        program.chmod(0o755)
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "executable", str(program))
+            _, status = os.waitpid(start_trainer(run, **options), 0)
+        assert status == 0, run.log_path.read_text()
+        return SimpleNamespace(**json.loads(seen.read_text()))
+
+    return start
+
+
+def test_a_trainer_here_takes_the_place_of_a_courier(brought, started):
     """The mark that the lock is a courier's goes before the trainer is there."""
     brought.end()
-    seen = []
-    monkeypatch.setattr(os, "posix_spawn", lambda *a, **k: seen.append(a[1]) or 4_000_000)
-    monkeypatch.setattr(os, "waitpid", lambda *a: (4_000_000, 0))
-    start_trainer(brought.folder)
+    seen = started(brought.folder)
+    assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, False, True)
+    assert seen.words == ["-P", "-m", "workbench.worker", "train", str(brought.path)]
+    assert (seen.lock, seen.output) == (str(brought.folder.lock_path), str(brought.folder.log_path))
     assert not has_courier(brought.folder)
-    assert "workbench.worker" in seen[0]
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_courier_is_started_for_a_run_of_another_computer(monkeypatch, resume):
+def test_a_courier_is_started_for_a_run_of_another_computer(started, resume):
+    """Before its process is there the lock is held, and known as a courier's."""
     run = create_run(Project(target=Choice("ssh", {"host": "box"})))
     run.log_path.write_text("what the trainer there has printed\n")
     ask_to_stop(run)
-    seen = []
-
-    def spawn(program, words, environment, *, file_actions, setsid):
-        # Before its process is there the lock is held, and known as a courier's.
-        seen.append((words, run.is_alive(), has_courier(run), file_actions[1][2]))
-        return 4_000_000
-
-    monkeypatch.setattr(os, "posix_spawn", spawn)
-    monkeypatch.setattr(os, "waitpid", lambda *a: (4_000_000, 0))
-    assert start_trainer(run, resume=resume) == 4_000_000
-    ((words, is_alive, is_courier, log),) = seen
-    assert words[3:5] == ["workbench.remote", str(run.path)]
-    assert ("--resume" in words, is_alive, is_courier) == (resume, True, True)
-    assert log == str(run.courier_log_path)
+    seen = started(run, resume=resume)
+    assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, True, True)
+    words = ["-P", "-m", "workbench.remote", str(run.path)]
+    assert seen.words == words + ["--resume"] * resume
+    assert (seen.lock, seen.output) == (str(run.lock_path), str(run.courier_log_path))
     assert run.log_path.read_text() == "what the trainer there has printed\n"
     assert wish_of(run) == (None if resume else "stop")
 

@@ -110,7 +110,15 @@ def test_strangers_are_not_let_in(leader, cluster, tmp_path):
     with pytest.raises(LineCutError):
         stranger.hear_task(folder)
     stranger.close(None)
-    for noise in (b"GET / HTTP/1.1\r\n\r\n", b'{"kind": "hello", "values": {"index": 9}}\n', b"\0"):
+    hello = b'{"kind": "hello", "bytes": 0, "values": '
+    for noise in (
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\0",
+        b'{"kind": "hello"}\n',
+        hello + b'{"index": 9}}\n',
+        hello + b'{"index": 1, "key": "\\ud800"}}\n',
+        hello + b"[]}\n",
+    ):
         with socket.create_connection(place, timeout=DOOM_S) as line:
             line.sendall(noise)
             line.shutdown(socket.SHUT_WR)
@@ -302,7 +310,7 @@ def test_a_process_that_waits_in_a_library_ends_all_the_same():
 def test_a_stranger_may_send_no_bytes():
     ours, theirs = socket.socketpair()
     line = Line(ours, max_bytes=0)
-    theirs.sendall(b'{"kind": "hello", "size": 1099511627776}\n')
+    theirs.sendall(b'{"kind": "hello", "bytes": 1099511627776}\n')
     with pytest.raises(LineCutError):
         line.receive("hello", timeout_s=DOOM_S)
     line.close()
@@ -315,7 +323,7 @@ def test_a_line_ends_whatever_ends_its_reader():
     ended = threading.Event()
     line = Line(ours, on_end=ended.set)
     nested = b"[" * 100_000 + b"]" * 100_000
-    theirs.sendall(b'{"kind": "hello", "values": {"a": ' + nested + b"}}\n")
+    theirs.sendall(b'{"kind": "hello", "bytes": 0, "values": {"a": ' + nested + b"}}\n")
     with pytest.raises(LineCutError):
         line.receive("hello", timeout_s=DOOM_S)
     assert ended.wait(DOOM_S)

@@ -21,7 +21,7 @@ from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
-from workbench.protocol.wire import decode_answer, encode_request
+from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.weights_file import read_arrays, write_arrays
@@ -353,10 +353,12 @@ def test_hello_comes_first_and_data_needs_no_tensorflow(raw, tmp_path):
 def test_lines_that_are_no_requests_are_answered_and_passed_over(raw):
     raw.read()
     raw.send(b"hello?\n", b'{"request": "fly", "id": 1}\n', b'{"request": "warm_up", "id": 2}\n')
-    for _ in range(3):
+    raw.send(b"x" * 3 * MAX_REQUEST_BYTES, b" and on\n", b" " * MAX_REQUEST_BYTES + b"{}\n")
+    for is_long in (False, False, False, True, True):
         answer = raw.read()
         assert isinstance(answer, m.Failed)
         assert (answer.id, answer.error.kind) == (0, "WireError")
+        assert ("too long" in answer.error.what) == is_long
     raw.send(encode_request(m.WarmUp(id=7, model="/no/such/run")))
     assert isinstance(raw.read_until(7), m.Failed)
     assert raw.end() == 0

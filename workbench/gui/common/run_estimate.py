@@ -10,7 +10,7 @@ from workbench.core.checks.run_estimate import MeasuredRun, RunPrediction
 from workbench.core.specs import Shape
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.kit.numbers import bytes_text, count, duration
-from workbench.runs.state.outcome import memory_limit
+from workbench.processes.memory import memory_limit
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
 

@@ -25,9 +25,10 @@ import msgspec
 
 from workbench.errors import RemoteError
 from workbench.host import wire
+from workbench.host.children import end_group
 from workbench.remote.ssh.bridge import opening
 from workbench.remote.ssh.command import ssh_argv
-from workbench.remote.ssh.faults import plain, words_of
+from workbench.remote.ssh.faults import no_ssh, plain, words_of
 from workbench.remote.ssh.host import DEFAULT_HOME, Place
 from workbench.remote.ssh.host_keys import known_hosts_path
 
@@ -198,12 +199,7 @@ class Connection:
                 start_new_session=True,  # no terminal: ssh can ask nobody
             )
         except FileNotFoundError as error:
-            raise RemoteError(
-                "The program ssh is not installed on this computer.",
-                key="no_ssh",
-                where=argv[0],
-                fix="Install it: sudo apt-get install -y openssh-client",
-            ) from error
+            raise no_ssh(argv[0]) from error
         except OSError as error:
             raise RemoteError(
                 "The program ssh cannot be started.",
@@ -337,13 +333,11 @@ class Connection:
         self._end_child()
 
     def _end_child(self) -> None:
-        with contextlib.suppress(OSError):
-            os.killpg(self._child.pid, signal.SIGTERM)
+        end_group(self._child.pid, signal.SIGTERM)
         try:
             self._child.wait(_END_S)
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                os.killpg(self._child.pid, signal.SIGKILL)
+            end_group(self._child.pid)
             self._child.wait()
 
     def _broken(self) -> RemoteError:

@@ -135,6 +135,16 @@ def fault_of(text: str) -> SshFault | None:
     return next((f for f in FAULTS if re.search(f.pattern, text, re.IGNORECASE)), None)
 
 
+def no_ssh(program: str) -> RemoteError:
+    """What it means that ssh itself is not there."""
+    return RemoteError(
+        "The program ssh is not installed on this computer.",
+        key="no_ssh",
+        where=program,
+        fix="Install it: sudo apt-get install -y openssh-client",
+    )
+
+
 def words_of(
     exit_code: int | None, stderr: str, name: str, *, fault: str = "", has_stood: bool = False
 ) -> RemoteError:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from pathlib import PurePath
 
-from workbench.errors import RemoteError, UsageError
+from workbench.errors import DeadlineError, RemoteError, UsageError
 from workbench.hardware.address import checked_port, parse_address
+from workbench.processes.child import Child
 from workbench.remote.ssh.faults import plain
 from workbench.remote.ssh.host import Place
 
 DEADLINE_S = 30.0
+_MOST_OUTPUT = 1 << 20
 
 NO_FIRST_CHECK = (
     "gcloud itself trusts whatever answers at its first connection to a TPU VM; Workbench shows "
@@ -46,14 +47,9 @@ def place_from_gcloud(
     """
     argv = gcloud_argv(name, zone, project)
     try:
-        ended = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=deadline_s,
-            check=False,
-            start_new_session=True,
-        )
+        with Child(argv, name="gcloud", order=b"") as child:
+            output = child.rest(limit=_MOST_OUTPUT, deadline_s=deadline_s)
+            code, errors = child.exit_code(), child.last_words()
     except FileNotFoundError as error:
         raise RemoteError(
             "Google's program gcloud is not installed on this computer.",
@@ -62,7 +58,7 @@ def place_from_gcloud(
             fix="Install it, or connect with ssh:USER@ADDRESS/tpu:local: the cloud console shows "
             "the address.",
         ) from error
-    except subprocess.TimeoutExpired as error:
+    except DeadlineError as error:
         raise RemoteError(
             "gcloud did not answer: it may be waiting for you to log in.",
             key="gcloud_silent",
@@ -70,16 +66,15 @@ def place_from_gcloud(
             expected=f"an answer within {deadline_s:.0f} s",
             fix="Run that line in a terminal once.",
         ) from error
-    output = ended.stdout.decode("utf-8", "replace")
-    if ended.returncode:
+    if code:
         raise RemoteError(
             "gcloud could not find the TPU VM.",
             key="gcloud",
             where=" ".join(argv),
-            received=plain(ended.stderr.decode("utf-8", "replace")[-600:]).strip(" .\n"),
+            received=plain(errors[-600:]).strip(" .\n"),
             fix="Check name, zone and project, and that you are logged in (gcloud auth login).",
         )
-    return place_in(output, " ".join(argv))
+    return place_in(output.decode("utf-8", "replace"), " ".join(argv))
 
 
 def gcloud_argv(name: str, zone: str, project: str) -> list[str]:

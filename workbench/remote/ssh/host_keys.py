@@ -9,14 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.core.storage.save import save_with_folder
-from workbench.errors import RemoteError
+from workbench.errors import DeadlineError, RemoteError
+from workbench.processes.child import Child
 from workbench.remote.ssh.command import ssh_argv
+from workbench.remote.ssh.faults import no_ssh
 from workbench.remote.ssh.host import SSH_PORT, Place
 from workbench.runs.home import data_home
 
@@ -107,22 +108,12 @@ def _through_proxy(place: Place, deadline_s: float) -> str:
 
 def _run(argv: list[str], deadline_s: float, place: Place) -> str:
     try:
-        ended = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=deadline_s,
-            check=False,
-            start_new_session=True,
-        )
+        with Child(argv, name="ssh", order=b"") as child:
+            output = child.rest(limit=_MAX_BYTES, deadline_s=deadline_s)
+            child.exit_code()
     except FileNotFoundError as error:
-        raise RemoteError(
-            "The program ssh is not installed on this computer.",
-            key="no_ssh",
-            where=argv[0],
-            fix="Install it: sudo apt-get install -y openssh-client",
-        ) from error
-    except subprocess.TimeoutExpired as error:
+        raise no_ssh(argv[0]) from error
+    except DeadlineError as error:
         raise RemoteError(
             "The other computer does not answer.",
             key="unreachable",
@@ -131,7 +122,7 @@ def _run(argv: list[str], deadline_s: float, place: Place) -> str:
             expected=f"an answer within {deadline_s:.0f} s",
             fix="Is it on, is the address right, does its firewall let ssh in?",
         ) from error
-    return ended.stdout[:_MAX_BYTES].decode("utf-8", "replace")
+    return output.decode("utf-8", "replace")
 
 
 def _key_of(line: str) -> HostKey | None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError
 from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.processes.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunStarted
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.log.event_log import first_of
 from workbench.runs.start import RESUMED_MARK
-from workbench.runs.state.memory import Suggestion, memory_limit, use_less
+from workbench.runs.state.suggestion import Suggestion, use_less
 
 _MUCH_MEMORY = 0.6
 _MEMORY_WORDS = ("std::bad_alloc", "MemoryError", "Cannot allocate memory")

@@ -17,7 +17,6 @@ from workbench.runs.log.event_log import LINE_LIMIT, decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import log_bytes_at_start
 from workbench.runs.state.crash_diagnosis import cause_of_death, last_life, suggestion_for
-from workbench.runs.state.memory import Suggestion, memory_limit
 from workbench.runs.state.queue import is_waiting, num_before, waiting_words
 from workbench.runs.state.remote_status import (
     away_words,
@@ -26,9 +25,10 @@ from workbench.runs.state.remote_status import (
     is_away,
     never_arrived_words,
 )
+from workbench.runs.state.suggestion import Suggestion
 from workbench.runs.store.checkpoint import has_checkpoint
 
-__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "Suggestion", "memory_limit", "outcome_of"]
+__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "outcome_of"]
 
 OutcomeKind = Literal[
     "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting", "away"

@@ -20,8 +20,8 @@ from workbench.core.checks.run_estimate import predict as predict_costs
 from workbench.core.specs import Shape
 from workbench.core.storage.save import save_with_folder
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.processes.memory import memory_limit
 from workbench.runs.home import cache_home
-from workbench.runs.state.outcome import memory_limit
 from workbench.targets.this_computer import computes_bfloat16, num_cores
 
 _KEPT = 100

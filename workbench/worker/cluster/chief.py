@@ -221,7 +221,7 @@ class Leader(Machines):
             hello = None
         said = hello.values if hello is not None else {}
         number = said.get("index")
-        key = str(said.get("key", "")).encode()
+        key = str(said.get("key", "")).encode(errors="replace")
         if number not in missing or not hmac.compare_digest(key, self._cluster.key.encode()):
             line.close()
             return {}

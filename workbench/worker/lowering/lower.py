@@ -24,7 +24,7 @@ from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, marked
-from workbench.runs.state.memory import memory_limit
+from workbench.processes.memory import memory_limit
 from workbench.worker.lowering.fault import Fault, Search
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.process.failure import is_out_of_memory

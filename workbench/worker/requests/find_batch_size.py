@@ -10,15 +10,14 @@ import numpy as np
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.run_estimate import memory_needed
 from workbench.layers import all_layers
+from workbench.processes.memory import memory_limit, resident_bytes
 from workbench.protocol.messages import (
     AnyAnswer,
     BatchSizeFound,
     BatchSizeTried,
     FindBatchSize,
 )
-from workbench.runs.state.outcome import memory_limit
 from workbench.worker.process.failure import is_out_of_memory
-from workbench.worker.process.memory import resident_bytes
 from workbench.worker.requests.benchmark_setup import Trial, set_up
 from workbench.worker.requests.session import Job
 

@@ -6,7 +6,6 @@ graph, from the model card; the weights are plain arrays under names the graph d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.errors import RunError, WeightsError
 from workbench.layers import all_layers
+from workbench.processes.memory import available_memory
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.weights_file import read_arrays
@@ -208,17 +208,6 @@ def check_size(graph: Graph, where: str) -> None:
             received=f"{wanted:,} bytes of weights",
             expected=f"at most {int(0.9 * free):,} bytes, nine tenths of the free memory",
         )
-
-
-def available_memory() -> int:
-    """Bytes that programs may still take without swapping; free pages where not Linux."""
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except (OSError, ValueError):  # not Linux, or a container that hides it
-        pass
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:

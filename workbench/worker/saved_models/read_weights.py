@@ -5,13 +5,14 @@ nothing of Workbench, sets its own limits before it imports h5py, and walks the 
 along the names it was told: HDF5 of unknown origin crashes and hangs libraries that walk
 it freely. A finding is an answer, not an error; the parent puts it into words.
 
-Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "out_bytes",
-        "memory_bytes", "cpu_s", "names": {name: [shape, dtype]}, "known": [name]}; `member`
+Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "memory_bytes", "cpu_s",
+        "names": {name: [shape, dtype]}, "known": [name]}; `member`
         is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
         is handed back as it is. Where `only` names members, the archive may hold no others.
         Numbers under a name that is not `known` are told as extra.
-Answer: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
-        "extra", "sizes": [...]}, then the bytes of the arrays in the order of the names.
+Answer: a frame: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
+        "extra", "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the
+        names.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class _RefusedError(Exception):
 def main() -> int:
     """Reads one order, writes one answer; 0 also when the file was refused."""
     order = json.loads(sys.stdin.buffer.read(_MAX_ORDER_BYTES))
-    _limit(int(order["memory_bytes"]), int(order["cpu_s"]), int(order["out_bytes"]))
+    _limit(int(order["memory_bytes"]), int(order["cpu_s"]))
     try:
         head, chunks = _read(order)
     except _RefusedError as error:
@@ -45,18 +46,19 @@ def main() -> int:
     except MemoryError:
         head, chunks = {"error": "it wants far more memory than these weights need"}, []
     out = sys.stdout.buffer
-    out.write(json.dumps(head).encode() + b"\n")
+    size = sum(len(chunk) for chunk in chunks)
+    out.write(json.dumps({**head, "bytes": size}).encode() + b"\n")
     for chunk in chunks:
         out.write(chunk)
     out.flush()
     return 0
 
 
-def _limit(memory_bytes: int, cpu_s: int, out_bytes: int) -> None:
+def _limit(memory_bytes: int, cpu_s: int) -> None:
     for kind, value in (
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_FSIZE, out_bytes),
+        (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
     ):

@@ -12,6 +12,7 @@ from workbench.core.projects.project import Project
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.layers import all_layers
+from workbench.processes.memory import peak_bytes
 from workbench.protocol.events import BestEpoch, TestResult
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
@@ -26,7 +27,6 @@ from workbench.worker.cluster.peers import Company
 from workbench.worker.execution.compiled import Compiled, Sizes
 from workbench.worker.process.event_logger import Teller, finite
 from workbench.worker.process.failure import DivergedError
-from workbench.worker.process.memory import peak_bytes
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.step.training_loop import Scores

@@ -1,16 +1,12 @@
-"""How much memory a training can have, and what to change when it was not enough."""
+"""What to change in a recipe when the memory was not enough for it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.targets.this_computer import computes_bfloat16
-
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @dataclass(frozen=True)
@@ -19,22 +15,6 @@ class Suggestion:
 
     words: str
     changes: Mapping[str, object]
-
-
-def memory_limit() -> int:
-    """Bytes of memory that a process here can have: the computer's, or its container's."""
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return 0
-    for path in _LIMITS:
-        try:
-            text = Path(path).read_text().strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            total = min(total, int(text))
-    return total
 
 
 def use_less(recipe: TrainingRecipe, *, batch_size: int = 0) -> Suggestion | None:
