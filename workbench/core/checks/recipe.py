@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.core.checks.problems import Fix, Problem, Severity
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.schedules import all_schedules
 
 _MUCH_SMOOTHING = 0.5
 
@@ -38,7 +39,7 @@ def _check_judging(recipe: TrainingRecipe) -> Iterator[Problem]:
     users = {
         "the best epoch": recipe.keep == "best",
         "the early end": recipe.early_stopping_patience is not None,
-        "the learning rate": recipe.schedule == "plateau",
+        "the learning rate": recipe.schedule_spec.follows_metric,
     }
     decided = " and ".join(words for words, is_on in users.items() if is_on)
     if decided and recipe.validation == "none" and recipe.keep_by != "loss":
@@ -89,14 +90,15 @@ def _check_lengths(recipe: TrainingRecipe) -> Iterator[Problem]:
             "its full size.",
             _set("Set the warm-up to automatic", warmup_epochs=None),
         )
-    falls_after = {"plateau": float(recipe.plateau_patience), "step": recipe.decay_every_epochs}
-    after = falls_after.get(recipe.schedule)
+    spec = recipe.schedule_spec
+    after = None if spec.first_decay is None else spec.first_decay(recipe.values_of(spec))
     if after is not None and after >= recipe.epochs:
+        other = next(spec for spec in all_schedules().values() if spec.spans_training)
         yield _problem(
             "warning",
             "The learning rate never falls",
             f"It falls after {after:g} epochs at the earliest, but {epochs}.",
-            _set("Let it fall along a cosine", schedule="cosine"),
+            _set(f"Use {other.text}", schedule=other.key),
         )
 
 
