@@ -3,79 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytestmark = pytest.mark.worker
 
-ADAGRAD = '''"""Adagrad (Duchi et al., 2011)."""
-
-from __future__ import annotations
-
-from workbench.core.training.specs import OptimizerSpec
-
-SPEC = OptimizerSpec(key="adagrad", title="Adagrad", slots=1)
-'''
-
-POLYNOMIAL = '''"""Quadratic decay over the whole training."""
-
-from __future__ import annotations
-
-import numpy as np
-
-from workbench.core.training.specs import Code, ScheduleSpec
-
-
-def _factors(values, steps, total, steps_per_epoch):
-    last = values["final_share"]
-    return last + (1 - last) * (1 - np.clip(steps / max(1, total), 0.0, 1.0)) ** 2
-
-
-def _code(sources, rate, total):
-    last = f"end_learning_rate={rate} * {sources['final_share']}"
-    return Code("PolynomialDecay", (rate, total, last, "power=2.0"))
-
-
-SPEC = ScheduleSpec(
-    key="polynomial",
-    title="quadratic",
-    name="quadratic decay",
-    uses=("final_share",),
-    factors=_factors,
-    describe=lambda values, peak: f"then quadratic decay to {peak * values['final_share']:g}",
-    spans_training=True,
-    code=_code,
-)
-'''
-
-GENERALIZED = '''"""Generalized cross-entropy (Zhang and Sabuncu, 2018)."""
-
-from __future__ import annotations
-
-from workbench.core.training.specs import Code, LossSpec
-
-_DEFINITION = \'\'\'\\
-def generalized_cross_entropy(targets, outputs):
-    """Less of what wrong labels teach (Zhang and Sabuncu, 2018)."""
-    chosen = keras.ops.sum(targets * {probabilities}, axis=-1)
-    return (1.0 - chosen**0.7) / 0.7
-\'\'\'
-
-
-def _compute(inputs, values):
-    chosen = inputs.tf.reduce_sum(inputs.targets * inputs.probabilities, axis=-1)
-    return (1.0 - chosen**0.7) / 0.7
-
-
-def _code(sources, *, is_logits, is_sparse):
-    probabilities = "keras.ops.softmax(outputs)" if is_logits else "outputs"
-    text = _DEFINITION.format(probabilities=probabilities)
-    return Code("generalized_cross_entropy", definition=text)
-
-
-SPEC = LossSpec(key="generalized", title="generalized", compute=_compute, code=_code)
-'''
+EXAMPLES = Path(__file__).parent / "examples"
 
 FORM = """
 import sys
@@ -194,69 +129,81 @@ def gradient(weights, pictures, labels):
     return pictures.T @ (shares - np.eye(CLASSES)[labels]) / NUM, loss
 
 
-def test_an_optimizer(tree, project, pictures):
-    tree.add("workbench/core/training/optimizers/adagrad.py", ADAGRAD)
-    assert in_the_form(tree, "optimizer", "Adagrad", "nesterov")[0] == "adagrad False"
+def add(tree, kind, key):
+    """Adds one of the worked examples to the copy."""
+    tree.add(f"workbench/core/training/{kind}/{key}.py", (EXAMPLES / f"{key}.py").read_text())
 
-    def memory(optimizer):
-        plain = json.loads(project.read_text())
-        plain["recipe"]["optimizer"] = optimizer
-        path = project.with_name(f"{optimizer}.workbench")
-        path.write_text(json.dumps(plain))
-        return json.loads(tree.workbench("check", str(path), "--json"))["memory_bytes"]
+
+def checked(tree, project, **recipe):
+    """What `workbench check` says of the project with other values in its recipe."""
+    plain = json.loads(project.read_text())
+    plain["recipe"].update(recipe)
+    path = project.with_name("changed.workbench")
+    path.write_text(json.dumps(plain))
+    return json.loads(tree.workbench("check", str(path), "--json"))
+
+
+def test_an_optimizer(tree, project, pictures):
+    add(tree, "optimizers", "adamax")
+    assert in_the_form(tree, "optimizer", "Adamax", "nesterov")[0] == "adamax False"
 
     num_weights = (SIDE * SIDE + 1) * CLASSES
-    assert memory("adam") - memory("adagrad") == 4 * num_weights
+    memory = {
+        key: checked(tree, project, optimizer=key)["memory_bytes"] for key in ("sgd", "adamax")
+    }
+    assert memory["adamax"] - memory["sgd"] == 4 * num_weights
 
-    run, epochs, finished = train(tree, project, optimizer="adagrad")
+    run, epochs, finished = train(tree, project, optimizer="adamax")
     x, labels = pictures
     x = np.c_[x.reshape(NUM, -1), np.ones(NUM)].astype(float)
-    weights, squares = np.zeros((x.shape[1], CLASSES)), 0.1
-    for epoch in epochs:
+    weights = mean = largest = np.zeros((x.shape[1], CLASSES))
+    for step, epoch in enumerate(epochs, 1):
         slope, loss = gradient(weights, x, labels)
         assert epoch["loss"] == pytest.approx(loss, rel=1e-4)
-        squares = squares + slope**2
-        weights -= RATE * slope / np.sqrt(squares + 1e-7)
+        mean = 0.9 * mean + 0.1 * slope
+        largest = np.maximum(0.999 * largest, np.abs(slope))
+        weights = weights - RATE / (1 - 0.9**step) * mean / (largest + 1e-7)
 
     text, loss = exported(tree, run)
-    assert f"optimizer = keras.optimizers.Adagrad({RATE})" in text
+    assert f"optimizer = keras.optimizers.Adamax({RATE})" in text
     assert loss == pytest.approx(finished["test"]["loss"], abs=2e-4)
 
 
 def test_a_schedule(tree, project):
-    tree.add("workbench/core/training/schedules/polynomial.py", POLYNOMIAL)
-    first, words = in_the_form(tree, "schedule", "quadratic", "final_share")
+    add(tree, "schedules", "polynomial")
+    first, words = in_the_form(tree, "schedule", "polynomial", "final_share")
     assert first == "polynomial True"
-    assert words.endswith("then quadratic decay to 1e-05.")
-    assert json.loads(tree.workbench("check", str(project), "--json"))["ok"]
+    assert words.endswith("then polynomial decay to 1e-05.")
+    assert checked(tree, project, schedule="polynomial")["ok"]
 
     run, epochs, finished = train(tree, project, schedule="polynomial", final_share=0.1)
     rates = [RATE * (0.1 + 0.9 * (1 - step / STEPS) ** 2) for step in range(STEPS)]
     assert [epoch["learning_rate"] for epoch in epochs] == pytest.approx(rates, rel=1e-6)
 
     text, loss = exported(tree, run)
-    assert "keras.optimizers.schedules.PolynomialDecay" in text
+    assert "rate = keras.optimizers.schedules.PolynomialDecay(" in text
     assert loss == pytest.approx(finished["test"]["loss"], abs=2e-4)
 
 
 def test_a_loss(tree, project):
-    tree.add("workbench/core/training/losses/generalized.py", GENERALIZED)
-    assert in_the_form(tree, "loss", "generalized", "focal_gamma")[0] == "generalized False"
-    assert json.loads(tree.workbench("check", str(project), "--json"))["ok"]
+    add(tree, "losses", "poly1")
+    assert in_the_form(tree, "loss", "Poly-1", "focal_gamma")[0] == "poly1 False"
+    assert checked(tree, project, loss="poly1")["ok"]
 
-    run, epochs, finished = train(tree, project, loss="generalized")
+    run, epochs, finished = train(tree, project, loss="poly1")
     losses = [epoch["loss"] for epoch in epochs]
-    assert losses[0] == pytest.approx((1 - (1 / CLASSES) ** 0.7) / 0.7, rel=1e-5)
+    assert losses[0] == pytest.approx(np.log(CLASSES) + 1 - 1 / CLASSES, rel=1e-5)
     assert losses == sorted(losses, reverse=True)
 
     text, loss = exported(tree, run)
-    assert "loss=generalized_cross_entropy," in text
+    assert "        loss=poly1_cross_entropy,\n" in text
     assert loss == pytest.approx(finished["test"]["loss"], abs=2e-4)
 
 
 def test_a_plug_in_that_uses_an_unknown_parameter_is_refused(tree):
-    text = POLYNOMIAL.replace('uses=("final_share",)', 'uses=("power",)')
+    text = (EXAMPLES / "polynomial.py").read_text()
+    text = text.replace('uses=("final_share",)', 'uses=("power",)')
     tree.add("workbench/core/training/schedules/polynomial.py", text)
     done = tree.python("-m", "workbench", "check", "project")
     assert done.returncode != 0
-    assert "quadratic uses a parameter that a recipe does not have" in done.stderr
+    assert "polynomial uses a parameter that a recipe does not have" in done.stderr
