@@ -61,8 +61,7 @@ class Code(NamedTuple):
     definition: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LowRate:
+class LowRate(NamedTuple):
     """Learning rates that are too low for an optimizer.
 
     Attributes:
@@ -156,8 +155,7 @@ class ScheduleSpec(TrainingSpec):
     has_keras_warm_up: bool = False
 
 
-@dataclass(frozen=True)
-class LossInputs:
+class LossInputs(NamedTuple):
     """What a loss is computed from. Tensors are float32.
 
     Attributes:

@@ -18,7 +18,7 @@ def _optimizer_help() -> str:
     return f"How the weights are updated from the gradients. {'; '.join(hints)}."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class BasicFields:
     """What nearly every training sets."""
 

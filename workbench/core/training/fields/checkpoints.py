@@ -9,7 +9,7 @@ from workbench.core.params import ChoiceParam, IntParam
 from workbench.core.training.fields.setting import setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class CheckpointFields:
     """Which weights a run ends with, and when it ends."""
 

@@ -9,7 +9,7 @@ from workbench.core.params import ChoiceParam, IntParam
 from workbench.core.training.fields.setting import setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ExecutionFields:
     """What changes the speed of training, and hardly its result."""
 

@@ -27,7 +27,7 @@ def _weight_decay_help() -> str:
     return f"{start}{shares}, none for the others."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RegularizationFields:
     """What is minimized, and what is done against overfitting."""
 

@@ -42,7 +42,7 @@ def _warm_up_help() -> str:
     return f"{start}{', '.join(shares)}, none otherwise."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ScheduleFields:
     """How the learning rate changes during training."""
 
