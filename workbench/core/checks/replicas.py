@@ -55,21 +55,21 @@ def _check_sharing(recipe: TrainingRecipe, replicas: int) -> Iterator[Problem]:
     batch_size = recipe.batch_size
     each = batch_size // replicas
     if each < LEAST_PER_REPLICA:
-        fewer = f"{each:,} of {batch_size:,} pictures" if each else "less than one picture"
+        fewer = f"{each:,} of {batch_size:,} images" if each else "less than one image"
         yield _problem(
             "warning",
-            "Few pictures for each replica",
-            f"{replicas:,} replicas share each batch: {fewer} for one. Below "
-            f"{LEAST_PER_REPLICA} they wait for each other more than they compute.",
+            "Few images per replica",
+            f"Each of the {replicas:,} replicas gets {fewer}. Below {LEAST_PER_REPLICA}, "
+            "synchronization takes longer than computing.",
             _set_batch(LEAST_PER_REPLICA * replicas),
         )
     elif batch_size % replicas:
         lower, upper = each * replicas, (each + 1) * replicas
         yield _problem(
             "warning",
-            "The batch cannot be shared evenly",
-            f"{replicas:,} replicas share each batch of {batch_size:,} pictures, all alike: "
-            f"{lower:,} would be trained with.",
+            "Batch not divisible by the replicas",
+            f"{batch_size:,} does not divide by {replicas:,} replicas: {lower:,} of each "
+            "batch would be used.",
             _set_batch(lower),
             _set_batch(upper),
         )
@@ -79,13 +79,13 @@ def _check_large(recipe: TrainingRecipe) -> Iterator[Problem]:
     batch_size, warms_up = recipe.batch_size, _warms_up(recipe)
     has_layer_rates = recipe.optimizer_spec.has_layer_rates
     if batch_size > MOST_WITHOUT_LAYER_RATES and not (has_layer_rates and warms_up):
-        missing = [] if has_layer_rates else ["an optimizer with a rate for each layer"]
-        missing += [] if warms_up else ["a warm-up"]
+        missing = [] if has_layer_rates else ["an optimizer with layer-wise rates"]
+        missing += [] if warms_up else ["warm-up"]
         other = next(spec for spec in all_optimizers().values() if spec.has_layer_rates)
         yield _problem(
             "warning",
-            "A very large batch",
-            f"With {batch_size:,} pictures a step most trainings end less accurate, or diverge, "
+            "Very large batch",
+            f"With {batch_size:,} images per step, most models lose accuracy or diverge "
             f"without {' and '.join(missing)}.",
             *_ways_to_warm_up(recipe, None if has_layer_rates else other),
             _set_batch(MOST_WITHOUT_LAYER_RATES),
@@ -93,10 +93,10 @@ def _check_large(recipe: TrainingRecipe) -> Iterator[Problem]:
     elif batch_size > _LARGE * recipe.rate_base_batch and not warms_up:
         yield _problem(
             "hint",
-            "A large batch without a warm-up",
-            f"{batch_size:,} pictures a step are more than {_LARGE} times the "
-            f"{recipe.rate_base_batch:,} that rates are usually meant for: larger steps are "
-            "wanted, and the first ones then lead astray.",
+            "Large batch without warm-up",
+            f"A batch of {batch_size:,} is more than {_LARGE} times the reference batch "
+            f"size of {recipe.rate_base_batch:,}. The higher learning rate it needs is "
+            "unstable in the first steps.",
             *_ways_to_warm_up(recipe),
             *_ways_to_scale(recipe),
         )
@@ -116,7 +116,7 @@ def _ways_to_warm_up(
     values: dict[str, object] = {}
     titles = []
     if optimizer is not None:
-        values, titles = {"optimizer": optimizer.key}, [f"Train with {optimizer.title}"]
+        values, titles = {"optimizer": optimizer.key}, [f"Use {optimizer.title}"]
     if not _warms_up(recipe):
         values["warmup_epochs"] = epochs
         titles.append(f"warm up for {words}")
@@ -128,8 +128,8 @@ def _ways_to_scale(recipe: TrainingRecipe) -> tuple[Fix, ...]:
     if recipe.rate_scaling != "none":
         return ()
     scaling = recipe.optimizer_spec.rate_scaling
-    how = "in proportion" if scaling == "linear" else "by the root"
-    return (_set(f"Scale the rate with the batch, {how}", rate_scaling=scaling),)
+    how = "linearly" if scaling == "linear" else "by the square root"
+    return (_set(f"Scale the learning rate with the batch, {how}", rate_scaling=scaling),)
 
 
 def _check_rate(recipe: TrainingRecipe) -> Iterator[Problem]:
@@ -137,7 +137,7 @@ def _check_rate(recipe: TrainingRecipe) -> Iterator[Problem]:
     if low is not None and recipe.peak_rate < low.below:
         yield _problem(
             "hint",
-            f"A small rate for {spec.title}",
+            f"Low learning rate for {spec.title}",
             low.reason(recipe.peak_rate),
             _set(
                 f"Set the learning rate to {low.suggested:g}",

@@ -23,7 +23,7 @@ def schedule_words(recipe: TrainingRecipe, steps_per_epoch: int) -> str:
     """The schedule in a sentence, for those who do not see the curve."""
     total = recipe.epochs * steps_per_epoch
     warm_up = warm_up_steps(recipe, total, steps_per_epoch) / steps_per_epoch
-    climb = f"Climbs for {epochs_text(warm_up)} to {rate_text(recipe.peak_rate)}"
+    climb = f"Linear warm-up ({epochs_text(warm_up)}) to {rate_text(recipe.peak_rate)}"
     start = climb if warm_up else f"Starts at {rate_text(recipe.peak_rate)}"
     spec = recipe.schedule_spec
     return f"{start}, {spec.describe(recipe.values_of(spec), recipe.peak_rate)}."
@@ -126,7 +126,7 @@ class ScheduleCurve(QWidget):
         )
         steps = self._steps_per_epoch
         end = end_rate(self._recipe, self._recipe.epochs * steps, steps)
-        last = f"at the end {rate_text(end)}"
+        last = f"final {rate_text(end)}"
         if not self._recipe.schedule_spec.follows_metric:
             painter.drawText(above, right | Qt.AlignmentFlag.AlignBottom, last)
         painter.drawText(below, left | Qt.AlignmentFlag.AlignTop, "0")

@@ -131,8 +131,8 @@ SPEC = OptimizerSpec(
         below=0.5,
         suggested=2.0,
         reason=lambda rate: (
-            f"At a rate of {rate:g}, a step of LARS moves the weights by {rate / 10:.2g} % of "
-            "their size. Rates of 1 to 30 are usual."
+            f"At a learning rate of {rate:g}, a LARS step changes the weights by {rate / 10:.2g}% "
+            "of their norm. Learning rates of 1 to 30 are common."
         ),
     ),
     make_class=_make_class,
