@@ -205,10 +205,11 @@ class LoopText:
 
     def loss(self) -> str:
         """The line that names the loss of each picture."""
-        if self._text.has_own_loss:
-            return "loss_of = squared_error\n"
-        kind, words = self._text.loss_call()
-        return call(f"loss_of = keras.losses.{kind}", [*words, "reduction=None"]) + "\n"
+        code = self._text.loss_code
+        if code.definition:
+            return f"loss_of = {code.name}\n"
+        words = [*code.arguments, "reduction=None"]
+        return call(f"loss_of = keras.losses.{code.name}", words) + "\n"
 
     def steps(self) -> str:
         """The functions of training and scoring."""
@@ -262,7 +263,7 @@ class LoopText:
         ]
         start = "best_epoch, best_score = 0, (-np.inf, -np.inf)\n"
         start += "best_weights = None\n" if recipe.keep == "best" else ""
-        start += "last_fall = 0\n" if recipe.schedule == "plateau" else ""
+        start += "last_fall = 0\n" if recipe.schedule_spec.follows_metric else ""
         body = "".join(f"    {line}\n" for line in lines)
         return f"{start}{_EPOCH}{body}{self._end()}"
 
@@ -291,7 +292,7 @@ class LoopText:
 
     def _endings(self) -> list[str]:
         recipe, lines = self._recipe, []
-        if recipe.schedule == "plateau":
+        if recipe.schedule_spec.follows_metric:
             lines += [
                 f"if epoch - max(best_epoch, last_fall) >= {recipe.plateau_patience}:",
                 "    last_fall = epoch",

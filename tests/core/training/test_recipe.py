@@ -1,5 +1,7 @@
 """Recipes: what a file may hold, and what the optimizer is told."""
 
+from dataclasses import asdict
+
 import pytest
 
 from workbench.core.params import defaults
@@ -47,7 +49,7 @@ def test_weight_decay_may_be_left_to_the_optimizer_but_not_be_negative():
 
 def test_the_defaults_of_fields_and_parameters_are_the_same():
     assert defaults(RECIPE_PARAMS) == {
-        key: getattr(TrainingRecipe(), key) for key in TrainingRecipe.__struct_fields__
+        key: getattr(TrainingRecipe(), key) for key in asdict(TrainingRecipe())
     }
 
 

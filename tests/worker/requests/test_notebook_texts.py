@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from tests.contexts import PlainContext
 from tests.worker.requests.test_python_script import CALLS, EVERYTHING
+from workbench.core.training.learning_rates import learning_rate_at
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
-from workbench.core.training.schedules import learning_rate_at
 from workbench.core.training.split import split_indices
 from workbench.datasets import all_datasets
 from workbench.exports.tpu_script import script

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tests.worker.recipe_loops import stripes
+from workbench.core.training.learning_rates import learning_rate_at
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.schedules import learning_rate_at
 from workbench.exports.python import script
 
 pytestmark = [

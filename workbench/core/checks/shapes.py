@@ -11,10 +11,11 @@ from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.output_node import find_outputs
-from workbench.core.network.text import list_text, node_text, shape_text
+from workbench.core.network.text import node_text, shape_text
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.core.text import list_text
 from workbench.errors import ParamError
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from workbench.core.network.graph import Graph, Node
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
+from workbench.core.text import list_text
 
 MOST_NAMED = 4
 
@@ -30,11 +31,6 @@ def bytes_text(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.3g} {unit}"
         count /= 1000
     return f"{count:,.1f} TB"
-
-
-def list_text(items: list[str]) -> str:
-    """Items of a list in a sentence: a, b and c."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Registry[LayerSpec]) -> str:

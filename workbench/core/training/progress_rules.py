@@ -176,7 +176,8 @@ class ProgressRules:
     def _fall(self) -> str:
         """Lowers the rate where it is time to, and says so."""
         recipe = self._recipe
-        if recipe.schedule != "plateau" or self._since_fall < recipe.plateau_patience:
+        is_over = self._since_fall >= recipe.plateau_patience
+        if not (recipe.schedule_spec.follows_metric and is_over):
             return ""
         self._since_fall = 0
         self.rate_scale *= recipe.decay_factor

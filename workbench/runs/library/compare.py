@@ -5,10 +5,8 @@ command line.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
-
-import msgspec
 
 from workbench.core.params import Param
 from workbench.core.projects.project import Choice, Project
@@ -182,7 +180,7 @@ def _params_differing(
 
 def _recipe_rows(left: Project, right: Project) -> Iterator[Row]:
     params = tuple(param for param in RECIPE_PARAMS if param.key != "seed")
-    a, b = msgspec.structs.asdict(left.recipe), msgspec.structs.asdict(right.recipe)
+    a, b = asdict(left.recipe), asdict(right.recipe)
     yield from _params_differing(params, a, b)
 
 

@@ -27,7 +27,7 @@ def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
     Raises:
         WorkbenchError: the project cannot be trained.
     """
-    trial = set_up(job, request.project, schedule="constant", validation="none")
+    trial = set_up(job, request.project, validation="none")
     job.progress("Building the network")
     compiled = trial.compiled(learning_rate=request.lowest)
     rates = np.geomspace(request.lowest, request.highest, request.steps)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import msgspec
@@ -177,7 +177,7 @@ def _card(project: Project, built: BuiltModel, names: list[str], path: Path) -> 
         is_logits=built.is_logits,
         dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
         dataset_title=spec.title if spec is not None else project.dataset.key,
-        recipe=msgspec.structs.asdict(project.recipe),
+        recipe=asdict(project.recipe),
         versions=versions(),
     )
 

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from workbench.core.training.learning_rates import learning_rate_at, learning_rates
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.schedules import learning_rate_at, learning_rates
 from workbench.protocol.events import EpochFinished
 from workbench.runs.folder import RunFolder
 from workbench.worker.checkpoints.progress import Position

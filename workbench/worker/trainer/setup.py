@@ -5,10 +5,8 @@ of them.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
-
-import msgspec
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
@@ -214,7 +212,7 @@ class Preparation:
             precision=compiled.plan.precision,
             dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
             dataset_title=spec.title,
-            recipe=msgspec.structs.asdict(self._recipe),
+            recipe=asdict(self._recipe),
             versions=versions(),
         )
 

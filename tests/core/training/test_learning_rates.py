@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.recipe_params import SCHEDULES
-from workbench.core.training.schedules import (
+from workbench.core.training.learning_rates import (
     curve,
     end_rate,
     learning_rate_at,
     learning_rates,
     warm_up_steps,
 )
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.schedules import all_schedules
 
 
 def rates(total=1000, steps_per_epoch=100, **recipe):
@@ -76,7 +76,7 @@ def test_one_cycle_climbs_three_tenths_and_falls_to_its_share():
     assert told[1000] == 0.0
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("schedule", all_schedules())
 def test_a_warm_up_climbs_to_the_full_rate(schedule):
     recipe = TrainingRecipe(schedule=schedule, learning_rate=2.0, warmup_epochs=1.5)
     assert warm_up_steps(recipe, 1000, 100) == 150
@@ -88,7 +88,7 @@ def test_a_warm_up_climbs_to_the_full_rate(schedule):
 
 recipes = st.builds(
     TrainingRecipe,
-    schedule=st.sampled_from(list(SCHEDULES)),
+    schedule=st.sampled_from(list(all_schedules())),
     learning_rate=st.floats(1e-6, 10),
     warmup_epochs=st.none() | st.floats(0, 30),
     final_share=st.floats(0, 1),
@@ -134,7 +134,7 @@ def test_the_drawing_has_both_sides_of_each_fall():
         ("square_root", 256, 0.1),
     ],
 )
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("schedule", all_schedules())
 def test_the_rate_follows_the_batch(schedule, scaling, batch_size, peak):
     values = {"schedule": schedule, "warmup_epochs": 1.0, "epochs": 4}
     plain = TrainingRecipe(learning_rate=0.1, **values)
