@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from workbench.layers import layers_by_title
 from workbench.worker.input.augment import augmentation
-from workbench.worker.input.augment_geometry import MOVES
 
 pytestmark = pytest.mark.worker
 
@@ -28,11 +28,8 @@ def smooth_pictures(channels=3):
 
 def numbers_of(layers, seed, step):
     """The uniform numbers that the fused function draws, one column each."""
-    columns = {"RandomZoom": 1, "RandomRotation": 1, "RandomTranslation": 2, "Rescaling": 0}
-    counts = [MOVES.get(type(layer).__name__, (None, None))[1] for layer in layers]
-    counts = [columns.get(type(layer).__name__, 1) if c is None else c
-              for layer, c in zip(layers, counts, strict=True)]  # fmt: skip
-    total = max(sum(counts), 1)
+    forms = [layers_by_title()[type(layer).__name__].pipeline_form for layer in layers]
+    total = max(sum(form.draws for form in forms), 1)
     return tf.random.stateless_uniform((BATCH, total), [step, seed]).numpy()
 
 
