@@ -12,7 +12,6 @@ run; what ran on processors is labelled so.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
@@ -21,12 +20,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.assets import resource_path
 from workbench.checkup.parity import (
     agreement_of,
     history_of,
@@ -34,10 +34,9 @@ from workbench.checkup.parity import (
     train_to_end,
     wait_for_end,
 )
-from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import parse_project
 from workbench.core.projects.target_text import target_text
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WorkbenchError
 from workbench.hardware.tpu_host import TpuHost, installed, packages_problem
 from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarted
@@ -53,7 +52,6 @@ NO_CHIP = "not run: no TPU here"
 NOT_FROM_HERE = "not run: only on that computer itself can its replicas be looked at"
 _PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras")
 _AGREEING_STEPS = 20
-_EPOCHS, _STEPS_PER_EPOCH = 60, 25
 _CHECK_S = 600.0
 """A TPU's first compilation takes minutes."""
 
@@ -320,28 +318,11 @@ def _replicas_in_words(out: bytes, exit_code: int) -> str:
 
 def toy_project(target: Choice, **recipe: Any) -> Project:
     """A small network on the bundled pictures, the same for everybody."""
-    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("input", {"shape": (28, 28, 1)}),
-        ("rescaling", {}),
-        ("conv2d", {"filters": 8, "activation": "relu"}),
-        ("max_pooling2d", {}),
-        ("flatten", {}),
-        ("dense", {"units": 10, "activation": "softmax"}),
-    )
-    nodes = [Node(f"n{i}", kind, f"{kind}_{i}", params) for i, (kind, params) in enumerate(kinds)]
-    edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
-    values = {
-        "batch_size": 64,
-        "epochs": _EPOCHS,
-        "steps_per_epoch": _STEPS_PER_EPOCH,
-        "validation": "none",
-        "xla": "off",
-        **recipe,
-    }
-    return Project(
+    path = resource_path("checkup/first_run.workbench")
+    project = parse_project(path.read_text(encoding="utf-8"), path.name)
+    return replace(
+        project,
         title=f"First run on {target_text(target, all_targets())}",
-        graph=Graph.of(nodes, edges),
-        recipe=TrainingRecipe().with_values(**values),
-        dataset=Choice("fashion_mnist"),
+        recipe=project.recipe.with_values(**recipe),
         target=target,
     )

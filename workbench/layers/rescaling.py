@@ -16,10 +16,9 @@ def _describe(params: Params) -> str:
 
 
 def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
-    scale, offset = layer.scale, layer.offset
-    if not isinstance(scale, int | float) or scale < 0:  # bounds would change places
-        return Curve(scale, offset).of(tf, curve.of(tf, pictures)), Curve()
-    return pictures, curve.then(float(scale), float(offset))
+    if layer.scale < 0:  # bounds would change places
+        return Curve(layer.scale, layer.offset).of(tf, curve.of(tf, pictures)), Curve()
+    return pictures, curve.then(float(layer.scale), float(layer.offset))
 
 
 SPEC = LayerSpec(
