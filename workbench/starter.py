@@ -12,7 +12,7 @@ from workbench.core.network.roles import has_role
 from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import Role
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.datasets import all_datasets
+from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import DatasetError
 from workbench.layers import all_layers
 from workbench.pictures.folders import list_folders, list_pictures
@@ -86,14 +86,13 @@ def project_for_folder(folder: str) -> Project:
         keep="best",
         validation_share=_validation_share(found, template.recipe),
     )
-    spec = all_datasets()["folder"]
-    values = {param.key: param.default for param in spec.params}
+    values = {param.key: param.default for param in FOLDER.params}
     return replace(
         template,
         title=Path(found.folder).name,
         summary=f"{len(found.pictures)} classes, {found.total:,} pictures",
         graph=with_classes(template.graph, len(found.pictures)),
-        dataset=Choice("folder", {**values, spec.source_param: found.folder}),
+        dataset=Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder}),
         recipe=recipe,
     )
 

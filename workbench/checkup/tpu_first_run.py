@@ -34,7 +34,7 @@ from workbench.checkup.parity import (
     train_to_end,
     wait_for_end,
 )
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.projects.target_text import target_text
 from workbench.errors import RunError, WorkbenchError
@@ -47,6 +47,7 @@ from workbench.runs.link import has_courier
 from workbench.runs.log.event_log import EventReader, first_of, read_all
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
+from workbench.targets.tpu import SPEC as TPU
 
 NO_CHIP = "not run: no TPU here"
 NOT_FROM_HERE = "not run: only on that computer itself can its replicas be looked at"
@@ -112,7 +113,7 @@ class FirstRun:
         yield self._step("memory", "L5", self._memory)
 
     def _level(self) -> str:
-        if self.target.key == "tpu":
+        if self.target.key == TPU.key:
             return "L5"
         return "L4" if all_targets()[self.target.key].is_remote(self.target.params) else "L3"
 
@@ -132,7 +133,7 @@ class FirstRun:
     def _versions(self) -> str:
         words = ", ".join(f"{name} {installed(name)}" for name in _PACKAGES if installed(name))
         problem = packages_problem()
-        if self.target.key == "tpu" and problem is not None:
+        if self.target.key == TPU.key and problem is not None:
             raise problem
         return words if problem is None else f"{words}: these cannot train on a TPU"
 
@@ -164,7 +165,7 @@ class FirstRun:
         found = agreement_of(
             train_pair(
                 self._project(precision="float32"),
-                (Choice("this_computer"), self.target),
+                (HERE, self.target),
                 _AGREEING_STEPS,
                 wait=self.wait,
             )
@@ -232,7 +233,7 @@ class FirstRun:
 
     def _memory(self) -> str:
         """What the chip says of the toy network; the estimate is made beside it by hand."""
-        if self.target.key != "tpu":
+        if self.target.key != TPU.key:
             return "the rehearsal used no chip"
         run = self._run("memory", epochs=4)
         start_trainer(run)

@@ -22,7 +22,7 @@ from typing import IO, cast
 
 import msgspec
 
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import parse_project, project_text
 from workbench.preflight.lowered import Lowered, Lowering, Refused, Unchecked
 from workbench.protocol import wire
@@ -107,7 +107,7 @@ class _OverError(Exception):
 @contextmanager
 def _child(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     # Where the project is to be trained says nothing about this process.
-    here = Project(target=Choice("this_computer"))
+    here = Project(target=HERE)
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "workbench.worker", "lower", str(folder)],
         stdin=subprocess.PIPE,
