@@ -183,14 +183,17 @@ def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: st
     Keras keeps a running state in each layer, so that with two batches in the making the
     numbers would depend on which is faster.
     """
-    generators = [getattr(layer, "generator", None) for layer in layers]
+    generators = [layer.generator for layer in layers if getattr(layer, "generator", None)]
 
     def augment(pictures: Any, step: Any) -> Any:
         calls = iter(range(_SEED_STRIDE))
         for generator in generators:
-            if generator is not None:
-                generator.next = lambda ordered=True: _pair(tf, seed + next(calls), step)
-        return tf.cast(through(pictures, layers, training=True), dtype)
+            generator.next = lambda ordered=True: _pair(tf, seed + next(calls), step)
+        try:
+            return tf.cast(through(pictures, layers, training=True), dtype)
+        finally:  # outside of training Keras draws too, where there is no such step
+            for generator in generators:
+                del generator.next
 
     return augment
 
