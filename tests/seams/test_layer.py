@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,50 +16,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import save_project
 from workbench.core.training.recipe import TrainingRecipe
 
-GAUSSIAN_DROPOUT = '''"""GaussianDropout: multiplies by random numbers while training."""
-
-from __future__ import annotations
-
-from workbench.core.specs import LayerSpec
-from workbench.layers._common import same_shape
-from workbench.layers._regularisation import describe_rate, rate_param
-
-SPEC = LayerSpec(
-    key="gaussian_dropout",
-    title="GaussianDropout",
-    category="regularisation",
-    summary="Multiplies values by random numbers around 1 while training.",
-    params=(rate_param(0.25, "values"),),
-    infer_shape=same_shape,
-    describe=describe_rate,
-    randomness="rate",
-    keywords=("overfitting", "random"),
-)
-'''
-
-RANDOM_SHARPNESS = '''"""RandomSharpness: blurs and sharpens pictures at random."""
-
-from __future__ import annotations
-
-from workbench.core.specs import LayerSpec
-from workbench.layers._augmentation import factor_param, value_range_param, with_value_range
-from workbench.layers._common import picture_same_shape
-
-SPEC = LayerSpec(
-    key="random_sharpness",
-    title="RandomSharpness",
-    category="preprocessing",
-    summary="Blurs or sharpens each training picture at random.",
-    params=(
-        factor_param("factor", "Sharpness", 0.9, 1.0, "From blurred, 0, to sharpened, 1."),
-        value_range_param(),
-    ),
-    infer_shape=picture_same_shape("RandomSharpness"),
-    place="pipeline",
-    keras_arguments=with_value_range,
-    keywords=("augmentation", "blur", "random"),
-)
-'''
+EXAMPLES = Path(__file__).with_name("examples")
 
 WINDOW = """
 import json
@@ -101,8 +59,8 @@ print(json.dumps(told))
 @pytest.fixture
 def grown(tree):
     """The program with the two files."""
-    tree.add("workbench/layers/gaussian_dropout.py", GAUSSIAN_DROPOUT)
-    tree.add("workbench/layers/random_sharpness.py", RANDOM_SHARPNESS)
+    for name in ("gaussian_dropout.py", "random_sharpness.py"):
+        tree.add(f"workbench/layers/{name}", (EXAMPLES / name).read_text())
     return tree
 
 
