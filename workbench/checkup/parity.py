@@ -20,6 +20,7 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.target_text import target_text
 from workbench.errors import RunError, UsageError
+from workbench.layers import all_layers
 from workbench.protocol.events import RunStarted
 from workbench.protocol.wire import error_from_parts
 from workbench.runs.control import ask_to_stop
@@ -40,10 +41,6 @@ TOLERANCES = {"float32": (1e-3, 2e-2), "bfloat16": (3e-2, 2e-1)}
 """Precision -> how far losses, and weights, may be apart: as a share of the loss (of 1 where
 it is smaller), and of the largest value in the same array of weights."""
 
-_RANDOM = {"dropout": "rate", "spatial_dropout2d": "rate", "gaussian_noise": "stddev"}
-"""Layers that draw in the model -> the parameter that says how much."""
-
-_STATISTICS = ("batch_normalization",)
 _KEPT_PAIRS = 5
 
 
@@ -93,8 +90,9 @@ def without_chance(project: Project) -> Project:
     """The project with layers that draw in the model, such as Dropout, switched off."""
     graph = project.graph
     for node in project.graph.nodes.values():
-        if node.kind in _RANDOM:
-            graph = graph.with_node(replace(node, params={**node.params, _RANDOM[node.kind]: 0.0}))
+        spec = all_layers().get(node.kind)
+        if spec is not None and spec.randomness:
+            graph = graph.with_params(node.id, **{spec.randomness: 0.0})
     return replace(project, graph=graph)
 
 
@@ -272,8 +270,11 @@ def _explaining(pair: Pair) -> Iterator[str]:
     if len(set(counts)) < 2:
         return
     for node in pair[0].request().to_project().graph.nodes.values():
-        amount = node.params.get(_RANDOM.get(node.kind, ""), 1.0)
-        if node.kind in _STATISTICS or (node.kind in _RANDOM and amount):
+        spec = all_layers().get(node.kind)
+        if spec is None:
+            continue
+        params = {**spec.defaults(), **node.params}
+        if spec.has_batch_statistics or params.get(spec.randomness):
             yield node.name
 
 

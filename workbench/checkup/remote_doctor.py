@@ -15,7 +15,10 @@ from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
 from workbench.remote.ssh.host import Place
 from workbench.targets import all_targets
+from workbench.targets.gpu import SPEC as GPU
+from workbench.targets.ssh import SPEC as SSH
 from workbench.targets.ssh import trains_on
+from workbench.targets.tpu import SPEC as TPU
 
 _LOW_DISK_BYTES = 4 * 10**9
 _LOW_MEMORY_BYTES = 3 * 10**9
@@ -72,7 +75,7 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         target: One of another computer.
     """
     near = examine_target(target)
-    if not near.ok or target.key != "ssh":
+    if not near.ok or target.key != SSH.key:
         yield near
         return
     params = check_all(all_targets()[target.key].params, target.params)[0]
@@ -114,10 +117,10 @@ def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Fi
     yield _amount("memory", facts.memory_bytes, _LOW_MEMORY_BYTES, "", "Take a larger computer.")
     free = "Make room there, or name another folder: an environment alone takes 2.5 GB."
     yield _amount("disk", facts.free_bytes, _LOW_DISK_BYTES, " free", free)
-    if inner.key == "tpu":
+    if inner.key == TPU.key:
         yield _chips(facts)
         yield from _preempted(facts)
-    if inner.key == "gpu":
+    if inner.key == GPU.key:
         words = ", ".join(map(plain, facts.gpus)) or "no NVIDIA card with a driver"
         fix = "" if facts.gpus else "Choose another target of it, such as this_computer."
         yield Finding("cards", bool(facts.gpus), words, fix)

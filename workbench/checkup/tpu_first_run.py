@@ -12,7 +12,6 @@ run; what ran on processors is labelled so.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
@@ -20,12 +19,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.assets import resource_path
 from workbench.checkup.parity import (
     agreement_of,
     history_of,
@@ -33,10 +33,9 @@ from workbench.checkup.parity import (
     train_to_end,
     wait_for_end,
 )
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Choice, Project
+from workbench.core.projects.project_file import parse_project
 from workbench.core.projects.target_text import target_text
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WorkbenchError
 from workbench.hardware.tpu_host import TpuHost, installed, packages_problem
 from workbench.processes.child import Child, end_words
@@ -48,12 +47,12 @@ from workbench.runs.link import has_courier
 from workbench.runs.log.event_log import EventReader, first_of, read_all
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
+from workbench.targets.tpu import SPEC as TPU
 
 NO_CHIP = "not run: no TPU here"
 NOT_FROM_HERE = "not run: only on that computer itself can its replicas be looked at"
 _PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras")
 _AGREEING_STEPS = 20
-_EPOCHS, _STEPS_PER_EPOCH = 60, 25
 _CHECK_S = 600.0
 """A TPU's first compilation takes minutes."""
 
@@ -114,7 +113,7 @@ class FirstRun:
         yield self._step("memory", "L5", self._memory)
 
     def _level(self) -> str:
-        if self.target.key == "tpu":
+        if self.target.key == TPU.key:
             return "L5"
         return "L4" if all_targets()[self.target.key].is_remote(self.target.params) else "L3"
 
@@ -134,7 +133,7 @@ class FirstRun:
     def _versions(self) -> str:
         words = ", ".join(f"{name} {installed(name)}" for name in _PACKAGES if installed(name))
         problem = packages_problem()
-        if self.target.key == "tpu" and problem is not None:
+        if self.target.key == TPU.key and problem is not None:
             raise problem
         return words if problem is None else f"{words}: these cannot train on a TPU"
 
@@ -166,7 +165,7 @@ class FirstRun:
         found = agreement_of(
             train_pair(
                 self._project(precision="float32"),
-                (Choice("this_computer"), self.target),
+                (HERE, self.target),
                 _AGREEING_STEPS,
                 wait=self.wait,
             )
@@ -223,7 +222,7 @@ class FirstRun:
 
     def _memory(self) -> str:
         """What the chip says of the toy network; the estimate is made beside it by hand."""
-        if self.target.key != "tpu":
+        if self.target.key != TPU.key:
             return "the rehearsal used no chip"
         run = self._run("memory", epochs=4)
         start_trainer(run)
@@ -309,28 +308,11 @@ def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
 
 def toy_project(target: Choice, **recipe: Any) -> Project:
     """A small network on the bundled pictures, the same for everybody."""
-    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("input", {"shape": (28, 28, 1)}),
-        ("rescaling", {}),
-        ("conv2d", {"filters": 8, "activation": "relu"}),
-        ("max_pooling2d", {}),
-        ("flatten", {}),
-        ("dense", {"units": 10, "activation": "softmax"}),
-    )
-    nodes = [Node(f"n{i}", kind, f"{kind}_{i}", params) for i, (kind, params) in enumerate(kinds)]
-    edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
-    values = {
-        "batch_size": 64,
-        "epochs": _EPOCHS,
-        "steps_per_epoch": _STEPS_PER_EPOCH,
-        "validation": "none",
-        "xla": "off",
-        **recipe,
-    }
-    return Project(
+    path = resource_path("checkup/first_run.workbench")
+    project = parse_project(path.read_text(encoding="utf-8"), path.name)
+    return replace(
+        project,
         title=f"First run on {target_text(target, all_targets())}",
-        graph=Graph.of(nodes, edges),
-        recipe=TrainingRecipe().with_values(**values),
-        dataset=Choice("fashion_mnist"),
+        recipe=project.recipe.with_values(**recipe),
         target=target,
     )

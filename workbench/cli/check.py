@@ -54,9 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _prediction(project: Project, analysis: Analysis, recipe: TrainingRecipe) -> RunPrediction:
-    graph = project.graph
-    shape = next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
-    return predict_run(analysis, recipe, facts_of(project), shape=shape, speeds=read_speeds())
+    return predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
 
 
 def _as_json(

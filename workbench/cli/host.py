@@ -22,7 +22,9 @@ from workbench.remote.ssh.host import Place
 from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys, offered_keys
 from workbench.remote.ssh.host_keys import forget as forget_keys
 from workbench.targets import all_targets
+from workbench.targets.ssh import SPEC as SSH
 from workbench.targets.ssh import trains_on
+from workbench.targets.tpu import SPEC as TPU
 
 NAME = "host"
 HELP = "list, add, check, set up or forget other computers that train over ssh"
@@ -71,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _choice(dest: str) -> Choice:
     """An `ssh` or `tpu` target of DEST."""
-    return parse_target(dest if dest.startswith(("ssh:", "tpu:")) else f"ssh:{dest}", all_targets())
+    is_whole = dest.startswith((f"{SSH.key}:", f"{TPU.key}:"))
+    return parse_target(dest if is_whole else f"{SSH.key}:{dest}", all_targets())
 
 
 def _place(dest: str) -> Place:
@@ -85,7 +88,7 @@ def _place(dest: str) -> Place:
     spec = all_targets()[choice.key]
     if not spec.is_remote(choice.params):
         raise UsageError("That is not another computer.", received=dest, expected=_DEST)
-    if choice.key == "ssh":
+    if choice.key == SSH.key:
         if (problem := spec.probe(choice.params)) is not None:
             raise problem
         if choice.params["others"]:
@@ -102,7 +105,7 @@ def _list(arguments: argparse.Namespace) -> int:
     saved = saved_hosts.saved_hosts()
     for host in saved:
         if arguments.json:
-            print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
+            print_json({**msgspec.structs.asdict(host), "target": f"{SSH.key}:{host.address}"})
             continue
         seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
         print(printable(f"{host.address:32} {seen:16}  {host.words}"))
@@ -121,7 +124,7 @@ def _add(arguments: argparse.Namespace) -> int:
     )
     host = saved_hosts.save_host(place)
     if arguments.json:
-        print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
+        print_json({**msgspec.structs.asdict(host), "target": f"{SSH.key}:{host.address}"})
     else:
         tell(f"Kept. Next: workbench host fingerprint {place.text()}")
     return 0
@@ -203,7 +206,7 @@ def _setup(arguments: argparse.Namespace) -> int:
 def _wanted(dest: str) -> str:
     """The environment of the target in DEST; "" where it names none."""
     choice = _choice(dest)
-    if choice.key != "ssh" or "/" not in dest:
+    if choice.key != SSH.key or "/" not in dest:
         return ""
     inner = trains_on(choice.params)
     spec = all_targets()[inner.key]

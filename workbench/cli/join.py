@@ -14,6 +14,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.errors import UsageError
 from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, read_addresses, with_ports
 from workbench.runs.environment import trainer_environment
+from workbench.targets.several import SPEC as SEVERAL
 
 NAME = "join"
 HELP = "train together with other machines, as one that does not lead"
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Waits for the first machine and trains with it; 4 when that fails. Ctrl+C ends the
     training on all machines.
     """
-    text = str(arguments.machines).removeprefix("several:")
+    text = str(arguments.machines).removeprefix(f"{SEVERAL.key}:")
     machines = with_ports(read_addresses(text))
     if not 2 <= arguments.machine <= len(machines):
         raise UsageError(
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _join(cluster: Cluster) -> int:
     """Trains once, in a process of its own."""
-    choice = Choice("several", {"machines": ",".join(cluster.machines)})
+    choice = Choice(SEVERAL.key, {"machines": ",".join(cluster.machines)})
     handed = {CLUSTER_VARIABLE: cluster.text()}
     environment = trainer_environment(Project(target=choice), handed)
     with tempfile.TemporaryDirectory(prefix="workbench-join-") as folder:

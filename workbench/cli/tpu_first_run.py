@@ -19,6 +19,7 @@ from workbench.core.projects.target_text import parse_target, target_text
 from workbench.core.storage.save import save_bytes
 from workbench.hardware.tpu_host import TpuHost
 from workbench.targets import all_targets
+from workbench.targets.tpu import SPEC as TPU
 
 NAME = "tpu-first-run"
 HELP = "walk the checklist of the first run on a TPU; without one, rehearse it on this computer"
@@ -83,7 +84,7 @@ def _report(target: str, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _markdown(report: dict[str, Any], steps: Sequence[Step]) -> str:
-    kind = "on a TPU" if report["target"].startswith("tpu") else "a rehearsal, not on a TPU"
+    kind = "on a TPU" if report["target"].startswith(TPU.key) else "a rehearsal, not on a TPU"
     lines = [
         f"# First run: {report['target']} ({kind})",
         f"{report['when']}, Workbench {report['workbench']}, Python {report['python']}",

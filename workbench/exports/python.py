@@ -106,8 +106,8 @@ def script(context: Any, file: str) -> str:
         shape=literal(tuple(card.input_shape)),
         classes=sequence("CLASS_NAMES", card.class_names),
     )
-    has_normalization = any(call.kind == "Normalization" for call in calls)
-    return head + _network(calls) + _training(context, text, _ADAPT if has_normalization else "")
+    is_adapted = any(call.spec.is_adapted for call in calls)
+    return head + _network(calls) + _training(context, text, _ADAPT if is_adapted else "")
 
 
 def _network(calls: list[Any]) -> str:

@@ -161,3 +161,16 @@ def output_shape(title: str, params: Params, picture: Shape, channels: int) -> S
     """Shape after a convolution of a picture."""
     height, width = window_shape(title, params, picture[0], picture[1], "kernel_size")
     return (height, width, channels)
+
+
+def strides_to(shape: Shape, wanted: Shape) -> tuple[int, int] | None:
+    """The strides that bring a picture to the height and width of another, with same padding.
+
+    Returns:
+        None where no strides do, and for shapes that are no pictures.
+    """
+    if len(shape) != 3 or len(wanted) != 3:
+        return None
+    rows, columns = -(-shape[0] // wanted[0]), -(-shape[1] // wanted[1])
+    is_met = (-(-shape[0] // rows), -(-shape[1] // columns)) == tuple(wanted[:2])
+    return (rows, columns) if is_met else None

@@ -27,7 +27,7 @@ def broadcast(title: str, first: Shape, second: Shape) -> Shape:
                 f"{title} needs inputs of one shape",
                 f"{title} combines its inputs value by value, and {shape_text(first)} does not "
                 f"match {shape_text(second)}: {_axis_words(axis, len(long))} must be equal, or 1.",
-                ("match_inputs",),
+                ("match_inputs:dense,conv2d",),
             )
     return tuple(shape)
 

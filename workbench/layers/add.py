@@ -14,5 +14,6 @@ SPEC = LayerSpec(
     count_multiply_adds=count_products,
     min_inputs=2,
     max_inputs=None,
+    common_rank=10,
     keywords=("merge", "sum", "residual", "skip", "plus"),
 )

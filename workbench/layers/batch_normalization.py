@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.params import FloatParam, Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
 from workbench.layers._common import join, one_per_value, same_shape, unless
 from workbench.layers._normalisation import (
     affine_arguments,
@@ -50,5 +50,8 @@ SPEC = LayerSpec(
     count_multiply_adds=one_per_value,
     describe=_describe,
     keras_arguments=affine_arguments,
+    has_batch_statistics=True,
+    training_class=TrainingClass.FUSED_BATCH_NORM,
+    common_rank=7,
     keywords=("bn", "batchnorm", "normalise", "standardise"),
 )

@@ -34,7 +34,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
                 "Concatenate needs inputs that fit together",
                 f"Concatenate joins along the {params['axis']}, so all other axes must be "
                 f"equal, and {shape_text(first)} does not match {shape_text(other)}.",
-                ("match_inputs",),
+                ("match_inputs:max_pooling2d",),
             )
         total += other[axis]
     return (*first[:axis], total, *first[axis + 1 :])
@@ -67,5 +67,6 @@ SPEC = LayerSpec(
     min_inputs=2,
     max_inputs=None,
     keras_arguments=_keras_arguments,
+    common_rank=11,
     keywords=("merge", "join", "inception", "densenet", "concat"),
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem, TrainingClass
 from workbench.layers._common import (
     activation_param,
     kernel_arguments,
@@ -21,6 +21,7 @@ from workbench.layers._convolution import (
     filters_param,
     groups_param,
     output_shape,
+    strides_to,
     window_params,
 )
 
@@ -54,6 +55,13 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(output) * _weights_per_output(params, inputs)
 
 
+def _projection(shape: Shape, wanted: Shape) -> Params | None:
+    strides = strides_to(shape, wanted)
+    if strides is None:
+        return None
+    return {"filters": wanted[2], "kernel_size": (1, 1), "strides": strides, "padding": "same"}
+
+
 SPEC = LayerSpec(
     key="conv2d",
     title="Conv2D",
@@ -73,6 +81,10 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=describe_convolution,
     keras_arguments=kernel_arguments,
+    width="filters",
+    projection=_projection,
+    training_class=TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN,
+    common_rank=2,
     keywords=("convolution", "filter", "kernel", "cnn"),
     tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

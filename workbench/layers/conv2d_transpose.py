@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem, TrainingClass
 from workbench.layers._common import (
     activation_param,
     kernel_arguments,
@@ -79,6 +79,8 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=describe_convolution,
     keras_arguments=kernel_arguments,
+    width="filters",
+    training_class=TrainingClass.EXACT_BIAS,
     keywords=("deconvolution", "upsampling", "enlarge", "decoder"),
     tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
 from workbench.layers._common import (
     activation_param,
     need_picture,
@@ -60,6 +60,7 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=describe_convolution,
     keras_arguments=_keras_arguments,
+    training_class=TrainingClass.EXACT_BIAS,
     keywords=("convolution", "per channel", "mobilenet"),
     tpu_hint=lambda params, output: (
         "Depthwise convolutions hardly use a TPU's matrix unit: they run on its vector unit."

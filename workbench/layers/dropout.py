@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import LayerSpec, TrainingClass
 from workbench.layers._common import same_shape
 from workbench.layers._regularisation import describe_rate, rate_param
 
@@ -15,5 +15,8 @@ SPEC = LayerSpec(
     params=(rate_param(0.25, "values"),),
     infer_shape=same_shape,
     describe=describe_rate,
+    randomness="rate",
+    training_class=TrainingClass.FAST_DROPOUT,
+    common_rank=6,
     keywords=("overfitting", "regularise", "random"),
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -19,5 +19,7 @@ SPEC = LayerSpec(
     category="core",
     summary="Puts all values of the picture in one row, as Dense layers need them.",
     infer_shape=_infer_shape,
+    role=Role.FLATTEN,
+    common_rank=5,
     keywords=("vector", "row", "reshape"),
 )

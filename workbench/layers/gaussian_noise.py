@@ -25,5 +25,6 @@ SPEC = LayerSpec(
     ),
     infer_shape=same_shape,
     describe=lambda params: f"strength {params['stddev']:g}",
+    randomness="stddev",
     keywords=("noise", "overfitting", "regularise", "random"),
 )

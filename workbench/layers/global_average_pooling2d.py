@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import LayerSpec, Role
 from workbench.layers._pooling import describe_global, infer_global, keepdims_param
 
 SPEC = LayerSpec(
@@ -14,5 +14,6 @@ SPEC = LayerSpec(
     params=(keepdims_param(),),
     infer_shape=infer_global("GlobalAveragePooling2D"),
     describe=describe_global,
+    role=Role.FLATTEN,
     keywords=("flatten", "gap", "average", "whole picture"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.core.params import Params, SizeParam
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape
 from workbench.layers._common import size_text
 
 
@@ -41,5 +41,7 @@ SPEC = LayerSpec(
     min_inputs=0,
     max_inputs=0,
     keras_arguments=_keras_arguments,
+    role=Role.INPUT,
+    common_rank=1,
     keywords=("picture", "image", "start", "shape"),
 )

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
 from workbench.layers._augmentation import factor_param, fill_params
 from workbench.layers._common import picture_same_shape
 
 
 def _describe(params: Params) -> str:
     return f"± {params['factor'] * 360:g}°"
+
+
+def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
+    low, high = layer.factor
+    angle = between(draw(), low, high) * (2 * math.pi)
+    cos, sin = tf.cos(angle), tf.sin(angle)
+    x, y = (width - 1) / 2, (height - 1) / 2
+    return (cos, -sin, x - cos * x + sin * y), (sin, cos, y - sin * x - cos * y)
 
 
 SPEC = LayerSpec(
@@ -30,5 +41,6 @@ SPEC = LayerSpec(
     infer_shape=picture_same_shape("RandomRotation"),
     describe=_describe,
     place="pipeline",
+    pipeline_form=AffineTransform(_matrix, draws=1),
     keywords=("augmentation", "rotate", "turn", "angle", "random"),
 )

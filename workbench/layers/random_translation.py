@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
 from workbench.layers._augmentation import factor_param, fill_params, plus_minus
 from workbench.layers._common import picture_same_shape
 
@@ -13,6 +15,12 @@ def _describe(params: Params) -> str:
     if height == width:
         return plus_minus(height)
     return f"{plus_minus(height)} high, {plus_minus(width)} wide"
+
+
+def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
+    down = between(draw(), layer.height_lower, layer.height_upper) * height
+    right = between(draw(), layer.width_lower, layer.width_upper) * width
+    return (1.0, 0.0, -right), (0.0, 1.0, -down)
 
 
 SPEC = LayerSpec(
@@ -31,5 +39,6 @@ SPEC = LayerSpec(
     infer_shape=picture_same_shape("RandomTranslation"),
     describe=_describe,
     place="pipeline",
+    pipeline_form=AffineTransform(_matrix, draws=2),
     keywords=("augmentation", "shift", "move", "random"),
 )

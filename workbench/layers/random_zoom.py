@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.params import BoolParam, Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
 from workbench.layers._augmentation import factor_param, fill_params, plus_minus
 from workbench.layers._common import picture_same_shape
 
@@ -20,6 +20,15 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
 def _describe(params: Params) -> str:
     height, width = plus_minus(params["height_factor"]), plus_minus(params["width_factor"])
     return height if params["keep_ratio"] else f"{height} high, {width} wide"
+
+
+def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
+    high = between(draw(), 1.0 + layer.height_lower, 1.0 + layer.height_upper)
+    wide = high
+    if layer.width_factor is not None:
+        wide = between(draw(), 1.0 + layer.width_lower, 1.0 + layer.width_upper)
+    x, y = (width - 1) / 2, (height - 1) / 2
+    return (wide, 0.0, x * (1.0 - wide)), (0.0, high, y * (1.0 - high))
 
 
 SPEC = LayerSpec(
@@ -47,6 +56,7 @@ SPEC = LayerSpec(
     infer_shape=picture_same_shape("RandomZoom"),
     describe=_describe,
     place="pipeline",
+    pipeline_form=AffineTransform(_matrix, draws=2),
     keras_arguments=_keras_arguments,
     keywords=("augmentation", "scale", "enlarge", "random"),
 )

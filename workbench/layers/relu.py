@@ -58,5 +58,6 @@ SPEC = LayerSpec(
     infer_shape=same_shape,
     describe=_describe,
     keras_arguments=_keras_arguments,
+    common_rank=8,
     keywords=("activation", "rectified", "relu6"),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.core.params import FloatParam, Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec
 from workbench.layers._common import one_per_value, same_shape
 
 
@@ -11,6 +13,12 @@ def _describe(params: Params) -> str:
     scale, offset = params["scale"], params["offset"]
     words = f"÷ {1 / scale:g}" if scale and abs(scale) < 1 else f"× {scale:g}"
     return f"{words} {'+' if offset > 0 else '−'} {abs(offset):g}" if offset else words
+
+
+def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
+    if layer.scale < 0:  # bounds would change places
+        return Curve(layer.scale, layer.offset).of(tf, curve.of(tf, pictures)), Curve()
+    return pictures, curve.then(float(layer.scale), float(layer.offset))
 
 
 SPEC = LayerSpec(
@@ -43,5 +51,7 @@ SPEC = LayerSpec(
     count_multiply_adds=one_per_value,
     describe=_describe,
     place="either",
+    pipeline_form=IntensityTransform(_curve),
+    common_rank=12,
     keywords=("scale", "normalise", "255", "divide"),
 )

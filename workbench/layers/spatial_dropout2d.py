@@ -15,5 +15,6 @@ SPEC = LayerSpec(
     params=(rate_param(0.25, "channels"),),
     infer_shape=picture_same_shape("SpatialDropout2D"),
     describe=describe_rate,
+    randomness="rate",
     keywords=("overfitting", "regularise", "channels", "random"),
 )

@@ -32,7 +32,6 @@ _WORTH_NAMING = 0.05
 _MUCH_WASTE = 0.5
 _FEW_STEPS = 20
 _MUCH_UPLOAD = 2_000_000_000
-_WIDTHS = ("filters", "units")
 _HALF = 0.6  # bfloat16 halves what layers write; weights and optimizer stay as they are
 
 
@@ -205,16 +204,15 @@ def wasted(
         node = project.graph.nodes[node_id]
         spec = layers[node.kind]
         params, _ = check_all(spec.params, node.params)
-        key = next((key for key in _WIDTHS if isinstance(params.get(key), int)), "")
         share = cost.multiply_adds / total
         # The last layer's width is the number of classes: nobody can change that.
-        if not key or share < _WORTH_NAMING or _is_end(project, layers, node_id):
+        if not spec.width or share < _WORTH_NAMING or _is_end(project, layers, node_id):
             continue
-        width = params[key]
+        width = params[spec.width]
         outputs = math.prod(analysis.shapes[node_id])
         depth = max(1, cost.multiply_adds // max(1, outputs))
         used = _filled(width, unit) * _filled(depth, unit)
-        found.append(Waste(node_id, key, width, unit * -(-width // unit), used, share))
+        found.append(Waste(node_id, spec.width, width, unit * -(-width // unit), used, share))
     found = [waste for waste in found if waste.used < 1 - _MUCH_WASTE / 2]
     return sorted(found, key=lambda waste: -waste.share * (1 - waste.used))
 
@@ -246,8 +244,7 @@ def _check_widths(
 def _is_end(project: Project, layers: Registry[LayerSpec], node_id: str) -> bool:
     """True where only layers without a width of their own come behind."""
     behind = [project.graph.nodes[other] for other in project.graph.descendants(node_id)]
-    params = {param.key for node in behind for param in layers[node.kind].params}
-    return params.isdisjoint(_WIDTHS)
+    return not any(layers[node.kind].width for node in behind)
 
 
 def _check_precision(project: Project) -> Iterator[Problem]:
@@ -278,10 +275,7 @@ def _check_host(
             f"{nodes_text(random, project.graph, layers)} changes pictures on the processor beside "
             "the TPU, before they reach it: that computer's cores set how many a second.",
         )
-    shape = next(
-        (analysis.shapes.get(node.id) for node in project.graph.nodes.values()
-         if node.kind == "input"), None,
-    )  # fmt: skip
+    shape = analysis.input_shape
     if facts is None or not facts.num_train or shape is None:
         return
     size = (facts.num_train + facts.num_test) * math.prod(shape)

@@ -170,8 +170,8 @@ def _splits(context: Any) -> str:
 
 
 def _front(context: Any) -> str:
-    kinds = {layer.name: layer.kind for layer in context.keras_calls()}
-    is_adapted = any(kinds[name] == "Normalization" for name in context.front)
+    front = (layer for layer in context.keras_calls() if layer.name in context.front)
+    is_adapted = any(layer.spec.is_adapted for layer in front)
     return _front_layers(context) + (_FRONT_ADAPT if is_adapted else "")
 
 
@@ -179,7 +179,7 @@ def _front_layers(context: Any) -> str:
     if not context.front:
         return ""
     by_name = {layer.name: layer for layer in context.keras_calls()}
-    made = [f"layers.{by_name[name].kind}" for name in context.front]
+    made = [f"layers.{by_name[name].spec.title}" for name in context.front]
     items = [
         call(kind, layer_words(by_name[name]), ",", indent=8)
         for kind, name in zip(made, context.front, strict=True)
@@ -211,7 +211,7 @@ def _build(context: Any) -> str:
 def _more(context: Any, layer: Any) -> list[str]:
     """What a layer is told beside the project's own parameters, for the sake of the cores."""
     words = []
-    if layer.kind == "BatchNormalization":
+    if layer.spec.has_batch_statistics:
         words += _SYNCHRONIZED[context.recipe.sync_batch_norm]
     if context.recipe.precision != "float32" and layer.name in context.float32_names:
         words.append('dtype="float32"')
@@ -230,7 +230,7 @@ def _recipe(context: Any, loop: LoopText) -> str:
     text += "    optimizer = make_optimizer(STEPS)\n"
     text += "    optimizer.build(network.trainable_variables)\n"
     inside = [layer for layer in context.keras_calls() if layer.name not in context.front]
-    if any(layer.kind == "Normalization" for layer in inside):
+    if any(layer.spec.is_adapted for layer in inside):
         text += _MODEL_ADAPT
     return text + "model.summary()\n"
 

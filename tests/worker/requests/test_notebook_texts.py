@@ -21,12 +21,14 @@ from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
 from workbench.core.training.split import split_indices
 from workbench.datasets import all_datasets
 from workbench.exports.tpu_script import script
+from workbench.layers import layers_by_title
 from workbench.pictures import write_png
 from workbench.pictures.prepare import prepare
 from workbench.programs import notebook_texts as _tpu_texts
 from workbench.programs.notebook_cells import cells
 from workbench.programs.notebook_data import data_text
 from workbench.programs.notebook_recipe import LoopText
+from workbench.worker.requests.keras_calls import KerasCall
 
 pytestmark = pytest.mark.worker
 
@@ -36,8 +38,8 @@ def context(recipe=None, *, is_logits=False, front=(), program="", **values):
     recipe = recipe or TrainingRecipe()
     last = {} if is_logits else {"activation": "softmax"}
     calls = [
-        SimpleNamespace(name=name, kind=kind, required=needed, arguments=told, inputs=inputs)
-        for name, kind, needed, told, inputs in (
+        KerasCall(name, layers_by_title()[title], needed, told, inputs)
+        for name, title, needed, told, inputs in (
             *CALLS,
             ("dense", "Dense", {"units": 3}, last, ("flatten",)),
         )

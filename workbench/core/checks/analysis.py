@@ -16,6 +16,7 @@ from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import propagate
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.network.graph import Graph
+from workbench.core.network.roles import input_node, input_nodes
 from workbench.core.network.text import bytes_text, node_text, shape_text
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape, TargetLimits
@@ -53,12 +54,14 @@ class Analysis:
     Attributes:
         shapes: Output shape by node id, where it can be known.
         inputs: Input shapes by node id in the order of the ports.
+        input_shape: (height, width, channels) of the pictures, None while it is not known.
         costs: Parameters, multiply-adds and memory, per node and in all.
         problems: Errors first, then warnings and hints, each in the order of the network.
     """
 
     shapes: Mapping[str, Shape]
     inputs: Mapping[str, tuple[Shape, ...]]
+    input_shape: Shape | None
     costs: Costs
     problems: list[Problem]
 
@@ -128,17 +131,20 @@ def analyse(
     if dataset is not None:
         problems += _check_pictures(graph, layers, found.shapes, dataset)
     problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
-    return Analysis(found.shapes, found.inputs, costs, problems)
+    start = input_node(graph, layers)
+    input_shape = None if start is None else found.shapes.get(start.id)
+    return Analysis(found.shapes, found.inputs, input_shape, costs, problems)
 
 
 def _check_pictures(
     graph: Graph, layers: Registry[LayerSpec], shapes: Mapping[str, Shape], dataset: DatasetFacts
 ) -> Iterator[Problem]:
-    for node in graph.nodes.values():
+    for node in input_nodes(graph, layers):
         shape = shapes.get(node.id)
-        if node.kind != "input" or shape is None:
+        if shape is None:
             continue
-        param = layers["input"].params[0]
+        spec = layers[node.kind]
+        param = spec.params[0]
         data = f"“{dataset.title}”" if dataset.title else "the dataset"
         if shape[2] not in {1, 3}:
             wanted = (*shape[:2], dataset.shape[2] if dataset.shape else 3)
@@ -163,7 +169,7 @@ def _check_pictures(
                         node.id,
                         param,
                         dataset.shape,
-                        title=f"Set Input to {shape_text(dataset.shape)}",
+                        title=f"Set {spec.title} to {shape_text(dataset.shape)}",
                     ),
                 ),
             )

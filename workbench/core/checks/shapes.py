@@ -101,7 +101,7 @@ class _Work:
 
     @cached_property
     def _outputs(self) -> tuple[str, ...]:
-        return find_outputs(self.graph)
+        return find_outputs(self.graph, self.layers)
 
     def _arity_fixes(self, node: Node, *, too_many: bool) -> tuple[Fix, ...]:
         if too_many:

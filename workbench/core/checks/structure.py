@@ -10,16 +10,17 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.names import free_name, is_valid_name, valid_name
 from workbench.core.network.output_node import find_outputs
 from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.roles import has_role, input_node, input_nodes, specs_of
 from workbench.core.network.text import node_text, nodes_text
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape
 
 Layers = Registry[LayerSpec]
 
 
 def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator[Problem]:
     """Exactly one Input; `wanted` is the shape that a new one would get."""
-    inputs = [node for node in graph.nodes.values() if node.kind == "input"]
+    inputs = input_nodes(graph, layers)
     if not inputs:
         what = "has no Input: pictures cannot come in" if graph.nodes else "is empty"
         yield Problem(
@@ -27,7 +28,7 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
             "error",
             "No Input",
             f"The network {what}. Add an Input and connect it to the first layer.",
-            (_add_input_fix(graph, wanted),),
+            (_add_input_fix(graph, layers, wanted),),
         )
     for node in inputs[1:]:
         yield Problem(
@@ -40,19 +41,20 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
         )
 
 
-def _add_input_fix(graph: Graph, wanted: Shape | None) -> Fix:
-    params = {"shape": wanted} if wanted is not None and len(wanted) == 3 else {}
+def _add_input_fix(graph: Graph, layers: Layers, wanted: Shape | None) -> Fix:
+    spec = specs_of(layers, Role.INPUT)[0]
+    params = {spec.params[0].key: wanted} if wanted is not None and len(wanted) == 3 else {}
     starts = [node for node in graph.nodes if not graph.edges_into(node)]
 
     def change(graph: Graph) -> Graph:
-        added = fixes.new_node(graph, "input", params)
+        added = fixes.new_node(graph, spec.key, params)
         graph = graph.with_node(added)
         if len(starts) == 1 and starts[0] in graph.nodes:
             edge = Edge(added.id, starts[0], graph.free_port(starts[0]))
             graph = graph.with_edge(edge)
         return graph
 
-    return Fix("add_input", "Add Input", change)
+    return Fix("add_input", f"Add {spec.title}", change)
 
 
 def _merge_input_fix(extra: Node, first: Node) -> Fix:
@@ -68,7 +70,7 @@ def _merge_input_fix(extra: Node, first: Node) -> Fix:
 
 def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
     """At most one end: all ends but the last are told."""
-    outputs = find_outputs(graph)
+    outputs = find_outputs(graph, layers)
     if len(outputs) < 2:
         return
     names = nodes_text(outputs, graph, layers)
@@ -94,13 +96,13 @@ def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
     if not random:
         return
     chain = set(pipeline_nodes(graph, layers))
-    inputs = [node for node in graph.nodes.values() if node.kind == "input"]
+    start = input_node(graph, layers)
     for node in random:
         if node.id in chain or not graph.edges_into(node.id):
             continue
         found: tuple[Fix, ...] = ()
-        if len(inputs) == 1:
-            found = (fixes.move_behind_input_fix(node.id, inputs[0].id, node.name),)
+        if start is not None:
+            found = (fixes.move_behind_input_fix(node.id, start.id, node.name),)
         yield Problem(node.id, "error", *_place_words(graph, layers, node), found)
 
 
@@ -110,7 +112,7 @@ def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
     name = node_text(node, layers)
     for source in graph.sources(node.id):
         others = [key for key in graph.targets(source) if key != node.id]
-        if others and graph.nodes[source].kind == "input":
+        if others and has_role(graph.nodes[source], layers, Role.INPUT):
             start = node_text(graph.nodes[source], layers)
             return "Stands on a branch", (
                 f"{name} starts at {start} beside {nodes_text(others, graph, layers)}. {rule}, "

@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.client.background import Background
 from workbench.client.run_library import RunLibrary
 from workbench.core.checks.run_estimate import MeasuredRun, RunPrediction
-from workbench.core.specs import Shape
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.kit.numbers import bytes_text, count, duration
 from workbench.processes.memory import memory_limit
@@ -72,14 +71,9 @@ class RunPredictor(QObject):
             document.analysis,
             document.recipe,
             document.dataset_facts,
-            shape=self._input_shape(),
             speeds=self._speeds,
             limit_bytes=self._limit_bytes,
         )
-
-    def _input_shape(self) -> Shape | None:
-        nodes, shapes = self._document.graph.nodes, self._document.analysis.shapes
-        return next((shapes.get(key) for key, node in nodes.items() if node.kind == "input"), None)
 
 
 def epoch_words(prediction: RunPrediction) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.assets import help_path
+from workbench.assets import help_path, resource_path
 from workbench.core.params import Param
 from workbench.core.registry import Registry
 from workbench.core.specs import CATEGORIES, LayerSpec
@@ -33,14 +33,17 @@ _PLACES = {
 
 
 def page_markdown(key: str, layers: Registry[LayerSpec]) -> str:
-    """A help page as Markdown; a layer's page ends with its parameters.
+    """A help page as Markdown; a layer's page ends with its parameters, and may have no words of
+    its own.
 
     Raises:
         RegistryError: there is no such page.
     """
-    words = help_path(key).read_text(encoding="utf-8")
     spec = layers.get(key)
-    return words if spec is None else layer_markdown(spec, words)
+    if spec is None:
+        return help_path(key).read_text(encoding="utf-8")
+    page = resource_path("help") / f"{key}.md"
+    return layer_markdown(spec, page.read_text(encoding="utf-8") if page.is_file() else "")
 
 
 def layer_markdown(spec: LayerSpec, words: str) -> str:
@@ -55,7 +58,7 @@ def layer_markdown(spec: LayerSpec, words: str) -> str:
     if spec.params:
         lines += ["## Parameters", parameter_list(spec.params)]
     lines.append(f"In Keras: `keras.layers.{spec.title}`")
-    return "\n\n".join(lines) + "\n"
+    return "\n\n".join(line for line in lines if line) + "\n"
 
 
 def parameter_list(params: tuple[Param, ...]) -> str:

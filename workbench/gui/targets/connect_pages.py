@@ -25,6 +25,7 @@ from workbench.remote.ssh.host_keys import HostKey
 from workbench.remote.ssh.saved_hosts import find_host
 from workbench.remote.ssh.saved_targets import INNER_TARGETS, choice_at
 from workbench.targets import all_targets
+from workbench.targets.ssh import SPEC as SSH
 
 _NAMES_PX = 96
 """All names of the fields are as wide, so that the fields of all forms stand in one line."""
@@ -239,8 +240,7 @@ def typed_place(address: str, *, key_file: str, python: str, home: str) -> Place
     Raises:
         UsageError: a part is not allowed.
     """
-    spec = all_targets()["ssh"]
-    params = spec.read(address)
+    params = SSH.read(address)
     saved = find_host(address)
     place = Place(host=params["host"], user=params["user"], port=params["port"])
     known = saved.place() if saved is not None else place

@@ -18,6 +18,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.gui.common.context import WindowContext
 from workbench.targets import all_targets, target_label
+from workbench.targets.tpu import SPEC as TPU
 
 
 class TargetFlow(QObject):
@@ -131,7 +132,7 @@ class TargetFlow(QObject):
 def _virtual_machine(choice: Choice) -> tuple[str, str, str] | None:
     """Name, zone and project of a TPU VM that gcloud knows; None for any other place."""
     spec = all_targets().get(choice.key)
-    if spec is None or choice.key != "tpu":
+    if spec is None or choice.key != TPU.key:
         return None
     params = check_all(spec.params, choice.params)[0]
     if not spec.is_remote(params):

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
@@ -142,7 +142,7 @@ class RunFlow(QObject):
         if answer == 0:
             self.connect_wanted.emit()
         elif answer == 1:
-            self._document.set_target(Choice("this_computer"))
+            self._document.set_target(HERE)
             self.start()
 
     def stop(self) -> None:

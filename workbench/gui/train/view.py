@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.client.background import Background
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import HERE
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.docks import make_dock
@@ -294,7 +294,7 @@ class TrainView(QMainWindow):
 
     def _on_move(self) -> None:
         if self._follower is not None:
-            self._library.go_on_with(self._follower.run.path, Choice("this_computer"))
+            self._library.go_on_with(self._follower.run.path, HERE)
 
     def _on_pin(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)

@@ -24,6 +24,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
 from workbench.runs.lock import inherited_lock
 from workbench.targets import all_targets
+from workbench.targets.ssh import SPEC as SSH
 
 
 def carry(folder: str | Path, *, resume: bool = False) -> int:
@@ -127,7 +128,7 @@ def place_for(spec: TargetSpec, params: Params) -> Place:
     problem = spec.probe(params)
     if problem is not None:
         raise problem
-    if spec.key != "ssh":
+    if spec.key != SSH.key:
         raise RemoteError(
             "This target is not reached over ssh.",
             key="not_ssh",

@@ -102,8 +102,7 @@ def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0)
 def _is_worth_it(task: Task) -> bool:
     """False for runs so short that 2 % of them are nothing."""
     analysis = analyse(task.project.graph, all_layers(), recipe=task.project.recipe)
-    shape = task.data.train.x.shape[1:]
-    prediction = predict_run(analysis, task.project.recipe, None, shape=shape, speeds=read_speeds())
+    prediction = predict_run(analysis, task.project.recipe, None, speeds=read_speeds())
     images = task.sizes.total_steps * task.sizes.batch_size
     return images / max(prediction.images_per_second, 1e-9) > _WORTH_S
 

@@ -15,7 +15,7 @@ from typing import IO
 
 import msgspec
 
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import parse_project, project_text
 from workbench.errors import ChildDiedError, DeadlineError
 from workbench.preflight.lowered import Lowered, Lowering, Refused, Unchecked
@@ -81,7 +81,7 @@ def lower_within(
         worker_command("lower"),
         name="TensorFlow",
         # Where the project is to be trained says nothing about this process.
-        environment=trainer_environment(Project(target=Choice("this_computer")), {}),
+        environment=trainer_environment(Project(target=HERE), {}),
         check=check,
     ) as child:
         child.send(msgspec.json.encode(order) + b"\n")

@@ -15,6 +15,7 @@ from workbench.core.checks.fixes import move_behind_input_fix
 from workbench.core.checks.shapes import propagate
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.roles import input_nodes
 from workbench.core.params import ChoiceParam
 from workbench.core.specs import Shape
 from workbench.core.training.recipe import TrainingRecipe
@@ -190,8 +191,8 @@ class Search:
         """Whether the layer may run in the input pipeline, right behind Input."""
         if self._layers[self._graph.nodes[node_id].kind].place == "model":
             return False
-        inputs = [node.id for node in self._graph.nodes.values() if node.kind == "input"]
-        moved = move_behind_input_fix(node_id, inputs[0], "").apply(self._graph)
+        start = input_nodes(self._graph, self._layers)[0]
+        moved = move_behind_input_fix(node_id, start.id, "").apply(self._graph)
         return self._bears(moved) and node_id in pipeline_nodes(moved, self._layers)
 
     def _bears(self, changed: Graph) -> bool:

@@ -18,8 +18,9 @@ from workbench.core.network.names import keras_names
 from workbench.core.network.output_node import ends_in_softmax, find_outputs
 from workbench.core.network.pipeline_split import pipeline_nodes
 from workbench.core.network.precision import float32_nodes
+from workbench.core.network.roles import input_nodes
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape, TrainingClass
 from workbench.errors import GraphError, WeightsError
 from workbench.worker.model.exact_bias import needs_exact_bias, with_exact_bias
 from workbench.worker.model.fast_dropout import fast_dropout
@@ -97,12 +98,13 @@ def build_model(
     on_host = () if whole else pipeline_nodes(graph, layers)
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
+    first, last = input_nodes(graph, layers)[0].id, find_outputs(graph, layers)[0]
     return BuiltModel(
-        _make_model(keras, graph, made, found, on_host),
+        _make_model(keras, graph, made, found, first=first, last=last, on_host=on_host),
         made,
         tuple((node_id, made[node_id]) for node_id in on_host),
-        found.shapes[_input_id(graph)],
-        not ends_in_softmax(graph, layers, find_outputs(graph)[0]),
+        found.shapes[first],
+        not ends_in_softmax(graph, layers, last),
         keras_names(graph),
     )
 
@@ -125,26 +127,26 @@ def _make_layers(
     made: dict[str, Any] = {}
     for node_id in graph.order:
         spec = layers[graph.nodes[node_id].kind]
-        if spec.key == "input" or node_id not in found.shapes:
+        if spec.role is Role.INPUT or node_id not in found.shapes:
             continue
         policy = "float32" if node_id in float32 else POLICIES[precision]
         arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
         node_seed = None if seed is None else layer_seed(seed, names[node_id])
-        title = spec.title
-        cls = layer_class(keras, title, arguments) if is_own else getattr(keras.layers, title)
+        own = own_class(keras, spec, arguments) if is_own else None
+        cls = own or getattr(keras.layers, spec.title)
         made[node_id] = make_layer(cls, names[node_id], arguments, seed=node_seed)
     return made
 
 
-def layer_class(keras: Any, title: str, arguments: Mapping[str, Any]) -> Any:
-    """The class to train a layer with: Keras's, or ours that computes the same but better."""
-    if title == "BatchNormalization":
+def own_class(keras: Any, spec: LayerSpec, arguments: Mapping[str, Any]) -> Any:
+    """Our class to train a layer with, which computes the same but better; None for Keras's."""
+    if spec.training_class is TrainingClass.FUSED_BATCH_NORM:
         return fused_batch_normalization(keras)
-    if title == "Dropout":
+    if spec.training_class is TrainingClass.FAST_DROPOUT:
         return fast_dropout(keras)
-    if arguments["dtype"] != "float32" and needs_exact_bias(title, arguments):
-        return with_exact_bias(keras, title)
-    return getattr(keras.layers, title)
+    if arguments["dtype"] != "float32" and needs_exact_bias(spec.training_class, arguments):
+        return with_exact_bias(keras, spec.title)
+    return None
 
 
 def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:
@@ -156,18 +158,20 @@ def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int |
 
 
 def _make_model(
-    keras: Any, graph: Graph, made: Mapping[str, Any], found: Propagation, on_host: Sequence[str]
+    keras: Any,
+    graph: Graph,
+    made: Mapping[str, Any],
+    found: Propagation,
+    *,
+    first: str,
+    last: str,
+    on_host: Sequence[str],
 ) -> Any:
     """The functional model from behind the input pipeline's layers to the output."""
-    input_id = _input_id(graph)
-    start = on_host[-1] if on_host else input_id
-    tensors = {start: keras.Input(shape=found.shapes[start], name=keras_names(graph)[input_id])}
-    connect(graph, made, tensors, {input_id, *on_host})
-    return keras.Model(tensors[start], tensors[find_outputs(graph)[0]], name="network")
-
-
-def _input_id(graph: Graph) -> str:
-    return next(node.id for node in graph.nodes.values() if node.kind == "input")
+    start = on_host[-1] if on_host else first
+    tensors = {start: keras.Input(shape=found.shapes[start], name=keras_names(graph)[first])}
+    connect(graph, made, tensors, {first, *on_host})
+    return keras.Model(tensors[start], tensors[last], name="network")
 
 
 def connect(

@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
+from workbench.core.network.roles import input_nodes
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.projects.target_text import target_text
@@ -223,10 +224,9 @@ def checked_input_shape(project: Project) -> Shape:
     Raises:
         GraphError: the network cannot be trained; every reason is named.
     """
-    graph = project.graph
-    analysis = analyse(graph, all_layers(), recipe=project.recipe)
+    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
     analysis.refuse_errors()
-    return next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
+    return analysis.shapes[input_nodes(project.graph, all_layers())[0].id]
 
 
 def tell_start(

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
 
 from workbench.client.background import Background
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Project
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
@@ -53,7 +53,7 @@ class RunActions(QObject):
             "stop": lambda runs: library.stop(runs[0].path),
             "resume": lambda runs: library.resume(runs[0].path, wait=library.is_training),
             "attach": lambda runs: library.attach(runs[0].path),
-            "go_on_here": lambda runs: library.go_on_with(runs[0].path, Choice("this_computer")),
+            "go_on_here": lambda runs: library.go_on_with(runs[0].path, HERE),
             "start_now": lambda runs: library.start_now(runs[0].path),
             "earlier": lambda runs: library.move_in_queue(runs[0].path, -1),
             "later": lambda runs: library.move_in_queue(runs[0].path, 1),
