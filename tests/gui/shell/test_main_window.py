@@ -148,7 +148,7 @@ def test_the_theme_is_chosen_and_kept(window, qtbot):
     with qtbot.waitSignal(window.context.theme.changed):
         window.help.keep_theme("dark")
     assert window.palette().window().color().name() == DARK.background
-    assert window.context.settings.settings.theme == "dark"
+    assert window.context.settings.settings.values["theme"] == "dark"
     window.help.keep_theme("light")
 
 

@@ -10,6 +10,7 @@ from workbench.protocol.events import RunEvent
 from workbench.runs.export.tensorboard_log import FOLDER_NAME, TensorBoardLog
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
+from workbench.settings.options.writes_tensorboard import SPEC as WRITES_TENSORBOARD
 from workbench.settings.settings_file import read_settings
 
 
@@ -22,7 +23,7 @@ def tensorboard_listener(
         run: The run whose folder they are written to.
         warn: Tells a sentence in the log.
     """
-    is_wanted = read_settings(data_home()).writes_tensorboard
+    is_wanted = read_settings(data_home()).get(WRITES_TENSORBOARD)
     return _Listener(run, warn).hear if is_wanted else None
 
 
