@@ -21,7 +21,7 @@ from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import LiveCurve
 from workbench.gui.train.plots.overlay import Overlay, overlay_color
-from workbench.gui.train.plots.plot_pair import PlotPair
+from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import Batch
 from workbench.runs.log.history import MetricHistory
 
@@ -81,7 +81,7 @@ def pair(theme: Theme, num_batches: int, *, num_overlays: int = 0) -> float:
     """
     rng = np.random.default_rng(7)
     history, *others = (_history(rng, num_batches) for _ in range(1 + num_overlays))
-    plots = PlotPair(theme)
+    plots = RunPlots(theme)
     plots.resize(1000, 420)
     plots.set_history(history)
     plots.set_overlays(

@@ -46,7 +46,7 @@ def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
     run.epoch(3)
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 3 of 5")
     view.plots.redraw()
-    assert view.plots.loss.series.values.tolist() == run.losses
+    assert view.plots.by_key["loss"].series.values.tolist() == run.losses
     assert any("epoch 3 of 5" in line for line in view.log.lines())
 
 
@@ -109,7 +109,7 @@ def test_a_trainer_that_dies_is_told_and_its_curves_stay(qtbot, view, written, o
     assert view.trouble.tail.toPlainText().endswith("out of memory <b>")
     assert view.log.lines()[: len(lines)] == lines
     view.plots.redraw()
-    assert view.plots.loss.series.values.tolist() == run.losses
+    assert view.plots.by_key["loss"].series.values.tolist() == run.losses
     view.trouble.copy.click()
     assert "out of memory <b>" in QGuiApplication.clipboard().text()
 
@@ -147,7 +147,7 @@ def test_selecting_another_run_shows_only_that_run(qtbot, view, context, written
     qtbot.waitUntil(lambda: len(context.library.follower(new.path).history.epochs) == 2)
     assert view.log.lines() == lines
     view.plots.redraw()
-    assert view.plots.loss.series.values.tolist() == old.losses
+    assert view.plots.by_key["loss"].series.values.tolist() == old.losses
 
 
 def test_the_recipe_form_edits_the_document_and_is_undone_with_it(view, context):
@@ -211,13 +211,15 @@ def test_a_run_is_called_by_its_new_name_on_the_plots_too(
     run = written("looked at").begin().train(1)
     open_library()
     context.library.toggle_shown(beside.path)
-    qtbot.waitUntil(lambda: view.plots.loss.overlays != {})
+    qtbot.waitUntil(lambda: view.plots.by_key["loss"].overlays != {})
     context.library.rename(run.path, "renamed")
     qtbot.waitUntil(lambda: view.header.caption.full_text == "renamed")
-    assert [plot.main.title for plot in view.plots.plots] == ["renamed"] * 3
+    assert [plot.main.title for plot in view.plots.by_key.values()] == ["renamed"] * 3
     context.library.rename(beside.path, "renamed too")
     qtbot.waitUntil(
-        lambda: [each.title for each in view.plots.loss.overlays.values()] == ["renamed too"]
+        lambda: (
+            [each.title for each in view.plots.by_key["loss"].overlays.values()] == ["renamed too"]
+        )
     )
 
 

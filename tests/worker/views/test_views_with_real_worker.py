@@ -39,7 +39,7 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     assert len(history.epochs) == 2
     assert len(history.losses) == 2 * history.data.steps_per_epoch
     train.plots.redraw()
-    assert train.plots.loss.series.values.tolist() == history.losses.tolist()
+    assert train.plots.by_key["loss"].series.values.tolist() == history.losses.tolist()
     assert train.header.headline.text() == "Completed 2 epochs"
 
     # A picture with a bright third stripe is of the second class.
