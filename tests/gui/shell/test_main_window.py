@@ -10,9 +10,9 @@ from workbench.gui.common.window_state import WindowState
 from workbench.gui.help.shortcuts import groups_of
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import DARK
-from workbench.gui.shell.actions import VIEW_KEYS
+from workbench.gui.shell.actions import ACTIONS
 from workbench.gui.shell.layouts import docks_of
-from workbench.gui.shell.main_window import action_keys
+from workbench.gui.views import all_views, project_views
 from workbench.settings.store import SettingsStore
 
 
@@ -58,6 +58,9 @@ def test_cards_answer_to_the_keyboard(window, qtbot):
     assert len(window.context.document.graph.nodes) == 0
 
 
+VIEW_KEYS = [spec.key for spec in project_views()]
+
+
 @pytest.mark.parametrize("key", VIEW_KEYS)
 def test_every_view_opens_from_its_segment_and_its_action(cifar, qtbot, key):
     qtbot.mouseClick(cifar.top.switch.segment(key), Qt.MouseButton.LeftButton)
@@ -71,7 +74,17 @@ def test_every_view_opens_from_its_segment_and_its_action(cifar, qtbot, key):
 
 
 def test_every_action_has_a_handler(window):
-    assert set(window.handlers()) == action_keys()
+    assert set(window.handlers()) == {spec.key for spec in ACTIONS}
+
+
+@pytest.mark.parametrize("spec", all_views().values(), ids=lambda spec: spec.key)
+def test_a_view_is_an_action_of_the_view_menu(window, spec):
+    action = window.actions_by_key[spec.key]
+    (menu,) = [menu for menu in window._top_menus() if menu.title() == "&View"]
+    assert action in menu.actions()
+    assert action.shortcut().toString() == spec.shortcut
+    assert not action.icon().isNull()
+    assert action.statusTip().endswith(".")
 
 
 def test_no_two_window_actions_share_a_key(cifar):

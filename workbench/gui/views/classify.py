@@ -1,0 +1,34 @@
+"""The classify view: drop a picture, read the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.common.services import WindowServices
+from workbench.gui.common.view_spec import MakeView, ViewSpec
+
+
+def _load() -> MakeView:
+    from workbench.gui.classify.view import ClassifyView
+
+    def make(services: WindowServices) -> QWidget:
+        view = ClassifyView(services.context)
+        view.train_requested.connect(services.train)
+        services.weights_loaded.connect(lambda path: view.chooser.choose(Path(path)))
+        return view
+
+    return make
+
+
+SPEC = ViewSpec(
+    key="classify",
+    title="Classify",
+    text="&Classify",
+    tip="Try pictures.",
+    icon="picture",
+    shortcut="Ctrl+5",
+    order=50,
+    load=_load,
+)

@@ -1,0 +1,31 @@
+"""The evaluate view: how well a run tells the classes apart."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.common.services import WindowServices
+from workbench.gui.common.view_spec import MakeView, ViewSpec
+
+
+def _load() -> MakeView:
+    from workbench.gui.evaluate.view import EvaluateView
+
+    def make(services: WindowServices) -> QWidget:
+        view = EvaluateView(services.context)
+        view.train_requested.connect(services.train)
+        return view
+
+    return make
+
+
+SPEC = ViewSpec(
+    key="evaluate",
+    title="Evaluate",
+    text="&Evaluate",
+    tip="How good it is.",
+    icon="target",
+    shortcut="Ctrl+4",
+    order=40,
+    load=_load,
+)

@@ -1,0 +1,32 @@
+"""The training view: runs, the curves and log of one run, the recipe."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.common.services import WindowServices
+from workbench.gui.common.view_spec import MakeView, ViewSpec
+
+
+def _load() -> MakeView:
+    from workbench.gui.train.view import TrainView
+
+    def make(services: WindowServices) -> QWidget:
+        view = TrainView(services.context)
+        view.train_requested.connect(services.train)
+        view.status.connect(services.say)
+        return view
+
+    return make
+
+
+SPEC = ViewSpec(
+    key="train",
+    title="Train",
+    text="&Train",
+    tip="The runs, live.",
+    icon="chart",
+    shortcut="Ctrl+3",
+    order=30,
+    load=_load,
+)
