@@ -28,7 +28,6 @@ class WindowServices:
         start_from_folder: Starts a project that fits a folder of pictures.
         counting: Signal with a sentence while the pictures of that folder are counted, then "".
         train: Starts a run of the project.
-        weights_loaded: Signal with the path of a run that was made from a weights file.
         ask_target: Opens a dialog about places to train, see gui.targets.menu.ASKS.
         show_help: Shows a help page by its key.
         show_shortcuts: Shows the keyboard shortcuts.
@@ -44,7 +43,6 @@ class WindowServices:
     start_from_folder: Callable[[str], None]
     counting: SignalInstance
     train: Callable[[], None]
-    weights_loaded: SignalInstance
     ask_target: Callable[[str], None]
     show_help: Callable[[str], None]
     show_shortcuts: Callable[[], None]

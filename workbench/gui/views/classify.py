@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.services import WindowServices
@@ -16,7 +14,6 @@ def _load() -> MakeView:
     def make(services: WindowServices) -> QWidget:
         view = ClassifyView(services.context)
         view.train_requested.connect(services.train)
-        services.weights_loaded.connect(lambda path: view.chooser.choose(Path(path)))
         return view
 
     return make
