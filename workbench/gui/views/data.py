@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.panels import panels_of
 
 
 def _load() -> MakeView:
     from workbench.gui.data.view import DataView
 
-    return lambda services: DataView(services.context)
+    return lambda services: DataView(services.context, panels_of("data"))
 
 
 SPEC = ViewSpec(

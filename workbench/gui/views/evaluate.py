@@ -6,13 +6,14 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.services import WindowServices
 from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.panels import panels_of
 
 
 def _load() -> MakeView:
     from workbench.gui.evaluate.view import EvaluateView
 
     def make(services: WindowServices) -> QWidget:
-        view = EvaluateView(services.context)
+        view = EvaluateView(services.context, panels_of("evaluate"))
         view.train_requested.connect(services.train)
         return view
 
