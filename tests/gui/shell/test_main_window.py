@@ -11,7 +11,6 @@ from workbench.gui.help.shortcuts import groups_of
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import DARK
 from workbench.gui.shell.actions import ACTIONS
-from workbench.gui.shell.layouts import docks_of
 from workbench.gui.views import all_views, project_views
 from workbench.settings.store import SettingsStore
 
@@ -167,7 +166,7 @@ def test_the_theme_is_chosen_and_kept(window, qtbot):
 
 def test_panels_can_be_hidden_and_reset(cifar):
     design = cifar.show_view("design")
-    docks = docks_of(design)
+    docks = design.findChildren(QDockWidget)
     assert {dock.objectName() for dock in docks} == {"palette", "inspector"}
     docks[0].hide()
     cifar.layouts.save()

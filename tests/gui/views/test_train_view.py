@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.common.run_text import state_words
+from workbench.gui.panels import panels_of
 from workbench.gui.train.run_header import clock
 from workbench.gui.train.view import TrainView
 from workbench.protocol.messages import ErrorParts
@@ -17,7 +18,7 @@ from workbench.runs.state import queue
 
 @pytest.fixture
 def view(qtbot, context):
-    view = TrainView(context)
+    view = TrainView(context, panels_of("train"))
     view.resize(1300, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -54,7 +55,9 @@ def test_the_log_of_a_run_followed_anew_stands_at_its_end(qtbot, context, writte
     written("long", epochs=90).begin().train(80)
     open_library()
     qtbot.waitUntil(lambda: context.library.current and context.library.current.is_loaded)
-    view = TrainView(context)  # its log is filled before it is shown, as after a new start
+    view = TrainView(
+        context, panels_of("train")
+    )  # its log is filled before it is shown, as after a new start
     qtbot.addWidget(view)
     view.show()
     qtbot.waitExposed(view)
@@ -151,7 +154,7 @@ def test_selecting_another_run_shows_only_that_run(qtbot, view, context, written
 
 
 def test_the_recipe_form_edits_the_document_and_is_undone_with_it(view, context):
-    view.recipe.form.value_changed.emit("epochs", 33)
+    view.panels["train_recipe"].form.value_changed.emit("epochs", 33)
     assert context.document.recipe.epochs == 33
     context.document.undo_stack.undo()
     assert context.document.recipe.epochs == TrainingRecipe().epochs
@@ -160,12 +163,12 @@ def test_the_recipe_form_edits_the_document_and_is_undone_with_it(view, context)
 def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, open_library):
     written("x", recipe=TrainingRecipe(epochs=77, optimizer="sgd")).begin().train(1).finish()
     open_library()
-    qtbot.waitUntil(view.recipe.other.isVisible)
-    assert view.recipe.facts.text() == "Optimizer: SGD\nEpochs: 77"
-    view.recipe.take.click()
+    qtbot.waitUntil(view.panels["train_recipe"].other.isVisible)
+    assert view.panels["train_recipe"].facts.text() == "Optimizer: SGD\nEpochs: 77"
+    view.panels["train_recipe"].take.click()
     assert context.document.recipe.epochs == 77
     assert context.document.recipe.optimizer == "sgd"
-    assert view.recipe.other.isHidden()
+    assert view.panels["train_recipe"].other.isHidden()
 
 
 def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, written, open_library):
@@ -181,8 +184,8 @@ def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, wri
     assert words["flowers"].startswith("stopped at epoch 1 · today")
     assert words["begun"] == "stopped in its first epoch"
     assert words["taken out"] == "stopped before its first epoch"
-    view.runs.filter.setText("FLOW")
-    assert view.runs.list.model().rowCount() == 1
+    view.panels["train_runs"].filter.setText("FLOW")
+    assert view.panels["train_runs"].list.model().rowCount() == 1
     context.library.select(waiting.path)
     qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before its first epoch")
 
@@ -190,7 +193,7 @@ def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, wri
 def test_the_menu_of_a_living_run_does_not_delete(qtbot, view, context, written, open_library):
     written("fashion").begin()
     open_library()
-    menu = view.runs.make_menu(context.library.runs)
+    menu = view.panels["train_runs"].make_menu(context.library.runs)
     enabled = {action.text().split("\t")[0]: action.isEnabled() for action in menu.actions()}
     assert enabled["Rename…"]
     assert not enabled["Move to trash"]

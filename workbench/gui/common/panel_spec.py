@@ -30,6 +30,7 @@ class PanelSpec(Generic[S]):
             makes the panel from what the panels share, e.g. an EvaluateState.
         width_px, height_px: Size of its dock at first; 0 leaves it to Qt.
         stretch: In a column: its part of the room that is left; 0 takes none.
+        gives_way: In a column: whether it is hidden while the view has no room for it.
     """
 
     key: str
@@ -41,6 +42,7 @@ class PanelSpec(Generic[S]):
     width_px: int = 0
     height_px: int = 0
     stretch: int = 0
+    gives_way: bool = False
 
 
 class PanelSet(Protocol):

@@ -38,7 +38,7 @@ class Sections(QObject):
         self._actions: dict[str, QAction] = {}
         self._groups: list[tuple[QWidget, list[QWidget]]] = []
         self._splitters: list[QSplitter] = []
-        self._without_room: set[str] = set()
+        self._is_tight = False
         for spec in panels:
             self._panels[spec.key] = spec.make(state)
             action = self._actions[spec.key] = QAction(spec.title, self)
@@ -78,15 +78,15 @@ class Sections(QObject):
         """Hides a container while all of its parts are hidden."""
         self._groups.append((container, parts))
 
-    def set_room(self, key: str, *, has_room: bool) -> None:
-        """Hides a panel while the view has no room for it, whatever the user has chosen."""
-        (self._without_room.discard if has_room else self._without_room.add)(key)
+    def set_tight(self, *, is_tight: bool) -> None:
+        """Hides the panels that give way while there is no room for them, or shows them."""
+        self._is_tight = is_tight
         self._show()
 
     def _show(self) -> None:
         for key, panel in self._panels.items():
-            is_shown = self._actions[key].isChecked() and key not in self._without_room
-            panel.setVisible(is_shown)
+            has_room = not (self._is_tight and self._specs[key].gives_way)
+            panel.setVisible(has_room and self._actions[key].isChecked())
         for container, parts in self._groups:
             container.setHidden(all(part.isHidden() for part in parts))
 

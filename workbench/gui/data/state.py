@@ -51,7 +51,7 @@ class DataState(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
-        self._timer.timeout.connect(self.describe)
+        self._timer.timeout.connect(self._on_timeout)
         self._document.dataset_changed.connect(self._on_source_changed)
         self._document.project_replaced.connect(self._on_source_changed)
 
@@ -127,6 +127,9 @@ class DataState(QObject):
             self.said.emit("These pictures are fetched from the internet on first use.")
         else:
             self._timer.start()
+
+    def _on_timeout(self) -> None:
+        self.describe()
 
     def _is_incomplete(self, spec: DatasetSpec) -> bool:
         value = self._document.project.dataset.params.get(spec.source_param, "")

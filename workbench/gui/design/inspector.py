@@ -96,8 +96,9 @@ class InspectorPanel(QScrollArea):
         self._selected = tuple(node_ids)
         self._refresh()
 
-    def start_editing(self) -> None:
-        """Puts the cursor into the first setting, or the name."""
+    def edit_node(self, node_id: str) -> None:
+        """Shows a node and puts the cursor into its first setting, or its name."""
+        self.show_nodes([node_id])
         target: QWidget = self._form if self._form is not None else self.name
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 

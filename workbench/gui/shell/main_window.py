@@ -309,7 +309,7 @@ class MainWindow(QMainWindow):
         self.files.new()
 
     def _on_search(self) -> None:
-        self.design().palette_panel.start_search()
+        self.design().state.search_asked.emit()
 
     def _on_full_screen(self) -> None:
         if self.isFullScreen():

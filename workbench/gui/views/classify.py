@@ -6,13 +6,14 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.services import WindowServices
 from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.panels import panels_of
 
 
 def _load() -> MakeView:
     from workbench.gui.classify.view import ClassifyView
 
     def make(services: WindowServices) -> QWidget:
-        view = ClassifyView(services.context)
+        view = ClassifyView(services.context, panels_of("classify"))
         view.train_requested.connect(services.train)
         return view
 

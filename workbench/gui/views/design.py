@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.services import WindowServices
 from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.panels import panels_of
 
 _LOOKING = ("zoom_in", "zoom_out", "zoom_reset", "fit")
 """Actions of the canvas that belong into the View menu; the others edit."""
@@ -15,8 +16,8 @@ def _load() -> MakeView:
     from workbench.gui.design.view import DesignView
 
     def make(services: WindowServices) -> QWidget:
-        view = DesignView(services.context)
-        view.help_asked.connect(services.show_help)
+        view = DesignView(services.context, panels_of("design"))
+        view.state.help_asked.connect(services.show_help)
         looking = [view.canvas.action(key) for key in _LOOKING]
         services.add_actions([a for a in view.canvas.actions() if a not in looking], looking)
         return view

@@ -6,13 +6,14 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.services import WindowServices
 from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.panels import panels_of
 
 
 def _load() -> MakeView:
     from workbench.gui.train.view import TrainView
 
     def make(services: WindowServices) -> QWidget:
-        view = TrainView(services.context)
+        view = TrainView(services.context, panels_of("train"))
         view.train_requested.connect(services.train)
         view.status.connect(services.say)
         return view
