@@ -1,13 +1,11 @@
-"""What a file of `panels/` declares, and what the window asks of the panels of a view."""
+"""What a file of `panels/` declares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Literal, TypeVar
 
-from PySide6.QtCore import QByteArray
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 S = TypeVar("S")
@@ -43,31 +41,3 @@ class PanelSpec(Generic[S]):
     height_px: int = 0
     stretch: int = 0
     gives_way: bool = False
-
-
-class PanelSet(Protocol):
-    """The panels of one view."""
-
-    def actions(self) -> list[QAction]:
-        """An action for each panel that shows or hides it."""
-
-    def save(self) -> QByteArray:
-        """Which panels are shown, and where."""
-
-    def restore(self, state: QByteArray) -> None:
-        """Puts the panels to where they were saved."""
-
-    def show_all(self) -> None:
-        """Shows every panel."""
-
-    def visible(self) -> list[QWidget]:
-        """What can be seen, the middle of the view first."""
-
-
-@runtime_checkable
-class HasPanels(Protocol):
-    """A view whose panels can be shown, hidden and stored."""
-
-    @property
-    def panels(self) -> PanelSet:
-        """Its panels."""

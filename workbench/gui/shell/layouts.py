@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from workbench.gui.common.panel_spec import HasPanels, PanelSet
+from workbench.gui.common.docks import Docks
+from workbench.gui.common.sections import Sections
 from workbench.gui.common.window_state import WindowState
 
 
@@ -15,7 +16,7 @@ class Layouts(QObject):
     def __init__(self, state: WindowState, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._panels: dict[str, PanelSet] = {}
+        self._panels: dict[str, Docks | Sections] = {}
         self._first: dict[str, QByteArray] = {}
 
     def add(self, key: str, view: QWidget) -> None:
@@ -51,8 +52,9 @@ class Layouts(QObject):
             menu.addAction("This view has no side panels").setEnabled(False)
 
 
-def _panels_of(view: object) -> PanelSet | None:
-    return view.panels if isinstance(view, HasPanels) else None
+def _panels_of(view: QWidget | None) -> Docks | Sections | None:
+    panels = getattr(view, "panels", None)
+    return panels if isinstance(panels, Docks | Sections) else None
 
 
 def focus_next_panel(view: QWidget | None) -> None:
