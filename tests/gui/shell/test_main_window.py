@@ -1,7 +1,7 @@
 """The window: views, titles, buttons, menus, themes."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
 
 from tests.written_runs import WrittenRun
@@ -173,6 +173,23 @@ def test_panels_can_be_hidden_and_reset(cifar):
     assert docks[0].isHidden()
     cifar.layouts.reset()
     assert not any(dock.isHidden() for dock in docks)
+
+
+@pytest.mark.parametrize("key", VIEW_KEYS)
+def test_the_panels_of_every_view_can_be_hidden_and_stay_so(cifar, key):
+    panels = cifar.show_view(key).panels
+    first, *others = panels.actions()
+    first.trigger()
+    saved = panels.save()
+    panels.show_all()
+    assert first.isChecked()
+    panels.restore(saved)
+    assert not first.isChecked()
+    assert all(other.isChecked() for other in others)
+    panels.restore(QByteArray(b"damaged"))
+    assert not first.isChecked()
+    cifar.layouts.reset()
+    assert first.isChecked()
 
 
 def test_panels_stay_where_they_were_left(cifar, tmp_path):
