@@ -24,7 +24,7 @@ from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import LiveCurve
 from workbench.gui.train.plots import run_curves
 from workbench.gui.train.plots.overlay import Overlay, overlay_color
-from workbench.gui.train.plots.plot_pair import PlotPair
+from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import Batch
 from workbench.runs.log.history import MetricHistory
 
@@ -110,7 +110,7 @@ def pair(
     run_curves.LiveCurve = line
     rng = np.random.default_rng(7)
     history, *others = (_history(rng, num_batches) for _ in range(1 + num_overlays))
-    plots = PlotPair(theme)
+    plots = RunPlots(theme)
     plots.resize(1000, 420)
     plots.set_x_axis(x_axis)
     plots.set_history(history)

@@ -148,10 +148,10 @@ class Borrower(User):
         """Shows the network a picture; returns what it says."""
         picture = next(path for path in sample_paths())
         self.window.classify([str(picture)])
-        view = self.window.views.currentWidget()
-        self.robot.wait(lambda: view.result.entry is not None, "an answer", timeout_s=_SLOW_S)
+        card = self.window.views.currentWidget().panels["classify_result"]
+        self.robot.wait(lambda: card.entry is not None, "an answer", timeout_s=_SLOW_S)
         self.shot("classified")
-        return str(view.result.entry.answer.label)
+        return str(card.entry.answer.label)
 
     def lose_the_computer(self) -> int:
         """Trains there again until a checkpoint is here; then that computer is made anew: its

@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from workbench.errors import SaveError
+from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
 from workbench.settings.schema import Settings
 from workbench.settings.settings_file import read_settings
 
@@ -27,7 +28,7 @@ def runs_home(settings: Settings | None = None) -> Path:
         settings: Those that the window holds; without them the file in `data_home` is read.
     """
     settings = settings or read_settings(data_home())
-    chosen = settings.runs_folder
+    chosen = settings.get(RUNS_FOLDER)
     return Path(chosen).absolute() if chosen else data_home() / "runs"
 
 

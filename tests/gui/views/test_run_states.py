@@ -11,7 +11,9 @@ from PySide6.QtCore import Qt
 from workbench.core.checks.run_estimate import RunPrediction
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.common.run_estimate import fit_words
+from workbench.gui.panels import panels_of
 from workbench.gui.train.error_banner import RunTrouble
+from workbench.gui.train.memory_warning import PredictionBox
 from workbench.gui.train.plan_popup import plan_facts, plan_pins
 from workbench.gui.train.run_header import CAPTION_PX, RunHeader
 from workbench.gui.train.view import TrainView
@@ -41,7 +43,7 @@ PLAN = Plan(
 
 @pytest.fixture
 def view(qtbot, context):
-    view = TrainView(context)
+    view = TrainView(context, panels_of("train"))
     view.resize(1300, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -232,8 +234,8 @@ def test_trouble_with_checkpoints_is_a_calm_bar_that_goes_away(qtbot, view, writ
 def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written, open_library):
     run = written("time").begin().train(1)
     open_library()
-    assert view.time_spent.words() == {}
-    assert not view.time_spent.hint.isHidden()
+    assert view.panels["train_time"].words() == {}
+    assert not view.panels["train_time"].hint.isHidden()
     tell(
         run,
         TimeSpent(
@@ -246,10 +248,10 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
             advice="A third of the time is spent waiting for pictures.",
         ),
     )
-    qtbot.waitUntil(lambda: bool(view.time_spent.words()))
-    assert view.time_spent.words() == {"compute": "60 %", "input": "30 %", "host": "10 %"}
-    assert view.time_spent.advice.text().startswith("A third")
-    assert view.time_spent.hint.isHidden()
+    qtbot.waitUntil(lambda: bool(view.panels["train_time"].words()))
+    assert view.panels["train_time"].words() == {"compute": "60 %", "input": "30 %", "host": "10 %"}
+    assert view.panels["train_time"].advice.text().startswith("A third")
+    assert view.panels["train_time"].hint.isHidden()
 
 
 def test_a_suggestion_is_one_click_and_only_one(qtbot, context):
@@ -318,11 +320,11 @@ def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
     )
     context.predictor.prediction = large
     context.predictor.changed.emit()
-    assert view.prediction.isVisible()
-    assert view.prediction.words.text() == (
+    assert view.panels["train_recipe"].findChild(PredictionBox).isVisible()
+    assert view.panels["train_recipe"].findChild(PredictionBox).words.text() == (
         "Will not fit: it needs 40.0 GB of 24.0 GB. Try a batch of 64."
     )
-    view.prediction.use.click()
+    view.panels["train_recipe"].findChild(PredictionBox).use.click()
     assert context.document.recipe.batch_size == 64
     context.document.undo_stack.undo()
     assert context.document.recipe.batch_size == TrainingRecipe().batch_size
@@ -357,16 +359,16 @@ def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, op
     ]
     context.library.runs = [summary, *many]
     context.library.runs_changed.emit()
-    assert view.runs.list.model().rowCount() == 1_001
+    assert view.panels["train_runs"].list.model().rowCount() == 1_001
     painted = []
-    delegate = view.runs.list.itemDelegate()
+    delegate = view.panels["train_runs"].list.itemDelegate()
     paint = delegate.paint
     delegate.paint = lambda *args: (painted.append(1), paint(*args))
-    view.runs.list.scrollToBottom()
+    view.panels["train_runs"].list.scrollToBottom()
     qtbot.waitUntil(lambda: bool(painted))
     assert len(painted) < 100  # only what can be seen is drawn
-    view.runs.filter.setText('title:"run 99"')
-    assert view.runs.list.model().rowCount() == 11
+    view.panels["train_runs"].filter.setText('title:"run 99"')
+    assert view.panels["train_runs"].list.model().rowCount() == 11
 
 
 def test_a_lost_line_is_calm_and_ends_nothing_while_a_silent_trainer_can_be_ended(qtbot, context):

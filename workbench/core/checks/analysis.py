@@ -86,7 +86,9 @@ class Analysis:
 
     @cached_property
     def problems_by_node(self) -> Mapping[str | None, tuple[Problem, ...]]:
-        """The problems of each node that has any; those of the whole network under None."""
+        """The problems of each node that has any, worst first; those of the whole network
+        under None.
+        """
         by_node: dict[str | None, list[Problem]] = {}
         for problem in self.problems:
             by_node.setdefault(problem.node, []).append(problem)

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.picture_frame import PictureFrame
 from workbench.gui.classify.score_bars import ScoreBars
+from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
 from workbench.gui.kit.numbers import count, duration, share
-from workbench.gui.kit.theme import Theme
 
 PICTURE_PX = 176
 ROUND_PICTURE_PX = 56
@@ -20,8 +20,9 @@ ROUND_PICTURE_PX = 56
 class ResultCard(QFrame):
     """Shows one classified picture, or what can be done while there is none."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: ClassifyState) -> None:
         super().__init__()
+        theme = state.context.theme
         self.setProperty("role", "card")
         self.setFixedHeight(PICTURE_PX + ROUND_PICTURE_PX)
         self.entry: ClassifiedPicture | None = None
@@ -39,6 +40,7 @@ class ResultCard(QFrame):
         self.bars = ScoreBars(theme)
         self._build()
         self.show_hint()
+        state.shown.connect(self.show_entry)
 
     def _build(self) -> None:
         answer = QVBoxLayout()

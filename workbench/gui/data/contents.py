@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from workbench.core.network.text import shape_text
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.state import DataState
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.messages import error_text
 from workbench.gui.kit.numbers import count, plural
-from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import DataDescription
 
 _MAX_BAD_SHOWN = 200
@@ -25,13 +25,17 @@ _EMPTY = "Nothing has been looked at yet. The classes and some of their pictures
 class DataContentsPanel(QScrollArea):
     """A scrolling column, rebuilt for each description."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: DataState) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme = state.context.theme
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._column = self._new_page()
         self.clear()
+        state.source_changed.connect(self.clear)
+        state.missing.connect(self.say_empty)
+        state.described.connect(self.show_description)
+        state.failed.connect(self.show_error)
 
     def clear(self) -> None:
         """Shows nothing but what can stand here."""

@@ -47,9 +47,9 @@ class InspectorPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._build()
-        self._document.graph_changed.connect(lambda _diff: self._refresh())
+        self._document.project_replaced.connect(self._on_project_replaced)
+        # Follows each change of the network and each replaced project, with all signals.
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
-        self._document.project_replaced.connect(lambda: self.show_nodes(()))
         self._refresh()
 
     def _build(self) -> None:
@@ -96,10 +96,14 @@ class InspectorPanel(QScrollArea):
         self._selected = tuple(node_ids)
         self._refresh()
 
-    def start_editing(self) -> None:
-        """Puts the cursor into the first setting, or the name."""
+    def edit_node(self, node_id: str) -> None:
+        """Shows a node and puts the cursor into its first setting, or its name."""
+        self.show_nodes([node_id])
         target: QWidget = self._form if self._form is not None else self.name
         target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_project_replaced(self) -> None:
+        self._selected = ()
 
     @property
     def form(self) -> ParamForm | None:
@@ -120,7 +124,7 @@ class InspectorPanel(QScrollArea):
         self._show_name(node)
         self._show_form(node, spec)
         analysis = self._document.analysis
-        self.problems.set_problems([p for p in analysis.problems if p.node == node.id])
+        self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
         self._facts_heading.setText("This layer")
         self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
         output = analysis.shapes.get(node.id)

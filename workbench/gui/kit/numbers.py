@@ -66,3 +66,12 @@ def bytes_text(num_bytes: float) -> str:
 def plural(number: int, one: str, many: str | None = None) -> str:
     """(1, "problem") -> "1 problem"; (2, "problem") -> "2 problems"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def number_text(value: float | None) -> str:
+    """A metric as people read it: four decimals, more only where it is tiny; None -> "–"."""
+    if value is None:
+        return "–"
+    if value != 0.0 and abs(value) < 0.001:
+        return f"{value:.3e}"
+    return f"{value:.4f}" if abs(value) < 10_000 else f"{value:.4g}"

@@ -97,13 +97,17 @@ class PlotHeader(QWidget):
         theme: Colours and icons.
         title: What is plotted.
         is_plain: For a single line: without legend, smoothing and points by epoch.
+        has_validation: Whether the legend names a second line.
     """
 
     smoothing_changed = Signal(float)
 
-    def __init__(self, theme: Theme, title: str, *, is_plain: bool = False) -> None:
+    def __init__(
+        self, theme: Theme, title: str, *, is_plain: bool = False, has_validation: bool = True
+    ) -> None:
         super().__init__()
         self._is_plain = is_plain
+        self._has_validation = has_validation
         self.title = plain_label(title, role="strong")
         self.train_swatch = Swatch(theme.colors.train)
         self.validation_swatch = Swatch(theme.colors.validation)
@@ -165,7 +169,8 @@ class PlotHeader(QWidget):
         self._show_words()
 
     def _add_legend(self, row: QHBoxLayout) -> None:
-        for swatch, words in ((self.train_swatch, "train"), (self.validation_swatch, "validation")):
+        lines = [(self.train_swatch, "train"), (self.validation_swatch, "validation")]
+        for swatch, words in lines if self._has_validation else lines[:1]:
             row.addWidget(swatch)
             row.addWidget(plain_label(words, role="dim"))
             row.addSpacing(6)

@@ -12,10 +12,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.kit.numbers import bytes_text, count
+from workbench.gui.kit.numbers import bytes_text, count, number_text
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.plots.series import number_text
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
 from workbench.gui.plots.value_axis import XAxis
 

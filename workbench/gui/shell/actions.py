@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from workbench.gui.common.view_spec import ViewSpec
 from workbench.gui.kit.theme import Theme
+from workbench.gui.views import all_views
 
 MENUS = ("File", "Edit", "View", "Run", "Help")
 
@@ -38,7 +40,18 @@ class ActionSpec:
     is_checkable: bool = False
 
 
-VIEW_KEYS = ("design", "data", "train", "evaluate", "classify")
+def _view_action(spec: ViewSpec) -> ActionSpec:
+    return ActionSpec(
+        key=spec.key,
+        menu="View",
+        text=spec.text,
+        shortcuts=(spec.shortcut,) if spec.shortcut else (),
+        icon=spec.icon,
+        group=0 if spec.is_start else 1,
+        tip=spec.tip,
+        is_checkable=not spec.is_start,
+    )
+
 
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new", "File", "&New project", ("Ctrl+N",), "new", 0, "Starts with nothing."),
@@ -67,12 +80,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "settings", "Edit", "Se&ttings…", ("Ctrl+,",), "settings", 9,
         "What the application does, for all projects.",
     ),
-    ActionSpec("welcome", "View", "&Welcome page", (), "template", 0, "Templates to start from."),
-    ActionSpec("design", "View", "&Design", ("Ctrl+1",), "arrange", 1, "The network.", True),
-    ActionSpec("data", "View", "D&ata", ("Ctrl+2",), "pictures", 1, "The pictures.", True),
-    ActionSpec("train", "View", "&Train", ("Ctrl+3",), "chart", 1, "The runs, live.", True),
-    ActionSpec("evaluate", "View", "&Evaluate", ("Ctrl+4",), "target", 1, "How good it is.", True),
-    ActionSpec("classify", "View", "&Classify", ("Ctrl+5",), "picture", 1, "Try pictures.", True),
+    *map(_view_action, all_views().values()),
     ActionSpec("search", "View", "&Find a layer", ("Ctrl+K", "Ctrl+F"), "search", 2, "Palette."),
     ActionSpec("next_panel", "View", "Next pa&nel", ("F6",), "panels", 2, "Moves the focus."),
     ActionSpec("reset_layout", "View", "&Reset layout", (), "", 3, "Panels as at the start."),

@@ -13,17 +13,9 @@ from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.numbers import plural
 from workbench.gui.targets.menu import TargetMenu
+from workbench.gui.views import project_views
 from workbench.remote.ssh.saved_targets import saved_choices
 from workbench.targets import target_label
-
-VIEW_TITLES = (
-    ("design", "Design"),
-    ("data", "Data"),
-    ("train", "Train"),
-    ("evaluate", "Evaluate"),
-    ("classify", "Classify"),
-)
-
 
 _MARGINS_PX = (12, 6, 12, 6)
 
@@ -53,7 +45,7 @@ class TopBar(QToolBar):
         self._context = context
         self.is_running = False
         self._target_problem = ""
-        self.switch = SegmentedSwitch(VIEW_TITLES)
+        self.switch = SegmentedSwitch([(spec.key, spec.title) for spec in project_views()])
         self.switch.chosen.connect(self.view_chosen)
         self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
         self.target.setObjectName("target_chip")

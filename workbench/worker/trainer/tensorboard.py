@@ -1,11 +1,7 @@
 """A run's curves as TensorBoard shows them: one folder for training, one for validation.
 
-tensorboard/train/        batch_loss, batch_accuracy, learning_rate (a few a second),
-                          epoch_loss, epoch_accuracy, images_per_second
-tensorboard/validation/   epoch_loss, epoch_accuracy, epoch_top_k_accuracy
-
-The tags are those of Keras's callback, so that old boards and new runs lie on top of each
-other; the step is always the number of the batch, so that all curves share an axis.
+The step is always the number of the batch, so that all curves share an axis. The tags are those
+of `runs.export.scalars`.
 
 TensorFlow writes the records, but neither `tf.summary.scalar`, which needs the package of
 TensorBoard, nor a `FileWriter`, whose thread and queue hide that the disk is full. Nothing
@@ -22,16 +18,21 @@ from pathlib import Path
 from typing import Any
 
 from workbench.protocol.events import Batch, EpochFinished, RunEvent, RunStarted
+from workbench.runs.export.scalars import (
+    Scalars,
+    batch_scalars,
+    epoch_scalars,
+    validation_scalars,
+)
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
+from workbench.settings.options.writes_tensorboard import SPEC as WRITES_TENSORBOARD
 from workbench.settings.settings_file import read_settings
 
 FOLDER_NAME = "tensorboard"
 
 BATCH_INTERVAL_S = 0.2
 """At most so often a batch is written: more points than TensorBoard shows cost only time."""
-
-_NAN = float("nan")
 
 
 def tensorboard_listener(
@@ -43,7 +44,7 @@ def tensorboard_listener(
         run: The run whose folder they are written to.
         warn: Writes a sentence into the log.
     """
-    is_wanted = read_settings(data_home()).writes_tensorboard
+    is_wanted = read_settings(data_home()).get(WRITES_TENSORBOARD)
     return _Listener(run, warn).hear if is_wanted else None
 
 
@@ -96,29 +97,15 @@ class TensorBoardLog:
         if 0 <= event.time - self._batch_time < BATCH_INTERVAL_S:
             return
         self._batch_time = event.time
-        values = {"batch_loss": event.loss, "batch_accuracy": event.accuracy}
-        self._write("train", event, values, {"learning_rate": event.learning_rate})
+        self._write("train", event, batch_scalars(event))
 
     def _add_epoch(self, event: EpochFinished) -> None:
-        known = {"images_per_second": event.images_per_second or None}
-        values = {"epoch_loss": event.loss, "epoch_accuracy": event.accuracy}
-        self._write("train", event, values, known)
-        if event.val_loss is not None or event.val_accuracy is not None:
-            values = {"epoch_loss": event.val_loss, "epoch_accuracy": event.val_accuracy}
-            known = {"epoch_top_k_accuracy": event.top_k_accuracy}
-            self._write("validation", event, values, known)
+        self._write("train", event, epoch_scalars(event))
+        if values := validation_scalars(event):
+            self._write("validation", event, values)
 
-    def _write(
-        self,
-        part: str,
-        event: Batch | EpochFinished,
-        values: Mapping[str, float | None],
-        known: Mapping[str, float | None],
-    ) -> None:
-        """Values that were not finite are NaN there too; those not known are left out."""
-        numbers = {tag: _NAN if value is None else value for tag, value in values.items()}
-        numbers |= {tag: value for tag, value in known.items() if value is not None}
-        self._file(part).scalars(event.step, numbers, wall_time=event.time)
+    def _write(self, part: str, event: Batch | EpochFinished, values: Scalars) -> None:
+        self._file(part).scalars(event.step, values, wall_time=event.time)
 
     def _file(self, part: str) -> EventFile:
         if part not in self._files:

@@ -13,8 +13,6 @@ from workbench.core.params import check_all
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
 
-_SEVERITIES = ("error", "warning", "hint")
-
 
 @dataclass(frozen=True)
 class NodeFacts:
@@ -76,18 +74,6 @@ def _letters(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def problems_by_node(analysis: Analysis) -> dict[str, tuple[Problem, ...]]:
-    """The problems of each node, worst first."""
-    found: dict[str, list[Problem]] = {}
-    for problem in analysis.problems:
-        if problem.node is not None:
-            found.setdefault(problem.node, []).append(problem)
-    return {
-        key: tuple(sorted(problems, key=lambda p: _SEVERITIES.index(p.severity)))
-        for key, problems in found.items()
-    }
-
-
 def node_facts(
     node: Node,
     graph: Graph,
@@ -95,7 +81,6 @@ def node_facts(
     analysis: Analysis,
     *,
     words: str,
-    problems: tuple[Problem, ...] = (),
 ) -> NodeFacts:
     """Collects what one card shows.
 
@@ -103,15 +88,15 @@ def node_facts(
         node: The node.
         graph: Where it stands.
         layers: Known layer types.
-        analysis: Newest shapes and costs.
+        analysis: Newest shapes, costs and problems.
         words: Its settings, see `settings_words`.
-        problems: What was found about this node, worst first.
     """
     spec = layers.get(node.kind)
     shape = shape_words(analysis.shapes.get(node.id))
     cost = analysis.costs.nodes.get(node.id)
     count = f"{cost.parameters.total:,}" if cost is not None and cost.parameters.total else ""
     num_inputs = len(graph.edges_into(node.id))
+    problems = analysis.problems_by_node.get(node.id, ())
     return NodeFacts(
         title=spec.title if spec else node.kind,
         name=node.name,

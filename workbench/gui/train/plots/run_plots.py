@@ -1,5 +1,5 @@
-"""Loss and accuracy side by side, the learning rate below them: fed from the histories of
-runs and redrawn by one timer.
+"""The plots of all curves, side by side or below each other: drawn from the histories of runs
+by one timer.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from workbench.client.background import Background
+from workbench.curves import all_curves
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.kit.theme import Theme
-from workbench.gui.plots.series import Series
-from workbench.gui.plots.x_scale import X_AXES, XScale
+from workbench.gui.plots.x_scale import X_AXES, XScale, scale_of
 from workbench.gui.train.plots.choices import PlotChoices
-from workbench.gui.train.plots.feed import HistoryFeed
 from workbench.gui.train.plots.legend import Legend, LegendEntry
 from workbench.gui.train.plots.live_plot import LivePlot
 from workbench.gui.train.plots.overlay import Overlay
@@ -44,12 +43,15 @@ MAIN = "main"
 """Key of the current run in the legend."""
 
 
-class PlotPair(QWidget):
+class RunPlots(QWidget):
     """The plots of one run, with others beside it.
 
     Call `grow` whenever a history has grown: it costs nothing until the timer draws, at
     most 2.5 times a second, less often where drawing is dear or would change nothing, and
     only while the plots can be seen.
+
+    Attributes:
+        by_key: The plot of each curve that has one, by the curve's key.
 
     Signals:
         saved, failed: An export was written or failed, in words.
@@ -62,17 +64,17 @@ class PlotPair(QWidget):
         super().__init__()
         # Narrower than both side by side: they are stacked then.
         self.setMinimumWidth(340)
-        self.loss = LivePlot(theme, "Loss")
-        self.accuracy = LivePlot(theme, "Accuracy")
-        self.rate = LivePlot(theme, "Learning rate", is_plain=True)
-        self.plots = (self.loss, self.accuracy, self.rate)
+        curves = all_curves().values()
+        beside = [LivePlot(theme, curve) for curve in curves if curve.place == "row"]
+        below = [LivePlot(theme, curve) for curve in curves if curve.place == "below"]
+        self.by_key = {plot.curve.key: plot for plot in (*beside, *below)}
+        self._first = beside[0]
         self.legend = Legend(theme)
-        self.choices = PlotChoices(self)
+        self.choices = PlotChoices([plot.curve for plot in below], self)
         self._theme = theme
         self._title = ""
-        self._main: HistoryFeed | None = None
+        self._main: MetricHistory | None = None
         self._overlays: dict[Hashable, Overlay] = {}
-        self._feeds: dict[Hashable, HistoryFeed] = {}
         self._hidden: set[Hashable] = set()
         self._is_following = True
         self._is_dirty = True
@@ -92,13 +94,14 @@ class PlotPair(QWidget):
         column.setSpacing(8)
         column.addWidget(self.legend)
         column.addLayout(self._row, 3)
-        column.addWidget(self.rate, 2)
-        self._row.addWidget(self.loss, 1)
-        self._row.addWidget(self.accuracy, 1)
-        self.legend.hide()
-        self.rate.hide()
-        for plot in self.plots:
+        for key, plot in self.by_key.items():
+            if key in self.choices.below:
+                column.addWidget(plot, 2)
+                plot.hide()
+            else:
+                self._row.addWidget(plot, 1)
             self._connect(plot)
+        self.legend.hide()
         self.legend.toggled.connect(self._on_legend_toggled)
         self.choices.changed.connect(self._on_choices_changed)
         self._theme.changed.connect(self._show_legend)
@@ -133,9 +136,9 @@ class PlotPair(QWidget):
 
     def set_history(self, history: MetricHistory | None, title: str = "This run") -> None:
         """Shows another run; None shows empty axes. The runs beside it stay."""
-        self._main = HistoryFeed(history) if history is not None else None
+        self._main = history
         self._is_following = True
-        for plot in self.plots:
+        for plot in self.by_key.values():
             plot.clear()
         self.set_title(title)
         self.refresh()
@@ -143,7 +146,7 @@ class PlotPair(QWidget):
     def set_title(self, title: str) -> None:
         """The current run is called so now."""
         self._title = title or "This run"
-        for plot in self.plots:
+        for plot in self.by_key.values():
             plot.main.title = self._title
         self._show_legend()
 
@@ -151,15 +154,11 @@ class PlotPair(QWidget):
         """Shows these runs beside the current one, and no others."""
         known: dict[Hashable, Overlay] = {id(each.history): each for each in overlays}
         self._overlays = known
-        self._feeds = {
-            key: self._feeds.get(key) or HistoryFeed(overlay.history)
-            for key, overlay in known.items()
-        }
         self._hidden &= {MAIN, *known}
         looks: dict[Hashable, tuple[str, str]] = {
             key: (overlay.title, overlay.color) for key, overlay in known.items()
         }
-        for plot in self.plots:
+        for plot in self.by_key.values():
             plot.set_overlays(looks)
         if not known:
             self._hidden = set()
@@ -182,16 +181,17 @@ class PlotPair(QWidget):
         self.refresh()
 
     def _apply_hidden(self) -> None:
-        for plot in self.plots:
+        for plot in self.by_key.values():
             plot.main.is_shown = MAIN not in self._hidden
             for key, run in plot.overlays.items():
                 run.is_shown = key not in self._hidden
             plot.fit()
 
     def _on_choices_changed(self) -> None:
-        self.rate.setVisible(self.choices.is_rate_shown)
+        for key, action in self.choices.below.items():
+            self.by_key[key].setVisible(action.isChecked())
         self._is_following = True
-        for plot in self.plots:
+        for plot in self.by_key.values():
             plot.fit()
         self.refresh()
 
@@ -215,21 +215,23 @@ class PlotPair(QWidget):
             self._timer.start(wait_ms)
 
     def _wait_ms(self) -> int:
-        low, high = self.loss.axes.x_range()
-        scale = self.loss.main.scale
+        low, high = self._first.axes.x_range()
+        scale = self._first.main.scale
         steps = scale.step_at(high) - scale.step_at(low)
-        per_pixel = steps / self.loss.axes.columns()
+        per_pixel = steps / self._first.axes.columns()
         return int(1000 * self._pace.wait_s(perf_counter(), self._size(), per_pixel))
 
     def _size(self) -> tuple[int, ...]:
-        feeds = ([self._main] if self._main else []) + list(self._feeds.values())
-        sizes = [feed.size() for feed in feeds]
-        return (sum(size[0] for size in sizes), *(n for size in sizes for n in size[1:]))
+        """Batches in all, then epochs and rewinds of each run: as before, nothing is new."""
+        histories = [self._main] if self._main else []
+        histories += [overlay.history for overlay in self._overlays.values()]
+        others = (n for each in histories for n in (len(each.epochs), each.num_rewinds))
+        return sum(len(each.steps) for each in histories), *others
 
     def show_all(self) -> None:
         """Brings all values into sight and keeps them there."""
         self._is_following = True
-        for plot in self.plots:
+        for plot in self.by_key.values():
             plot.fit()
         self.refresh()
 
@@ -244,49 +246,44 @@ class PlotPair(QWidget):
         for plot in self._visible_plots():
             plot.redraw(span)
         # Painting follows by itself, once for all changes; that of the drawing before is known.
-        painting_s = sum(plot.axes.take_painting_s() for plot in self.plots)
+        painting_s = sum(plot.axes.take_painting_s() for plot in self.by_key.values())
         self._pace.drew(perf_counter(), thread_time() - started + painting_s, size)
 
     def _visible_plots(self) -> list[LivePlot]:
-        return [plot for plot in self.plots if plot is not self.rate or plot.isVisibleTo(self)]
+        """Those of the row, and those below that were chosen."""
+        below = self.choices.below
+        return [p for key, p in self.by_key.items() if key not in below or below[key].isChecked()]
 
     def _feed(self) -> None:
         kind, is_log = self.x_axis, self.choices.is_x_log
         words = X_AXES[kind].lower()
-        if self._main is not None:
-            self._main.update()
-            self._propose_smoothing(self._main.history)
-            if kind == "epoch" and not self._main.steps_per_epoch:
+        main = self._main
+        if main is not None:
+            self._propose_smoothing(main)
+            if kind == "epoch" and not main.steps_per_epoch:
                 words = "step"
-        for plot in self.plots:
-            # The learning rate stands below the others and needs no words of its own.
-            plot.set_x_kind(kind, "" if plot is self.rate else words, is_log=is_log)
-        if self._main is not None:
-            scale = self._main.scale(kind, is_log=is_log)
-            for plot, series in self._series(self._main):
-                plot.set_series(series, scale)
-        for key, feed in self._feeds.items():
-            feed.update()
-            scale = feed.scale(kind, is_log=is_log)
-            for plot, series in self._series(feed):
-                plot.overlays[key].set_series(series, scale)
-
-    def _series(self, feed: HistoryFeed) -> list[tuple[LivePlot, Series]]:
-        pairs = [(self.loss, feed.loss()), (self.accuracy, feed.accuracy())]
-        if self.choices.is_rate_shown:
-            pairs.append((self.rate, feed.rate()))
-        return pairs
+        for key, plot in self.by_key.items():
+            # Those below the others need no words of their own.
+            plot.set_x_kind(kind, "" if key in self.choices.below else words, is_log=is_log)
+        shown = self._visible_plots()
+        if main is not None:
+            scale = scale_of(main, kind, is_log=is_log)
+            for plot in shown:
+                plot.set_series(main.series(plot.curve), scale)
+        for run, overlay in self._overlays.items():
+            scale = scale_of(overlay.history, kind, is_log=is_log)
+            for plot in shown:
+                plot.overlays[run].set_series(overlay.history.series(plot.curve), scale)
 
     def _propose_smoothing(self, history: MetricHistory) -> None:
         total = history.progress.total_steps
         if total:
-            for plot in (self.loss, self.accuracy):
+            for plot in self.by_key.values():
                 plot.header.smoothing.propose(min(MAX_SPAN, total / SPANS_IN_RUN))
 
     def _whole_span(self) -> tuple[float, float]:
         """The places of the x axis that hold everything shown."""
-        runs = self.loss.runs
-        main = self.loss.main
+        runs, main = self._first.runs, self._first.main
         first_epoch = main.series.steps_per_epoch if self._main else 0
         ends = [run.last_place() for run in runs] + [main.scale.place(float(first_epoch))]
         end = max((end for end in ends if np.isfinite(end)), default=0.0)
@@ -299,7 +296,7 @@ class PlotPair(QWidget):
 
     @property
     def _is_growing(self) -> bool:
-        return self._main is not None and self._main.history.finished is None
+        return self._main is not None and self._main.finished is None
 
     def _room_to_grow(self, end: float, scale: XScale) -> float:
         """An end of the axis that holds for a while, but not behind the planned last step."""
@@ -307,7 +304,7 @@ class PlotPair(QWidget):
             return end
         grid = 2.0 ** np.floor(np.log2(end)) * 2 / AHEAD
         rounded = float(np.ceil(END_MARGIN * end / grid) * grid)
-        total = self._main.history.progress.total_steps if self._main else 0
+        total = self._main.progress.total_steps if self._main else 0
         if not total or scale.kind == "time":
             return rounded
         return max(END_MARGIN * end, min(rounded, END_MARGIN * scale.place(float(total))))
@@ -327,7 +324,7 @@ class PlotPair(QWidget):
         pyqtgraph's own links would align pixels instead where one plot is wider.
         """
         self._is_following = False
-        for plot in self.plots:
+        for plot in self.by_key.values():
             plot.axes.set_x_range(zoomed.axes.x_range())
         self.refresh()
 
@@ -338,10 +335,9 @@ class PlotPair(QWidget):
     # files -------------------------------------------------------------------------------
 
     def _on_export(self, plot: LivePlot, suffix: str) -> None:
-        name = plot.title.lower().replace(" ", "_")
         filters = f"{suffix.upper()} file (*.{suffix})"
-        title = f"Save the {plot.title.lower()} plot"
-        path, _ = ask_save_path(self, title, f"{name}.{suffix}", filters)
+        title = f"Save the {plot.curve.title.lower()} plot"
+        path, _ = ask_save_path(self, title, f"{plot.curve.key}.{suffix}", filters)
         if path:
             self.export(plot, Path(path))
 
@@ -356,7 +352,7 @@ class PlotPair(QWidget):
         except WorkbenchError as error:
             fail(error)
             return
-        words = f"The {plot.title.lower()} plot is saved as {path.name}."
+        words = f"The {plot.curve.title.lower()} plot is saved as {path.name}."
         self._background.run(write, lambda _done: self.saved.emit(words), fail)
 
     def close_background(self) -> None:

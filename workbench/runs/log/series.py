@@ -1,43 +1,41 @@
-"""What a plot shows of one metric of a run, and exact values at a step."""
+"""One curve of a run as it stands, and its exact values at a step."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Values = np.ndarray[Any, np.dtype[Any]]
-Steps = np.ndarray[Any, Any]
+from workbench.runs.log.columns import Column
 
 
-def _empty() -> Values:
+def _empty() -> Column:
     return np.empty(0, dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Series:
-    """One metric of one run. NaN stands for "not finite" and "not measured".
+    """One curve of one run. NaN is "not finite" and "not measured".
 
     Attributes:
-        steps: Step of each batch, rising.
-        values: The metric of each batch alone.
+        steps: Step of each value, rising.
+        values: The value at each of these steps.
         epochs: Number of each finished epoch, rising.
         epoch_steps: Last step of each finished epoch.
-        epoch_train: Mean of the metric over each finished epoch.
-        epoch_validation: The metric on the validation pictures after each epoch.
+        epoch_train: The value of each finished epoch.
+        epoch_validation: The value on the validation pictures after each epoch.
         best_epoch: Number of the best epoch so far, 0 when there is none.
         steps_per_epoch: 0 while it is unknown.
         rewinds: How often the run was resumed: with another number the values may differ
             from those given before.
     """
 
-    steps: Steps = field(default_factory=_empty)
-    values: Values = field(default_factory=_empty)
-    epochs: Values = field(default_factory=_empty)
-    epoch_steps: Values = field(default_factory=_empty)
-    epoch_train: Values = field(default_factory=_empty)
-    epoch_validation: Values = field(default_factory=_empty)
+    steps: Column = field(default_factory=_empty)
+    values: Column = field(default_factory=_empty)
+    epochs: Column = field(default_factory=_empty)
+    epoch_steps: Column = field(default_factory=_empty)
+    epoch_train: Column = field(default_factory=_empty)
+    epoch_validation: Column = field(default_factory=_empty)
     best_epoch: int = 0
     steps_per_epoch: int = 0
     rewinds: int = 0
@@ -69,13 +67,13 @@ class Reading:
     validation: float | None
 
 
-def _value(values: Values, index: int) -> float | None:
+def _value(values: Column, index: int) -> float | None:
     if not 0 <= index < len(values) or not np.isfinite(values[index]):
         return None
     return float(values[index])
 
 
-def _nearest(rising: Steps, step: float) -> int:
+def _nearest(rising: Column, step: float) -> int:
     is_whole = rising.dtype.kind == "i"
     needle = np.clip(step, -1e9, 2e9) if is_whole else step
     right = int(np.searchsorted(rising, rising.dtype.type(needle)))
@@ -108,12 +106,3 @@ def epoch_at(series: Series, index: int) -> int:
     if index < len(series.epochs):
         return int(series.epochs[index])
     return int(series.epochs[-1]) + 1 if len(series.epochs) else 1
-
-
-def number_text(value: float | None) -> str:
-    """A metric as people read it: four decimals, more only where it is tiny."""
-    if value is None:
-        return "–"
-    if value != 0.0 and abs(value) < 0.001:
-        return f"{value:.3e}"
-    return f"{value:.4f}" if abs(value) < 10_000 else f"{value:.4g}"
