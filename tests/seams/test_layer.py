@@ -23,6 +23,7 @@ import json
 import sys
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from workbench.app import close_context, make_context, make_window
