@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.params import Params
-from workbench.core.specs import (
-    Curve,
-    Draw,
-    IntensityTransform,
-    LayerSpec,
-    ParamCount,
-    Shape,
-)
+from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ParamCount, Shape
 from workbench.layers._common import one_per_value, same_shape
 
 _LEAST_DEVIATION = 1e-7  # Keras's epsilon

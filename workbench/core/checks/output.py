@@ -14,7 +14,6 @@ from workbench.core.network.graph import Graph
 from workbench.core.network.output_node import ends_in_softmax, find_outputs, param_value, tail
 from workbench.core.network.roles import has_role, specs_of
 from workbench.core.network.text import node_text, shape_text
-from workbench.core.params import ChoiceParam
 from workbench.core.registry import Registry
 from workbench.core.specs import SOFTMAX, LayerSpec, Role, Shape, ShapeProblem
 
@@ -26,10 +25,10 @@ def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iter
     outputs = find_outputs(graph, layers)
     for node_id, inputs in found.inputs.items():
         node = graph.nodes[node_id]
+        title = layers[node.kind].title
         is_dense = has_role(node, layers, Role.DENSE)
         if not is_dense or len(inputs[0]) == 1 or node_id not in found.shapes:
             continue
-        title = layers[node.kind].title
         is_last = len(outputs) == 1 and node_id in tail(graph, layers, outputs[0])
         end = "and the classes would not match." if is_last else "which is rarely meant."
         source = graph.nodes[graph.sources(node_id)[0]]
@@ -40,15 +39,12 @@ def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iter
             f"{node_text(source, layers)} gives {shape_text(inputs[0])} to "
             f"{node_text(node, layers)}. {title} would act on the last axis only and give "
             f"{shape_text(found.shapes[node_id])}, {end}",
-            tuple(
-                fixes.insert_fix(node_id, spec.key, layers)
-                for spec in _flattening(layers, inputs[0])
-            ),
+            tuple(fixes.insert_fix(node_id, key, layers) for key in _flattening(layers, inputs[0])),
         )
 
 
-def _flattening(layers: Layers, shape: Shape) -> list[LayerSpec]:
-    """The layer types that make such an output flat."""
+def _flattening(layers: Layers, shape: Shape) -> list[str]:
+    """Keys of the layer types that make such an output flat."""
 
     def is_flat(spec: LayerSpec) -> bool:
         try:
@@ -56,7 +52,7 @@ def _flattening(layers: Layers, shape: Shape) -> list[LayerSpec]:
         except ShapeProblem:
             return False
 
-    return [spec for spec in specs_of(layers, Role.FLATTEN) if is_flat(spec)]
+    return [spec.key for spec in specs_of(layers, Role.FLATTEN) if is_flat(spec)]
 
 
 def check_end(
@@ -132,13 +128,10 @@ def _classifier_fixes(
         graph = fixes.append_after(graph, output, flat)
         return fixes.append_after(graph, flat.id, fixes.new_node(graph, dense.key, params))
 
+    words = f"and {dense.title} with {units} units"
     return tuple(
-        Fix(
-            f"append_{spec.key}",
-            f"Add {spec.title} and {dense.title} with {units} units",
-            partial(change, spec.key),
-        )
-        for spec in _flattening(layers, shape)
+        Fix(f"append_{kind}", f"Add {layers[kind].title} {words}", partial(change, kind))
+        for kind in _flattening(layers, shape)
     )
 
 
@@ -164,29 +157,19 @@ def _wrong_class_count(
 
 def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:
     node = graph.nodes[output]
-    param = _activation(graph, layers, output)
-    value = param_value(graph, layers, output, param.key) if param else None
-    ends = "" if value in {None, "linear"} else f" It ends in {value}."
+    param, ends = layers[node.kind].activation, ""
+    if param is None:
+        spec = specs_of(layers, Role.SOFTMAX)[0]
+        fix = fixes.append_fix(output, spec.key, params={}, title=f"Add {spec.title}")
+    else:
+        value = param_value(graph, layers, output, param.key)
+        ends = "" if value == "linear" else f" It ends in {value}."
+        fix = fixes.set_fix(output, param, SOFTMAX, title=f"Set activation to {SOFTMAX}")
     return Problem(
         output,
         "warning",
         "No softmax at the end",
         f"{node_text(node, layers)} is the last layer and has no softmax.{ends} It is trained as "
         "it is, with its values taken as logits; probabilities are made from them afterwards.",
-        (_softmax_fix(graph, layers, output),),
+        (replace(fix, key="add_softmax"),),
     )
-
-
-def _softmax_fix(graph: Graph, layers: Layers, output: str) -> Fix:
-    param = _activation(graph, layers, output)
-    if param is None:
-        spec = specs_of(layers, Role.SOFTMAX)[0]
-        fix = fixes.append_fix(output, spec.key, params={}, title=f"Add {spec.title}")
-    else:
-        fix = fixes.set_fix(output, param, SOFTMAX, title=f"Set activation to {SOFTMAX}")
-    return replace(fix, key="add_softmax")
-
-
-def _activation(graph: Graph, layers: Layers, output: str) -> ChoiceParam | None:
-    spec = layers.get(graph.nodes[output].kind)
-    return None if spec is None else spec.activation

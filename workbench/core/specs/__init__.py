@@ -2,59 +2,27 @@
 the worker; a plug-in file never imports them.
 """
 
-from workbench.core.specs.dataset import (
-    ArrayPart,
-    DatasetSpec,
-    FilePart,
-    LoadContext,
-    LoadedData,
-    Part,
-)
-from workbench.core.specs.export import ExportSpec
-from workbench.core.specs.layer import (
-    CATEGORIES,
-    SOFTMAX,
-    VALUE_CATEGORIES,
-    LayerSpec,
-    ParamCount,
-    Role,
-    Shape,
-    ShapeProblem,
-    TrainingClass,
-)
-from workbench.core.specs.pipeline_form import (
-    AffineTransform,
-    Curve,
-    Draw,
-    IntensityTransform,
-    Matrix,
-    between,
-)
-from workbench.core.specs.target import TargetLimits, TargetSpec
-
-__all__ = [
-    "CATEGORIES",
-    "SOFTMAX",
-    "VALUE_CATEGORIES",
-    "AffineTransform",
-    "ArrayPart",
-    "Curve",
-    "DatasetSpec",
-    "Draw",
-    "ExportSpec",
-    "FilePart",
-    "IntensityTransform",
-    "LayerSpec",
-    "LoadContext",
-    "LoadedData",
-    "Matrix",
-    "ParamCount",
-    "Part",
-    "Role",
-    "Shape",
-    "ShapeProblem",
-    "TargetLimits",
-    "TargetSpec",
-    "TrainingClass",
-    "between",
-]
+from workbench.core.specs.dataset import ArrayPart as ArrayPart
+from workbench.core.specs.dataset import DatasetSpec as DatasetSpec
+from workbench.core.specs.dataset import FilePart as FilePart
+from workbench.core.specs.dataset import LoadContext as LoadContext
+from workbench.core.specs.dataset import LoadedData as LoadedData
+from workbench.core.specs.dataset import Part as Part
+from workbench.core.specs.export import ExportSpec as ExportSpec
+from workbench.core.specs.layer import CATEGORIES as CATEGORIES
+from workbench.core.specs.layer import SOFTMAX as SOFTMAX
+from workbench.core.specs.layer import VALUE_CATEGORIES as VALUE_CATEGORIES
+from workbench.core.specs.layer import LayerSpec as LayerSpec
+from workbench.core.specs.layer import ParamCount as ParamCount
+from workbench.core.specs.layer import Role as Role
+from workbench.core.specs.layer import Shape as Shape
+from workbench.core.specs.layer import ShapeProblem as ShapeProblem
+from workbench.core.specs.layer import TrainingClass as TrainingClass
+from workbench.core.specs.pipeline_form import AffineTransform as AffineTransform
+from workbench.core.specs.pipeline_form import Curve as Curve
+from workbench.core.specs.pipeline_form import Draw as Draw
+from workbench.core.specs.pipeline_form import IntensityTransform as IntensityTransform
+from workbench.core.specs.pipeline_form import Matrix as Matrix
+from workbench.core.specs.pipeline_form import between as between
+from workbench.core.specs.target import TargetLimits as TargetLimits
+from workbench.core.specs.target import TargetSpec as TargetSpec
