@@ -75,13 +75,13 @@ class ClassifyView(QWidget):
         self.result = ResultCard(theme)
         self.drop = DropPanel()
         self.picker = TestPicker(theme, context.service, self._background)
-        self.strip = PictureStrip(theme, "Earlier pictures", is_one_row=True)
+        self.strip = PictureStrip(theme, "Recent predictions", is_one_row=True)
         self.empty = EmptyPage(
             theme,
             "picture",
-            "Train a network first",
-            "Pictures are classified by a trained network. Train the one of this project, "
-            "or load weights that fit it.",
+            "Train a model first",
+            "Classifying pictures needs a trained model. Train the model of this "
+            "project, or load weights that fit it.",
             action="Train",
             second="Load weights…",
         )
@@ -105,7 +105,7 @@ class ClassifyView(QWidget):
         strip = QVBoxLayout(earlier)
         strip.setContentsMargins(14, 10, 14, 4)
         strip.setSpacing(6)
-        strip.addWidget(plain_label("Earlier", role="heading"))
+        strip.addWidget(plain_label("Recent predictions", role="heading"))
         strip.addWidget(self.strip)
         page = QWidget()
         column = QVBoxLayout(page)
@@ -180,7 +180,7 @@ class ClassifyView(QWidget):
         if model is None or model == self._warm or self.queue.is_asking:
             return
         self._warm = model
-        self.wait.wait_for("Getting the network ready")
+        self.wait.wait_for("Loading the model")
         request = WarmUp(id=0, model=str(model))
         self._context.service.send(request, lambda answer: self._on_warm(model, answer))
 
@@ -220,7 +220,7 @@ class ClassifyView(QWidget):
         elif isinstance(answer, Failed):
             self._fail(error_from_parts(answer.error))
         elif isinstance(answer, Done):
-            self.wait.say(answer.text or "The weights are loaded.")
+            self.wait.say(answer.text or "Weights loaded.")
             self.chooser.choose(Path(answer.path))
             self._context.library.refresh()
 
@@ -287,7 +287,7 @@ class ClassifyView(QWidget):
             return
         image = clipboard.image() if data is not None and data.hasImage() else QImage()
         if image.isNull():
-            self.wait.say("There is no picture on the clipboard. Copy one first.", is_bad=True)
+            self.wait.say("The clipboard holds no picture. Copy one first.", is_bad=True)
             return
         self._num_pasted += 1
         path = self._pasted.filePath(f"pasted {self._num_pasted}.png")
@@ -303,7 +303,7 @@ class ClassifyView(QWidget):
             self.picker.open_for(self.chooser.path)
 
     def _on_picked(self, picture: TestPicture) -> None:
-        self.queue.know(picture.path, f"test picture {picture.index}", picture.label)
+        self.queue.know(picture.path, f"test image {picture.index}", picture.label)
         self.classify([picture.path])
 
     def ask_folder(self) -> None:
@@ -312,7 +312,7 @@ class ClassifyView(QWidget):
         if not folder:
             return
         table, _ = ask_save_path(
-            self, "Save the table", f"{Path(folder).name}.csv", "CSV table (*.csv)"
+            self, "Save as CSV", f"{Path(folder).name}.csv", "CSV table (*.csv)"
         )
         if table:
             self.classify_folder(Path(folder), Path(table))
@@ -369,5 +369,5 @@ class _Swap(QStackedWidget):
 
 def _save_image(image: QImage, path: str) -> str:
     if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
-        raise PictureError("The picture on the clipboard cannot be read.", fix="Copy it again.")
+        raise PictureError("Cannot read the picture on the clipboard.", fix="Copy it again.")
     return path

@@ -22,6 +22,7 @@ from workbench.protocol.messages import AnyAnswer, DataDescription, DescribeData
 
 _DELAY_MS = 300
 _THUMBNAILS = 8
+_LOAD, _RESCAN = "Load images", "Rescan"
 _SIDE_PX = 340
 
 
@@ -47,7 +48,7 @@ class DataView(QWidget):
         self.status = plain_label(role="dim", wrap=True)
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.describe_button = button("Look at the pictures", icon="eye", theme=context.theme)
+        self.describe_button = button(_LOAD, icon="eye", theme=context.theme)
         self.cancel_button = button("Cancel")
         self.status.hide()
         self._build()
@@ -100,7 +101,7 @@ class DataView(QWidget):
         self._call_off()
         self._asked = choice
         self._set_busy(is_busy=True)
-        self._say("Starting to look…")
+        self._say("Loading…")
         recipe = self._document.recipe
         self._request = self._service.send(
             DescribeData(
@@ -131,6 +132,7 @@ class DataView(QWidget):
         if self._request and self._asked == self._document.project.dataset:
             return  # the answer is on its way
         self._call_off()
+        self._set_busy(is_busy=False)
         self._say("")
         if self.isVisible():
             self._ask_soon()
@@ -138,12 +140,12 @@ class DataView(QWidget):
     def _ask_soon(self) -> None:
         spec = self._datasets.get(self._document.project.dataset.key)
         if spec is None or self._is_incomplete(spec):
-            self._say("Choose where the pictures are.")
+            self._say("Choose a folder or file.")
             self.contents.say_empty(
-                "Choose a folder with one folder of pictures per class, or drop one here."
+                "Choose a folder with one subfolder of pictures per class, or drop one here."
             )
         elif spec.needs_download:
-            self._say("These pictures are fetched from the internet on first use.")
+            self._say("These images are downloaded on first use.")
         else:
             self._timer.start()
 
@@ -163,13 +165,13 @@ class DataView(QWidget):
             self._show_fraction(answer.fraction)
             return
         self._request = 0
-        self._set_busy(is_busy=False)
         if isinstance(answer, DataDescription):
             self._show(answer)
         elif isinstance(answer, Failed):
             self._described = None
             self._say("")
             self.contents.show_error(answer.error)
+        self._set_busy(is_busy=False)
 
     def _show(self, description: DataDescription) -> None:
         self._described = self._asked
@@ -193,6 +195,7 @@ class DataView(QWidget):
     def _set_busy(self, *, is_busy: bool) -> None:
         self.progress.setVisible(is_busy)
         self.cancel_button.setVisible(is_busy)
+        self.describe_button.setText(_RESCAN if self._described is not None else _LOAD)
         self.describe_button.setVisible(not is_busy)
         self._show_fraction(None)
 

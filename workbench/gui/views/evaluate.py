@@ -53,14 +53,15 @@ class EvaluateView(QWidget):
         theme = context.theme
         self._request = 0
         self.chooser = ModelChooser(context.library)
-        self.start = button("Evaluate on the test pictures", role="primary")
-        self.other = button("Evaluate on other pictures…")
+        self.start = button("Evaluate on the test set", role="primary")
+        self.other = button("Evaluate on other images…")
         self.cancel = button("Cancel")
         self.wait = WaitLabel()
         self.source = plain_label(role="dim")
         self.accuracy = Figure(theme, "Accuracy", 110)
         self.loss = Figure(theme, "Loss", 110)
-        self.pictures = Figure(theme, "Pictures", 110)
+        self.pictures = Figure(theme, "Support", 110)
+        self.pictures.setToolTip("Test images")
         self.table = ClassTable(theme)
         self.map = ConfusionMap(theme)
         self.hover = plain_label(role="dim")
@@ -68,15 +69,15 @@ class EvaluateView(QWidget):
             theme,
             "chart",
             "Not evaluated yet",
-            "The test pictures were kept apart from training. Evaluating shows how many the "
-            "network gets right, for each class, and what it takes for what.",
+            "The test images are held out from training. Evaluation shows the accuracy "
+            "of the model for each class, and which classes it confuses.",
             action="Evaluate",
         )
         self.empty = EmptyPage(
             theme,
             "chart",
-            "Train a network first",
-            "Its scores on pictures it has never seen appear here.",
+            "Train a model first",
+            "Its scores on held-out images appear here.",
             action="Train",
         )
         self._body = QStackedWidget()
@@ -120,7 +121,7 @@ class EvaluateView(QWidget):
         scores_column.insertSpacing(2, 6)
         scores_column.addWidget(self.table, 1)
         scores.setMinimumWidth(430)
-        matrix, matrix_column = _card("What it takes for what")
+        matrix, matrix_column = _card("Confusion matrix")
         matrix_column.addWidget(self.map, 1)
         matrix_column.addWidget(self.hover)
         parts = QSplitter(Qt.Orientation.Horizontal)
@@ -147,7 +148,7 @@ class EvaluateView(QWidget):
 
     def evaluate(self) -> None:
         """Evaluates the chosen run on its own test pictures."""
-        self._ask("", {}, "its test pictures")
+        self._ask("", {}, "test set")
 
     def evaluate_on(self, choice: Choice, words: str) -> None:
         """Evaluates the chosen run on another source."""
@@ -161,7 +162,7 @@ class EvaluateView(QWidget):
             part.setEnabled(False)
         self.cancel.show()
         self.wait.wait_for("Evaluating")
-        shown = f"{self.chooser.title} on {words}"
+        shown = f"Run “{self.chooser.title}”, {words}"
         request = Evaluate(id=0, model=str(model), source=source, params=params)
         self._request = self._context.service.send(
             request, lambda answer: self._on_answer(shown, answer)

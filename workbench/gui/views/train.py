@@ -78,8 +78,8 @@ class TrainView(QMainWindow):
             theme,
             "chart",
             "No run yet",
-            "Train the network of this project: loss and accuracy appear here while it learns, "
-            "and every run is kept.",
+            "Train the model of this project. Loss and accuracy appear here during "
+            "training; every run is kept.",
             action="Train",
         )
         self._pages = QStackedWidget()
@@ -116,7 +116,7 @@ class TrainView(QMainWindow):
         self.setCentralWidget(self._pages)
         self._left = make_dock(theme, "train_runs", "Runs", self.runs)
         self.recipe.add_above(self.prediction)
-        self._right = make_dock(theme, "train_recipe", "Recipe", self.recipe)
+        self._right = make_dock(theme, "train_recipe", "Training settings", self.recipe)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._left)
         self._time = make_dock(theme, "train_time", "Where the time goes", self.time_spent)
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._right)
@@ -298,7 +298,7 @@ class TrainView(QMainWindow):
 
     def _on_pin(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)
-        self._say("The plan is pinned in the recipe; Undo takes it back.")
+        self._say("Execution settings pinned in the training settings. Undo reverts this.")
 
     def _show_steps(self) -> None:
         """The schedule is drawn over the steps that the next run will have."""

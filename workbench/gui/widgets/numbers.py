@@ -27,10 +27,10 @@ def _three_figures(value: float) -> str:
 
 
 def share(part: float | None, decimals: int = 1) -> str:
-    """0.809 -> "80.9 %"; None or not finite -> "–"."""
+    """0.809 -> "80.9%"; None or not finite -> "–"."""
     if part is None or not math.isfinite(part):
         return "–"
-    return f"{part * 100:.{decimals}f} %"
+    return f"{part * 100:.{decimals}f}%"
 
 
 def duration(seconds: float) -> str:
