@@ -29,7 +29,7 @@ class PlotChoices(QObject):
             action.setChecked(key == DEFAULT_X_AXIS)
         self.log_x = QAction("Logarithmic x axis", self)
         self.log_x.setCheckable(True)
-        self.rate = QAction("Learning rate below", self)
+        self.rate = QAction("Show learning rate", self)
         self.rate.setCheckable(True)
         self._axes.triggered.connect(self._tell)
         self.log_x.toggled.connect(self._tell)

@@ -91,6 +91,7 @@ class HistoryFeed:
             epoch_train=self._epochs.column(train),
             epoch_validation=self._epochs.column(validation),
             best_epoch=best.epoch if best else 0,
+            best_by=self.history.started.keep_by if self.history.started else "val_accuracy",
             steps_per_epoch=self.steps_per_epoch,
             rewinds=self._rewinds,
         )

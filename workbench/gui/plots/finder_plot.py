@@ -51,7 +51,7 @@ class LearningRatePlot(PlotAxes):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, RateAxis())
-        self.setAccessibleName("Loss by learning rate")
+        self.setAccessibleName("Loss over learning rate")
         self.setMinimumSize(240, 160)
         self.raw = pg.PlotCurveItem(antialias=True, connect="finite")
         self.smooth = pg.PlotCurveItem(antialias=True, connect="finite")
@@ -150,7 +150,7 @@ class BatchSizePlot(QWidget):
         self._theme = theme
         self._points: list[BatchSizePoint] = []
         self._chosen: int | None = None
-        self.setAccessibleName("Images per second by batch size")
+        self.setAccessibleName("Images per second over batch size")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 

@@ -17,10 +17,11 @@ from workbench.gui.plots.curve import THICK, Span
 from workbench.gui.plots.export import RunTable, plot_file
 from workbench.gui.plots.header import PlotHeader
 from workbench.gui.plots.run_curves import RunCurves, RunLook
-from workbench.gui.plots.series import Reading, Series
+from workbench.gui.plots.series import Reading, Series, number_text
 from workbench.gui.plots.value_card import RunReading, ValueCard
 from workbench.gui.plots.x_scale import XScale, x_words
 from workbench.gui.theme import Theme
+from workbench.gui.widgets.numbers import share
 
 OVERLAY_RAW_ALPHA = 38
 OVERLAY_WIDTH = 1.5
@@ -39,6 +40,7 @@ class LivePlot(QFrame):
         theme: Colours.
         title: What is plotted, e.g. "Loss".
         is_plain: For a metric without validation: one line a run, never smoothed.
+        is_share: Values of 0..1, written as percentages.
 
     Signals:
         hovered: The place of the x axis under the mouse, None when it leaves.
@@ -52,7 +54,9 @@ class LivePlot(QFrame):
     zoomed = Signal()
     all_wanted = Signal()
 
-    def __init__(self, theme: Theme, title: str, *, is_plain: bool = False) -> None:
+    def __init__(
+        self, theme: Theme, title: str, *, is_plain: bool = False, is_share: bool = False
+    ) -> None:
         super().__init__()
         self._theme = theme
         self._is_plain = is_plain
@@ -60,9 +64,12 @@ class LivePlot(QFrame):
         self.setAccessibleName(f"{title} plot")
         self.setMinimumSize(340, 150 if is_plain else 190)
         self.header = PlotHeader(theme, title, is_plain=is_plain)
-        self.axes = PlotAxes(theme)
+        self.axes = PlotAxes(theme, is_share=is_share)
         words = title.lower() if is_plain else "train"
-        self.card = ValueCard(theme, self.axes, has_validation=not is_plain, words=words)
+        write = share if is_share else number_text
+        self.card = ValueCard(
+            theme, self.axes, has_validation=not is_plain, words=words, write=write
+        )
         self.main = RunCurves(self.axes.plot_item, self._main_look(), self._span)
         self.overlays: dict[Hashable, RunCurves] = {}
         self._bounds: Span | None = None
@@ -244,7 +251,7 @@ class LivePlot(QFrame):
             self.axes.show_best(None, "")
             return
         point = QPointF(main.scale.place(best[0]), best[1])
-        self.axes.show_best(point, f"best: epoch {series.best_epoch}", is_log=self.is_log)
+        self.axes.show_best(point, series.best_words, is_log=self.is_log)
 
     def _on_smoothing_changed(self, _span: float) -> None:
         for run in (self.main, *self.overlays.values()):

@@ -63,7 +63,7 @@ class PlotPair(QWidget):
         # Narrower than both side by side: they are stacked then.
         self.setMinimumWidth(340)
         self.loss = LivePlot(theme, "Loss")
-        self.accuracy = LivePlot(theme, "Accuracy")
+        self.accuracy = LivePlot(theme, "Accuracy", is_share=True)
         self.rate = LivePlot(theme, "Learning rate", is_plain=True)
         self.plots = (self.loss, self.accuracy, self.rate)
         self.legend = Legend(theme)
@@ -112,9 +112,9 @@ class PlotPair(QWidget):
         menu = plot.header.menu
         self.choices.add_to(menu)
         menu.addSeparator()
-        menu.addAction("Show all", self.show_all)
+        menu.addAction("Reset zoom", self.show_all)
         menu.addSeparator()
-        for words, suffix in (("PNG picture", "png"), ("SVG drawing", "svg"), ("CSV table", "csv")):
+        for words, suffix in (("PNG image", "png"), ("SVG image", "svg"), ("CSV table", "csv")):
             action = menu.addAction(f"Save as {words}…")
             action.triggered.connect(
                 lambda _checked=False, plot=plot, suffix=suffix: self._on_export(plot, suffix)
@@ -361,7 +361,7 @@ class PlotPair(QWidget):
         except WorkbenchError as error:
             fail(error)
             return
-        words = f"The {plot.title.lower()} plot is saved as {path.name}."
+        words = f"Saved the {plot.title.lower()} plot as {path.name}."
         self._background.run(write, lambda _done: self.saved.emit(words), fail)
 
     def close_background(self) -> None:

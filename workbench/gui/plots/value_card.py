@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from workbench.gui.plots.header import Swatch
-from workbench.gui.plots.series import Reading, number_text
+from workbench.gui.plots.series import Reading
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.labels import plain_label
 
@@ -55,12 +55,20 @@ class ValueCard(QFrame):
         parent: The plot it stands over.
         has_validation: Whether the plot has validation values.
         words: What the current run's training values are called.
+        write: Writes a value.
     """
 
     def __init__(
-        self, theme: Theme, parent: QWidget, *, has_validation: bool = True, words: str = "train"
+        self,
+        theme: Theme,
+        parent: QWidget,
+        *,
+        has_validation: bool = True,
+        words: str = "train",
+        write: Callable[[float | None], str],
     ) -> None:
         super().__init__(parent)
+        self._write = write
         self._plot = parent
         self._has_validation = has_validation
         self.setProperty("role", "card")
@@ -113,8 +121,8 @@ class ValueCard(QFrame):
         self._train.set_visible(is_visible=is_alone)
         self._validation.set_visible(is_visible=is_alone and self._has_validation)
         reading = main.reading if main else None
-        self.train.setText(number_text(reading.train if reading else None))
-        self.validation.setText(number_text(reading.validation if reading else None))
+        self.train.setText(self._write(reading.train if reading else None))
+        self.validation.setText(self._write(reading.validation if reading else None))
         # With other runs the current one stands first in their table.
         self._show_table([*([main] if main else []), *others] if others else [])
         self.adjustSize()
@@ -147,8 +155,8 @@ class ValueCard(QFrame):
             title = " ".join(other.title.split())
             short = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, MAX_NAME_PX)
             row.name.setText(short)
-            row.train.setText(number_text(other.reading.train))
-            row.validation.setText(number_text(other.reading.validation))
+            row.train.setText(self._write(other.reading.train))
+            row.validation.setText(self._write(other.reading.validation))
         left = len(all_others) - len(others)
         self.more.setVisible(left > 0)
         self.more.setText(f"and {left:,} more")
