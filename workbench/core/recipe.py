@@ -158,7 +158,7 @@ def value_from_text(key: str, text: str) -> Any:
     param = next((param for param in RECIPE_PARAMS if param.key == key), None)
     if param is None:
         raise ParamError(
-            f'A recipe has no "{key}".',
+            f'There is no training setting "{key}".',
             where=key,
             received=key,
             expected="one of " + ", ".join(param.key for param in RECIPE_PARAMS),

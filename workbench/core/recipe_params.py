@@ -37,11 +37,11 @@ SCALINGS: Mapping[str, str] = {
 
 SCHEDULES: Mapping[str, str] = {
     "constant": "constant",
-    "step": "in steps",
-    "exponential": "exponential",
-    "cosine": "cosine",
-    "one_cycle": "one cycle",
-    "plateau": "on a plateau",
+    "step": "step decay",
+    "exponential decay": "exponential decay",
+    "cosine decay": "cosine decay",
+    "one_cycle": "one-cycle",
+    "plateau": "reduce on plateau",
 }
 """Schedule key -> its name."""
 
@@ -51,9 +51,9 @@ TRAINING: tuple[Param, ...] = (
         title="Optimizer",
         default="adam",
         choices=tuple(OPTIMIZERS),
-        titles=OPTIMIZERS,
-        help="How the weights follow the gradient. Adam is a good first choice; LAMB and LARS "
-        "are for batches of thousands.",
+        titles={**OPTIMIZERS, "lamb": "LAMB"},
+        help="How the weights are updated from the gradients. Adam is a good default; LAMB "
+        "and LARS are for batches of thousands.",
     ),
     FloatParam(
         key="learning_rate",
@@ -63,7 +63,7 @@ TRAINING: tuple[Param, ...] = (
         is_minimum_excluded=True,
         maximum=100.0,
         step=0.0001,
-        help="Size of each step. Too large diverges, too small takes for ever.",
+        help="Size of each update. Too large diverges, too small trains slowly.",
     ),
     IntParam(
         key="batch_size",
@@ -71,7 +71,7 @@ TRAINING: tuple[Param, ...] = (
         default=64,
         minimum=1,
         maximum=65_536,
-        help="Pictures per step, over all replicas together.",
+        help="Images per step, over all replicas (global batch size).",
     ),
     IntParam(
         key="epochs",
@@ -79,7 +79,7 @@ TRAINING: tuple[Param, ...] = (
         default=10,
         minimum=1,
         maximum=100_000,
-        help="How many times training goes through the pictures.",
+        help="Passes over the training set.",
     ),
     IntParam(
         key="steps_per_epoch",
@@ -88,39 +88,40 @@ TRAINING: tuple[Param, ...] = (
         minimum=1,
         maximum=10_000_000,
         is_optional=True,
-        none_text="all pictures",
-        help="Steps that count as one epoch; left open, an epoch is all pictures once.",
+        none_text="full data set",
+        help="Steps that count as one epoch. By default an epoch is one pass over the "
+        "training set.",
         is_advanced=True,
     ),
     ChoiceParam(
         key="validation",
-        title="Validate on",
+        title="Validation",
         default="split",
         choices=("split", "test", "none"),
         titles={
-            "split": "part of training",
-            "test": "test pictures",
-            "none": "nothing",
+            "split": "split from training set",
+            "test": "test set",
+            "none": "none",
         },
-        help="What the validation curve is measured on. The published tutorials use the "
-        "test pictures; a part of the training pictures keeps the test honest.",
+        help="Images for the validation metrics. A split from the training set keeps the "
+        "test set unbiased; the published tutorials use the test set.",
     ),
     FloatParam(
         key="validation_share",
-        title="Validation share",
+        title="Validation split",
         default=0.1,
         minimum=0.001,
         maximum=0.9,
-        help="Part of the training pictures kept for validation, the same in each class.",
+        help="Fraction of the training images held out for validation (stratified).",
         is_advanced=True,
     ),
     FloatParam(
         key="test_share",
-        title="Test share",
+        title="Test split",
         default=0.1,
         minimum=0.001,
         maximum=0.9,
-        help="Part of all pictures kept for the test where the source has no test part.",
+        help="Fraction of all images held out for testing, where the data set has no test set.",
         is_advanced=True,
     ),
     FloatParam(
@@ -130,14 +131,14 @@ TRAINING: tuple[Param, ...] = (
         minimum=0.0,
         maximum=1.0,
         is_maximum_excluded=True,
-        help="For SGD, RMSprop and LARS: how much of the last step is kept.",
+        help="For SGD, RMSprop and LARS: fraction of the previous update that is carried over.",
         is_advanced=True,
     ),
     BoolParam(
         key="nesterov",
-        title="Nesterov",
+        title="Nesterov momentum",
         default=False,
-        help="For SGD: look ahead along the momentum before each step.",
+        help="For SGD: computes the gradient ahead along the momentum.",
         is_advanced=True,
     ),
     IntParam(
@@ -146,29 +147,28 @@ TRAINING: tuple[Param, ...] = (
         default=7,
         minimum=0,
         maximum=2**31 - 1,
-        help="Start of all random numbers: the same seed gives the same split, order and start.",
+        help="Random seed: makes the split, the shuffling and the initial weights reproducible.",
     ),
 )
 
 _SCALING: tuple[Param, ...] = (
     ChoiceParam(
         key="rate_scaling",
-        title="Rate scaling",
+        title="LR scaling (with batch)",
         default="none",
         choices=tuple(SCALINGS),
         titles=SCALINGS,
-        help="How the learning rate follows the batch of all replicas together. Linear: twice "
-        "the batch takes twice the rate (Goyal et al., 2017, for SGD). The square root suits "
-        "Adam and LAMB.",
+        help="Scales the learning rate with the global batch size. Linear: twice the batch, "
+        "twice the rate (Goyal et al., 2017, for SGD). Square root suits Adam and LAMB.",
         group="Schedule",
     ),
     IntParam(
         key="rate_base_batch",
-        title="Rate is for batch",
+        title="Reference batch size",
         default=256,
         minimum=1,
         maximum=65_536,
-        help="The batch that the learning rate is meant for; at others it is scaled.",
+        help="Batch size that the learning rate is given for.",
         group="Schedule",
     ),
 )
@@ -180,9 +180,9 @@ SCHEDULE: tuple[Param, ...] = (
         default="constant",
         choices=tuple(SCHEDULES),
         titles=SCHEDULES,
-        help="How the learning rate moves: it stays, falls in steps, exponentially or along a "
-        "cosine, climbs once and falls (one cycle), or falls when the validation no longer "
-        "gets better (on a plateau).",
+        help="Learning rate schedule: constant, step decay, exponential decay, cosine decay, "
+        "one-cycle, or reduced when the monitored metric stops improving (reduce on "
+        "plateau).",
         group="Schedule",
     ),
     FloatParam(
@@ -193,50 +193,51 @@ SCHEDULE: tuple[Param, ...] = (
         maximum=10_000.0,
         step=0.5,
         is_optional=True,
-        help="Epochs in which the learning rate climbs to its full size. Automatic is 3 % of "
-        "the training for a cosine, 30 % for one cycle, none for the others.",
+        help="Epochs of linear warm-up to the full learning rate. Automatic: 3% of the "
+        "training for cosine decay, 30% for one-cycle, none otherwise.",
         group="Schedule",
     ),
     FloatParam(
         key="final_share",
-        title="Final share",
+        title="Final LR fraction",
         default=0.01,
         minimum=0.0,
         maximum=1.0,
-        help="For a cosine and one cycle: the learning rate at the end as a share of the full one.",
+        help="For cosine decay and one-cycle: final learning rate as a fraction of the peak.",
         group="Schedule",
     ),
     FloatParam(
         key="decay_every_epochs",
-        title="Fall every",
+        title="Decay every",
         default=10.0,
         minimum=0.0,
         is_minimum_excluded=True,
         maximum=100_000.0,
         step=1.0,
         unit="epochs",
-        help="For steps and an exponential: the learning rate takes the factor in so many epochs.",
+        help="For step and exponential decay: epochs per decay by the factor.",
         group="Schedule",
     ),
     FloatParam(
         key="decay_factor",
-        title="Factor",
+        title="Decay factor",
         default=0.1,
         minimum=0.0,
         is_minimum_excluded=True,
         maximum=1.0,
         step=0.05,
-        help="What the learning rate is multiplied with when it falls.",
+        help="Multiplier of the learning rate at each decay.",
         group="Schedule",
     ),
     IntParam(
         key="plateau_patience",
-        title="Patience",
+        title="Plateau patience",
         default=5,
         minimum=1,
         maximum=10_000,
         unit="epochs",
-        help="On a plateau: epochs without a better value after which the learning rate falls.",
+        help="For reduce on plateau: epochs without improvement before the learning rate is "
+        "reduced.",
         group="Schedule",
     ),
     *_SCALING,
@@ -245,16 +246,16 @@ SCHEDULE: tuple[Param, ...] = (
 KEEP: tuple[Param, ...] = (
     ChoiceParam(
         key="keep",
-        title="Keep weights of",
+        title="Save weights from",
         default="last",
         choices=("last", "best"),
-        titles={"last": "the last epoch", "best": "the best epoch"},
-        help="Which weights the run ends with.",
-        group="Keep",
+        titles={"last": "last epoch", "best": "best epoch"},
+        help="Which weights the run keeps at the end.",
+        group="Checkpoints",
     ),
     ChoiceParam(
         key="keep_by",
-        title="Best is by",
+        title="Monitor",
         default="val_accuracy",
         choices=("val_accuracy", "val_loss", "top_k", "loss"),
         titles={
@@ -263,22 +264,22 @@ KEEP: tuple[Param, ...] = (
             "top_k": "top-k",
             "loss": "training loss",
         },
-        help="What tells the best epoch, ends the training early and lets the learning rate "
-        "fall on a plateau: accuracy, loss or top-k accuracy of the validation, or the training's "
-        "loss. Without validation, the training's own value stands in.",
-        group="Keep",
+        help="Metric for the best epoch, early stopping and reduce on plateau: validation "
+        "accuracy, validation loss, top-k accuracy or training loss. Without "
+        "validation, the training metric is used.",
+        group="Checkpoints",
     ),
     IntParam(
         key="early_stopping_patience",
-        title="Stop early after",
+        title="Early stopping, patience",
         default=None,
         minimum=1,
         maximum=100_000,
         unit="epochs",
         is_optional=True,
-        none_text="never",
-        help="Ends the training after so many epochs without a better value.",
-        group="Keep",
+        none_text="off",
+        help="Stops training after this many epochs without improvement.",
+        group="Checkpoints",
     ),
     IntParam(
         key="top_k",
@@ -286,9 +287,9 @@ KEEP: tuple[Param, ...] = (
         default=1,
         minimum=1,
         maximum=1_000,
-        help="With 5, the validation also counts a picture as right when its class is among "
-        "the five likeliest. 1 is the plain accuracy.",
-        group="Keep",
+        help="k of the top-k validation accuracy. With 5, a prediction counts as correct "
+        "when the label is among the 5 most likely classes. 1 is plain accuracy.",
+        group="Checkpoints",
     ),
 )
 
@@ -299,8 +300,8 @@ EXECUTION: tuple[Param, ...] = (
         default="auto",
         choices=("auto", "float32", "bfloat16"),
         titles={"auto": "automatic"},
-        help="bfloat16 is several times faster where the processor has matrix units for it; "
-        "automatic takes it only there. The last layer and the loss stay in float32.",
+        help="bfloat16 is several times faster on a processor with native bfloat16; "
+        "automatic uses it only there. The last layer and the loss stay in float32.",
         group="Execution",
     ),
     ChoiceParam(
@@ -309,55 +310,55 @@ EXECUTION: tuple[Param, ...] = (
         default="auto",
         choices=("auto", "on", "off"),
         titles={"auto": "automatic"},
-        help="Compiles the whole step into one program: slower to start, sometimes faster to run. "
-        "Automatic takes what is measured to be faster.",
+        help="Compiles the training step with XLA: slower to start, often faster to run. "
+        "Automatic benchmarks both and uses the faster.",
         group="Execution",
     ),
     IntParam(
         key="steps_per_call",
-        title="Steps per call",
+        title="Steps per execution",
         default=None,
         minimum=1,
         maximum=1_000,
         is_optional=True,
-        help="Steps that are computed between two looks at the values. Automatic is about an "
-        "eighth of a second.",
+        help="Training steps per call of the compiled function. Automatic: about an eighth "
+        "of a second of steps.",
         group="Execution",
     ),
     ChoiceParam(
         key="pipeline",
-        title="Pictures are",
+        title="Data cached in",
         default="auto",
         choices=("auto", "memory", "cached", "streamed"),
         titles={
             "auto": "automatic",
-            "memory": "in memory",
-            "cached": "cached on disk",
-            "streamed": "read each time",
+            "memory": "memory",
+            "cached": "disk",
+            "streamed": "no cache",
         },
-        help="Where the pictures wait for their step: decoded in memory, decoded on disk, or "
-        "in their files, decoded each time. Automatic keeps them in memory when they fit.",
+        help="Where decoded images are cached: in memory, on disk, or not at all (decoded "
+        "again each epoch). Automatic uses memory when they fit.",
         group="Execution",
     ),
     IntParam(
         key="threads",
-        title="Threads",
+        title="CPU threads",
         default=None,
         minimum=1,
         maximum=1_024,
         is_optional=True,
-        help="Threads that share the computing of a step. Automatic is all cores.",
+        help="Threads that compute a training step. Automatic uses all cores.",
         group="Execution",
     ),
     ChoiceParam(
         key="sync_batch_norm",
-        title="Sync batch norm",
+        title="Synchronized batch norm",
         default="auto",
         choices=("auto", "on", "off"),
         titles={"auto": "automatic"},
-        help="On several replicas: whether batch normalization goes by the whole batch, as on "
-        "one device, or each replica by its part, which is faster. Automatic goes by the whole "
-        "batch where a part has fewer than 32 pictures.",
+        help="With several replicas: batch statistics over the global batch, as on one "
+        "device (on), or per replica, which is faster (off). Automatic synchronizes "
+        "below 32 images per replica.",
         group="Execution",
     ),
 )

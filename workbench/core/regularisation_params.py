@@ -13,11 +13,12 @@ REGULARISATION: tuple[Param, ...] = (
         titles={
             "cross_entropy": "cross-entropy",
             "focal": "focal",
-            "mean_squared": "mean squared",
+            "mean_squared": "mean squared error",
         },
-        help="What training makes small. Cross-entropy is right for almost all; focal looks "
-        "more at the pictures that are still wrong; mean squared compares probabilities.",
-        group="Regularisation",
+        help="The function that training minimizes. Cross-entropy is the default for "
+        "classification; focal loss focuses on hard examples; mean squared error "
+        "compares probabilities.",
+        group="Regularization",
     ),
     FloatParam(
         key="focal_gamma",
@@ -26,8 +27,8 @@ REGULARISATION: tuple[Param, ...] = (
         minimum=0.0,
         maximum=20.0,
         step=0.5,
-        help="For the focal loss: how strongly pictures that are already right are left aside.",
-        group="Regularisation",
+        help="For focal loss: how strongly well-classified examples are down-weighted.",
+        group="Regularization",
     ),
     FloatParam(
         key="label_smoothing",
@@ -37,9 +38,9 @@ REGULARISATION: tuple[Param, ...] = (
         maximum=1.0,
         is_maximum_excluded=True,
         step=0.05,
-        help="Share of each answer that is spread over all classes, so that the network does "
-        "not become too sure. 0.1 is usual; only training is measured so.",
-        group="Regularisation",
+        help="Fraction of each label that is spread over all classes, against "
+        "overconfidence. 0.1 is common. Applied to the training loss only.",
+        group="Regularization",
     ),
     ChoiceParam(
         key="class_weights",
@@ -47,9 +48,9 @@ REGULARISATION: tuple[Param, ...] = (
         default="none",
         choices=("none", "balanced"),
         titles={"none": "none", "balanced": "balanced"},
-        help="Balanced lets the pictures of rare classes count more, so that all classes "
-        "count alike in training.",
-        group="Regularisation",
+        help="Balanced: images of rare classes get a higher weight in the loss, so that all "
+        "classes count equally.",
+        group="Regularization",
     ),
     FloatParam(
         key="weight_decay",
@@ -59,34 +60,34 @@ REGULARISATION: tuple[Param, ...] = (
         maximum=10.0,
         step=0.001,
         is_optional=True,
-        help="Pulls the weights towards zero a little at each step. Automatic is the "
-        "optimizer's own: 0.004 for AdamW and Muon, none for the others.",
-        group="Regularisation",
+        help="Shrinks the weights at each step. Automatic is the optimizer's default: 0.004 "
+        "for AdamW and Muon, none for the others.",
+        group="Regularization",
     ),
     BoolParam(
         key="decay_biases",
         title="Decay biases",
         default=True,
-        help="Weight decay pulls biases and the scales of normalizations too. Off is usually "
-        "better; on is how earlier versions trained.",
-        group="Regularisation",
+        help="Applies weight decay to biases and normalization parameters too. Off is "
+        "usually better; earlier versions of Workbench had it on.",
+        group="Regularization",
     ),
     FloatParam(
         key="clip_norm",
-        title="Clip gradients at",
+        title="Gradient clipping",
         default=None,
         minimum=0.0,
         is_minimum_excluded=True,
         maximum=1e6,
         step=0.5,
         is_optional=True,
-        none_text="never",
-        help="Shortens the gradient of all weights together to this length where it is longer.",
-        group="Regularisation",
+        none_text="off",
+        help="Maximum global norm of the gradients; larger gradients are scaled down.",
+        group="Regularization",
     ),
     FloatParam(
         key="ema_decay",
-        title="Average weights",
+        title="Weight averaging (EMA)",
         default=None,
         minimum=0.0,
         is_minimum_excluded=True,
@@ -94,20 +95,20 @@ REGULARISATION: tuple[Param, ...] = (
         is_maximum_excluded=True,
         step=0.001,
         is_optional=True,
-        none_text="no",
-        help="Keeps a moving average of the weights, which is what is validated and kept: this "
-        "share of it stays at each step. 0.999 is usual.",
-        group="Regularisation",
+        none_text="off",
+        help="Decay of an exponential moving average of the weights, which is what is "
+        "validated and saved. 0.999 is common.",
+        group="Regularization",
     ),
     ChoiceParam(
         key="mixing",
-        title="Mix pictures",
+        title="Mixup / CutMix",
         default="none",
         choices=("none", "mixup", "cutmix"),
-        titles={"none": "no", "mixup": "mixup", "cutmix": "CutMix"},
-        help="Trains on mixtures of two pictures, with the answer mixed alike: mixup fades them "
-        "into each other, CutMix puts a piece of one into the other.",
-        group="Regularisation",
+        titles={"none": "off", "mixup": "mixup", "cutmix": "CutMix"},
+        help="Trains on mixtures of two images and their labels: mixup blends them, CutMix "
+        "pastes a patch of one into the other.",
+        group="Regularization",
     ),
     FloatParam(
         key="mixing_alpha",
@@ -117,9 +118,9 @@ REGULARISATION: tuple[Param, ...] = (
         is_minimum_excluded=True,
         maximum=100.0,
         step=0.1,
-        help="How far the mixtures go: near 0 mostly one of the two, 1 any share alike. The "
-        "papers use 0.2 for mixup and 1 for CutMix.",
-        group="Regularisation",
+        help="Parameter of the beta distribution of the mixing ratio: near 0 mostly one "
+        "image, 1 uniform. The papers use 0.2 for mixup and 1 for CutMix.",
+        group="Regularization",
     ),
     FloatParam(
         key="random_erasing",
@@ -128,8 +129,8 @@ REGULARISATION: tuple[Param, ...] = (
         minimum=0.0,
         maximum=1.0,
         step=0.05,
-        help="Share of the training pictures of which a random rectangle is filled with the "
-        "picture's mean colour.",
-        group="Regularisation",
+        help="Probability that a random rectangle of a training image is filled with the "
+        "mean color of the image.",
+        group="Regularization",
     ),
 )

@@ -56,21 +56,21 @@ def _check_sharing(recipe: TrainingRecipe, replicas: int) -> Iterator[Problem]:
     batch_size = recipe.batch_size
     each = batch_size // replicas
     if each < LEAST_PER_REPLICA:
-        fewer = f"{each:,} of {batch_size:,} pictures" if each else "less than one picture"
+        fewer = f"{each:,} of {batch_size:,} images" if each else "less than one image"
         yield _problem(
             "warning",
-            "Few pictures for each replica",
-            f"{replicas:,} replicas share each batch: {fewer} for one. Below "
-            f"{LEAST_PER_REPLICA} they wait for each other more than they compute.",
+            "Few images per replica",
+            f"Each of the {replicas:,} replicas gets {fewer}. Below {LEAST_PER_REPLICA}, "
+            "synchronization takes longer than computing.",
             _set_batch(LEAST_PER_REPLICA * replicas),
         )
     elif batch_size % replicas:
         lower, upper = each * replicas, (each + 1) * replicas
         yield _problem(
             "warning",
-            "The batch cannot be shared evenly",
-            f"{replicas:,} replicas share each batch of {batch_size:,} pictures, all alike: "
-            f"{lower:,} would be trained with.",
+            "Batch not divisible by the replicas",
+            f"{batch_size:,} does not divide by {replicas:,} replicas: {lower:,} of each "
+            "batch would be used.",
             _set_batch(lower),
             _set_batch(upper),
         )
@@ -80,13 +80,13 @@ def _check_large(recipe: TrainingRecipe) -> Iterator[Problem]:
     batch_size, warms_up = recipe.batch_size, _warms_up(recipe)
     has_layer_rates = recipe.optimizer in _LAYER_RATES
     if batch_size > MOST_WITHOUT_LAYER_RATES and not (has_layer_rates and warms_up):
-        missing = [] if has_layer_rates else ["an optimizer with a rate for each layer"]
-        missing += [] if warms_up else ["a warm-up"]
+        missing = [] if has_layer_rates else ["an optimizer with layer-wise rates"]
+        missing += [] if warms_up else ["warm-up"]
         values = {} if has_layer_rates else {"optimizer": "lamb"}
         yield _problem(
             "warning",
-            "A very large batch",
-            f"With {batch_size:,} pictures a step most trainings end less accurate, or diverge, "
+            "Very large batch",
+            f"With {batch_size:,} images per step, most models lose accuracy or diverge "
             f"without {' and '.join(missing)}.",
             *_ways_to_warm_up(recipe, **values),
             _set_batch(MOST_WITHOUT_LAYER_RATES),
@@ -94,10 +94,10 @@ def _check_large(recipe: TrainingRecipe) -> Iterator[Problem]:
     elif batch_size > _LARGE * recipe.rate_base_batch and not warms_up:
         yield _problem(
             "hint",
-            "A large batch without a warm-up",
-            f"{batch_size:,} pictures a step are more than {_LARGE} times the "
-            f"{recipe.rate_base_batch:,} that rates are usually meant for: larger steps are "
-            "wanted, and the first ones then lead astray.",
+            "Large batch without warm-up",
+            f"A batch of {batch_size:,} is more than {_LARGE} times the reference batch "
+            f"size of {recipe.rate_base_batch:,}. The higher learning rate it needs is "
+            "unstable in the first steps.",
             *_ways_to_warm_up(recipe),
             *_ways_to_scale(recipe),
         )
@@ -112,7 +112,7 @@ def _ways_to_warm_up(recipe: TrainingRecipe, **values: object) -> tuple[Fix, ...
     """Climbing for five epochs, or half of a training that is short."""
     epochs = min(_WARM_UP_EPOCHS, recipe.epochs / 2)
     words = "1 epoch" if epochs == 1 else f"{epochs:g} epochs"
-    titles = ["Train with LAMB"] if "optimizer" in values else []
+    titles = ["Use LAMB"] if "optimizer" in values else []
     if not _warms_up(recipe):
         values = {**values, "warmup_epochs": epochs}
         titles.append(f"warm up for {words}")
@@ -124,8 +124,8 @@ def _ways_to_scale(recipe: TrainingRecipe) -> tuple[Fix, ...]:
     if recipe.rate_scaling != "none":
         return ()
     is_plain = recipe.optimizer in {"sgd", "lars"}
-    scaling, how = ("linear", "in proportion") if is_plain else ("square_root", "by the root")
-    return (_set(f"Scale the rate with the batch, {how}", rate_scaling=scaling),)
+    scaling, how = ("linear", "linearly") if is_plain else ("square_root", "by the square root")
+    return (_set(f"Scale the learning rate with the batch, {how}", rate_scaling=scaling),)
 
 
 def _check_lars(recipe: TrainingRecipe) -> Iterator[Problem]:
@@ -133,9 +133,10 @@ def _check_lars(recipe: TrainingRecipe) -> Iterator[Problem]:
     if recipe.optimizer == "lars" and recipe.peak_rate < _LARS_LEAST_RATE:
         yield _problem(
             "hint",
-            "A small rate for LARS",
-            f"At a rate of {recipe.peak_rate:g}, a step of LARS moves the weights by "
-            f"{recipe.peak_rate / 10:.2g} % of their size. Rates of 1 to 30 are usual.",
+            "Low learning rate for LARS",
+            f"At a learning rate of {recipe.peak_rate:g}, a LARS step changes the "
+            f"weights by {recipe.peak_rate / 10:.2g}% of their norm. Learning rates of 1 "
+            "to 30 are common.",
             _set(
                 f"Set the learning rate to {_LARS_RATE:g}",
                 learning_rate=_LARS_RATE,

@@ -20,7 +20,7 @@ from workbench.targets import target_label
 ASKS: tuple[tuple[str, str], ...] = (
     ("connect", "Connect a TPU or another computer…"),
     ("preflight", "Will it train on a TPU?…"),
-    ("agreement", "Compare two places to train…"),
+    ("agreement", "Compare two targets…"),
 )
 """What the menu leads to beside choosing: (key, words)."""
 

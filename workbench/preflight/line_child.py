@@ -145,9 +145,9 @@ class LineChild:
 
     def _too_late(self, deadline_s: float) -> DeadlineError:
         return DeadlineError(
-            f"{self._who} did not answer within {deadline_s:.0f} s of work.",
+            f"{self._who} timed out after {deadline_s:.0f} s.",
             where=self._name,
-            fix="It was ended. A smaller network or batch takes less time.",
+            fix="It was terminated. A smaller model or batch takes less time.",
         )
 
     def _death(self, process: subprocess.Popen[bytes]) -> ChildDiedError:
@@ -156,10 +156,10 @@ class LineChild:
         code = process.wait()
         killed = code == -signal.SIGKILL
         return ChildDiedError(
-            f"{self._who} ended without an answer.",
+            f"{self._who} ended without a result.",
             where=self._name,
             received=self._last_words() or f"exit code {code}",
-            fix="Perhaps the memory of this computer ran out." if killed else "",
+            fix="This computer may have run out of memory." if killed else "",
         )
 
     def _last_words(self) -> str:

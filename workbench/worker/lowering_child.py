@@ -132,7 +132,7 @@ def _next_answer(
 ) -> Lowering:
     line = _next_line(child, time.monotonic() + deadline_s, check)
     if line is None:
-        raise _OverError(f"XLA has not come to an end with it within {deadline_s:g} s.")
+        raise _OverError(f"XLA did not finish within {deadline_s:g} s.")
     if not line:
         raise _OverError(_end_words(child.wait()))
     answer: _Line = msgspec.json.decode(line, type=_Line)
@@ -159,8 +159,8 @@ def _next_line(
 
 def _end_words(code: int) -> str:
     if code == -signal.SIGKILL:
-        return "It was ended while it was being tried: this computer's memory may be too small."
-    return f"TensorFlow crashed while it was being tried (exit status {code})."
+        return "The check was killed: this computer may have too little memory."
+    return f"TensorFlow crashed during the check (exit code {code})."
 
 
 def _order_path(folder: Path) -> Path:

@@ -34,13 +34,13 @@ def schedule_words(recipe: TrainingRecipe, steps_per_epoch: int) -> str:
     """The schedule in a sentence, for those who do not see the curve."""
     total = recipe.epochs * steps_per_epoch
     warm_up = warm_up_steps(recipe, total, steps_per_epoch) / steps_per_epoch
-    climb = f"Climbs for {epochs_text(warm_up)} to {rate_text(recipe.peak_rate)}"
+    climb = f"Linear warm-up ({epochs_text(warm_up)}) to {rate_text(recipe.peak_rate)}"
     start = climb if warm_up else f"Starts at {rate_text(recipe.peak_rate)}"
     return f"{start}, {_WORDS[recipe.schedule](recipe)}."
 
 
 def _falling(recipe: TrainingRecipe) -> str:
-    return f"times {recipe.decay_factor:g} every {epochs_text(recipe.decay_every_epochs)}"
+    return f"× {recipe.decay_factor:g} every {epochs_text(recipe.decay_every_epochs)}"
 
 
 def _to_share(recipe: TrainingRecipe) -> str:
@@ -48,14 +48,14 @@ def _to_share(recipe: TrainingRecipe) -> str:
 
 
 _WORDS: Mapping[str, Callable[[TrainingRecipe], str]] = {
-    "constant": lambda _recipe: "then stays",
-    "step": lambda recipe: f"then falls at once, {_falling(recipe)}",
-    "exponential": lambda recipe: f"then falls smoothly, {_falling(recipe)}",
-    "cosine": lambda recipe: f"then falls along a cosine {_to_share(recipe)}",
-    "one_cycle": lambda recipe: f"then falls evenly {_to_share(recipe)}",
+    "constant": lambda _recipe: "then constant",
+    "step": lambda recipe: f"then step decay, {_falling(recipe)}",
+    "exponential": lambda recipe: f"then exponential decay, {_falling(recipe)}",
+    "cosine": lambda recipe: f"then cosine decay {_to_share(recipe)}",
+    "one_cycle": lambda recipe: f"then linear decay {_to_share(recipe)}",
     "plateau": lambda recipe: (
-        f"then falls times {recipe.decay_factor:g} whenever {recipe.plateau_patience} epochs "
-        "bring nothing better"
+        f"then × {recipe.decay_factor:g} after each {recipe.plateau_patience} epochs "
+        "without improvement"
     ),
 }
 
@@ -157,7 +157,7 @@ class ScheduleCurve(QWidget):
         )
         steps = self._steps_per_epoch
         end = end_rate(self._recipe, self._recipe.epochs * steps, steps)
-        last = f"at the end {rate_text(end)}"
+        last = f"final {rate_text(end)}"
         if self._recipe.schedule != "plateau":
             painter.drawText(above, right | Qt.AlignmentFlag.AlignBottom, last)
         painter.drawText(below, left | Qt.AlignmentFlag.AlignTop, "0")
