@@ -69,7 +69,8 @@ class TargetMenu(QMenu):
 
     def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:
         label = target_label(choice)
-        action = QAction((f"{label} · {words}" if words else label).replace("&", "&&"), self)
+        text = words if words.startswith(label) else f"{label} · {words}" if words else label
+        action = QAction(text.replace("&", "&&"), self)
         action.setCheckable(True)
         action.setChecked(is_chosen)
         action.triggered.connect(lambda _=False: self.chosen.emit(choice))

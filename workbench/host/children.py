@@ -101,10 +101,10 @@ def _follow(
             if time.monotonic() > deadline:
                 raise Fault(
                     "silence",
-                    "A program on the other computer was silent for too long and was ended.",
+                    "A program on the other computer did not respond and was terminated.",
                     received="; ".join(kept[-3:])[:500],
-                    expected="a sign of life within %d s" % silence_s,
-                    fix="Try again: what it has done so far is kept.",
+                    expected="output within %d s" % silence_s,
+                    fix="Try again: its progress is kept.",
                 ) from None
             continue
         if line is None:

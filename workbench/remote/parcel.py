@@ -72,7 +72,7 @@ def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
         if answer is None:
             errors.seek(max(0, errors.seek(0, os.SEEK_END) - 2000))
             raise RunError(
-                "The pictures could not be packed for the other computer.",
+                "The images could not be packed for the other computer.",
                 where=str(run.path),
                 received=errors.read().decode("utf-8", "replace")[-1000:],
             )
@@ -84,7 +84,7 @@ def _answer(child: subprocess.Popen[bytes], tell: Tell) -> Parcel | None:
     lines: queue.Queue[bytes | None] = queue.Queue()
     reader = threading.Thread(target=_read, args=(child.stdout, lines), daemon=True)
     reader.start()
-    words, fraction = "Loading the pictures", -1.0
+    words, fraction = "Loading the images", -1.0
     while True:
         # Again also while it is silent: whoever is told looks whether it shall stop.
         tell(words, fraction)

@@ -25,12 +25,12 @@ _ANSWER_S = 2.0
 _MAX_BYTES = 1 << 20
 
 _ENDED = (
-    "This way to a TPU ended on 2025-04-25: no TPU of today is reached by a grpc address. "
-    "Train on a TPU VM over ssh, with ssh:HOST/tpu:local as the target."
+    "Google ended grpc access to TPUs on 2025-04-25. Train on a TPU VM over SSH: "
+    "--target ssh:HOST/tpu:local"
 )
 _OTHERS = (
-    (b"SSH-", "That is an ssh server, and not a TPU's grpc port."),
-    (b"HTTP/1", "That is a web server, and not a TPU's grpc port."),
+    (b"SSH-", "This is an SSH server, not the grpc port of a TPU."),
+    (b"HTTP/1", "This is a web server, not the grpc port of a TPU."),
 )
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _DATA, _HEADERS, _RESET, _SETTINGS, _PING, _AWAY = 0, 1, 3, 4, 6, 7
@@ -72,14 +72,14 @@ def _connected(host: str, port: int) -> socket.socket:
         else:
             return line
     if isinstance(refused, ConnectionRefusedError):
-        raise _NotThereError("Nothing listens at that port.", "connection refused")
+        raise _NotThereError("No server listens on this port.", "connection refused")
     if isinstance(refused, TimeoutError):
         raise _NotThereError(
-            "That machine does not answer: it is off, or a firewall is before it.",
-            f"no answer within {PORT_DEADLINE_S:.0f} s",
+            "The machine does not respond: it is off, or behind a firewall.",
+            f"no response within {PORT_DEADLINE_S:.0f} s",
         )
     words = (refused.strerror or str(refused)) if refused else "no address"
-    raise _NotThereError("That machine cannot be reached.", words)
+    raise _NotThereError("The machine cannot be reached.", words)
 
 
 def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
@@ -95,7 +95,7 @@ def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, Any]]:
     thread.start()
     thread.join(PORT_DEADLINE_S / 2)
     if not found:
-        raise _NotThereError("There is no machine of that name.", host)
+        raise _NotThereError("Unknown host name.", host)
     return list(found)
 
 
@@ -106,26 +106,26 @@ def _asked(line: socket.socket, authority: bytes) -> tuple[str, str]:
         line.sendall(_PREFACE + _frame(_SETTINGS, 0, 0))
         greeting = line.recv(4096)
     except TimeoutError:
-        words = "The port takes connections but says nothing: no TPU server is there."
-        return words, f"silence for {_GREETING_S:.0f} s"
+        words = "The port accepts connections but does not respond: not a TPU server."
+        return words, f"no response for {_GREETING_S:.0f} s"
     except OSError as error:
         return "The port closes every connection.", error.strerror or str(error)
     if not greeting:
-        return "The port closes every connection.", "closed without a word"
+        return "The port closes every connection.", "closed without a response"
     if len(greeting) >= 9 and greeting[3] == _SETTINGS:
         return _devices_in_words(_status(line, greeting, authority))
     known = (words for start, words in _OTHERS if greeting.startswith(start))
-    return next(known, "Something else than a TPU's server answers there."), _shown(greeting)
+    return next(known, "This is not a TPU server."), _shown(greeting)
 
 
 def _devices_in_words(status: bytes | None) -> tuple[str, str]:
     kinds = sorted(set(_device_kinds(status))) if status is not None else []
     if not kinds:
-        return "A server answers there, but it is not TensorFlow's.", "an HTTP/2 server"
+        return "This server is not a TensorFlow server.", "an HTTP/2 server"
     seen = "devices: " + ", ".join(kinds)
     if any(kind.startswith("TPU") for kind in kinds):
-        return "A TPU answers there, but TensorFlow of today cannot train on it.", seen
-    return "That machine runs TensorFlow but has no TPU.", seen
+        return "A TPU responds, but current TensorFlow cannot train on it.", seen
+    return "The machine runs TensorFlow but has no TPU.", seen
 
 
 def _status(line: socket.socket, received: bytes, authority: bytes) -> bytes | None:

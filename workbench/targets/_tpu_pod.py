@@ -29,10 +29,10 @@ def pod_cluster(hosts: Sequence[str]) -> Cluster:
     """
     if len(hosts) < 2 or len(set(hosts)) < len(hosts):
         raise UsageError(
-            "A pod has several hosts.",
+            "A TPU pod has several hosts.",
             where="TPU pod",
             received=", ".join(hosts) or "none",
-            expected="two different hosts at least; one host is tpu:local",
+            expected="at least two different hosts; for one host use tpu:local",
         )
     return Cluster(with_ports(tuple(read_address(checked_host(host)) for host in hosts)))
 
@@ -91,7 +91,7 @@ def pod_commands(
 def _checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise UsageError(
-            "This is no name of a TPU.",
+            "Not a valid TPU name.",
             where="TPU pod",
             received=name[:100] if name.isprintable() else repr(name)[:100],
             expected="letters, digits, dots, dashes and underscores",

@@ -29,30 +29,30 @@ def plan_words(
     gain = gain_of(way, timings)
     parts = [_way_words(way, recipe)]
     if gain is not None:
-        parts[0] += f": {gain:.1f} x plain float32"
+        parts[0] += f", {gain:.1f}× faster than float32"
     if way in timings and len(timings) > 1:
         parts.append(f"measured in {spent_s:.1f} s" if source == "measured" else source)
         parts.extend(_losers(way, timings))
     elif len(parts) == 1 and recipe.precision == "auto" and way.precision == "bfloat16":
-        parts.append("not compared with other ways: that would take too long for this run")
+        parts.append("not benchmarked: the run is too short")
     if recipe.threads:
-        parts.append(f"{_count(recipe.threads, 'thread')}, as the recipe says")
+        parts.append(f"{_count(recipe.threads, 'thread')} (pinned)")
     return ", ".join(parts)
 
 
 def _way_words(way: Way, recipe: TrainingRecipe) -> str:
     if recipe.precision != "auto":
-        words = f"{way.precision}, as the recipe says"
+        words = f"{way.precision} (pinned)"
         if way.precision == "bfloat16" and not computes_bfloat16():
-            words += " (slow here: this CPU has no units for it)"
+            words += ", slow: not native on this CPU"
     elif way.precision == "bfloat16":
-        words = f"bfloat16 on this CPU's {_units()}"
+        words = "bfloat16 (native on this CPU)"
     elif computes_bfloat16():
         words = "float32"
     else:
-        words = "float32: this CPU has no units for bfloat16"
+        words = "float32 (no native bfloat16 on this CPU)"
     if way.xla:
-        words += ", compiled by XLA" + (", as the recipe says" if recipe.xla == "on" else "")
+        words += ", compiled by XLA" + (" (pinned)" if recipe.xla == "on" else "")
     return words
 
 
@@ -64,7 +64,7 @@ def _losers(way: Way, timings: Mapping[Way, Timing]) -> list[str]:
     """What was tried and not taken, apart from plain float32, which the gain names."""
     others = [other for other in timings if other != way and other.xla]
     return [
-        f"with XLA {timings[other].step_s / max(timings[way].step_s, 1e-9):.1f} x as long"
+        f"{timings[other].step_s / max(timings[way].step_s, 1e-9):.1f}× slower with XLA"
         for other in others[:1]
         if timings[other].step_s >= timings[way].step_s
     ]

@@ -175,7 +175,7 @@ class Training:
 
     def _epochs(self, trainer: EpochTrainer, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
-        self._teller.phase("compiling", "Compiling the first step")
+        self._teller.phase("compiling", "Compiling the training step")
         self._warned(partial(truncate_confusions, self._run, self.epochs_done))
         self._position.go_on()
         stop_words = self._rules.stop_words
@@ -216,7 +216,7 @@ class Training:
         """The error of weights that are no numbers though all losses were."""
         culprit = culprit_of_weights(compiled.built)
         found = culprit.words if culprit is not None else ""
-        return trainer.diverged("a weight is not a number", self._position.step, found)
+        return trainer.diverged("a weight is not finite", self._position.step, found)
 
     # the end -----------------------------------------------------------------------------
 

@@ -151,7 +151,7 @@ class ConnectHostDialog(WorkingDialog):
         try:
             place = self.address.place()
         except WorkbenchError as error:
-            self.status.say(str(error), is_bad=True)
+            self.status.say(f"{error.what} {error.fix}", is_bad=True)
             return
         self._run(
             lambda: self._jobs.identity(place),
