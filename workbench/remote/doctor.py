@@ -145,7 +145,7 @@ def _python(facts: Facts, named: str) -> Finding:
             if not any(name in each.versions for each in fitting)
         ]
         fix = f"Install there: {', '.join(lacking)}" if lacking else ""
-        words = f"{named}: {'lacks packages' if lacking else 'has what is needed'}"
+        words = f"{named}: {'missing packages' if lacking else 'all packages found'}"
         return Finding("python", not lacking, words, fix)
     words = ", ".join(f"{'.'.join(map(str, p.version))} at {plain(p.path)}" for p in facts.pythons)
     is_there = any(each.has_venv for each in fitting)

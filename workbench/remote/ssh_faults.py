@@ -38,20 +38,20 @@ FAULTS = (
         r"REMOTE HOST IDENTIFICATION HAS CHANGED|host key for .* has changed",
         "The host key has changed since it was trusted: the computer was reinstalled, "
         "or this is a man-in-the-middle attack. Nothing was sent.",
-        f"If you know that it was reinstalled: run `workbench host forget {name}`, then "
+        "If you know that it was reinstalled: run `workbench host forget {name}`, then "
         "trust its new fingerprint.",
     ),
     SshFault(
         "host_key_unknown",
         r"No \S+ host key is known|Host key verification failed",
         "The host key of this computer is not trusted yet.",
-        f"Compare its fingerprint and trust it: workbench host fingerprint {name}",
+        "Compare its fingerprint and trust it: workbench host fingerprint {name}",
     ),
     SshFault(
         "not_allowed",
         r"Permission denied|Too many authentication failures|No more authentication methods",
         "The other computer rejected your SSH key.",
-        f"Copy your public key there (ssh-copy-id {name}), unlock it in the SSH agent, "
+        "Copy your public key there (ssh-copy-id {name}), unlock it in the SSH agent, "
         "or choose another key file. Workbench never asks for a password.",
     ),
     SshFault(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import gc
+import math
 import time
 
 import numpy as np

@@ -118,8 +118,8 @@ def time_advice(
     return {
         "host": f"{percent} of the time is host overhead: use more steps per execution or a "
         "larger batch.",
-        "validation": f"{percent} of the time is validation: use a smaller validation split or longer "
-        "epochs.",
+        "validation": f"{percent} of the time is validation: use a smaller validation "
+        "split or longer epochs.",
         "saving": f"{percent} of the time is checkpointing: the runs folder may be on a slow disk.",
     }[worst]
 
