@@ -6,7 +6,7 @@ import time
 
 from workbench.gui.widgets.numbers import count, plural
 from workbench.runs.history import MetricHistory
-from workbench.runs.outcome import RunOutcome
+from workbench.runs.outcome import RunOutcome, outcome_words
 from workbench.runs.summary import RunSummary
 
 _WHERE = {"waiting": "Queued", "away": "Not connected"}
@@ -24,8 +24,7 @@ def state_words(summary: RunSummary) -> str:
             return f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
         case "stopped" | "paused":
             return _halted_words(summary)
-    outcome = "Crashed" if summary.outcome == "died" else summary.outcome.capitalize()
-    return f"{outcome} · {summary.words}"
+    return f"{outcome_words(summary.outcome).capitalize()} · {summary.words}"
 
 
 def _halted_words(summary: RunSummary) -> str:
