@@ -25,8 +25,8 @@ Action = Literal[
 """What a button could do; "" where only a person can."""
 
 _INSTALL = "Install the pinned packages there: pip install tensorflow-tpu==2.19.1 keras==3.15.1"
-_OVER_SSH = "Train on a TPU VM over SSH: --target ssh:HOST/tpu:local"
-_RESUME = "Resume the run there or on this computer: it continues from the last checkpoint."
+_OVER_SSH = "Train on a TPU VM over ssh, with ssh:HOST/tpu:local as the target."
+_RESUME = "Resume the run, there or on this computer: it goes on from its last checkpoint."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ TPU_FAULTS: tuple[Fault, ...] = (
     Fault(
         key="wrong_libtpu",
         pattern=r"(?P<symbol>\b[A-Za-z_]\w*) not available in this library",
-        words="libtpu is incompatible with TensorFlow: {symbol} is missing.",
+        words="libtpu does not fit TensorFlow: it lacks {symbol}.",
         fix=_INSTALL,
         action="install_packages",
     ),
@@ -88,7 +88,7 @@ TPU_FAULTS: tuple[Fault, ...] = (
     Fault(
         key="no_tpu_there",
         pattern=r"TPUs not found in the cluster|TPU_SYSTEM:0 unknown device",
-        words="The machine runs TensorFlow but has no TPU.",
+        words="That machine runs TensorFlow but has no TPU.",
         fix="Check the address: it must be a TPU VM. " + _OVER_SSH,
         action="edit_address",
     ),
@@ -96,27 +96,27 @@ TPU_FAULTS: tuple[Fault, ...] = (
         key="no_chip",
         pattern=r"No TPU platform registered|RET_CHECK failure[^\n]*\*?platform",
         words="TensorFlow finds no TPU in this computer.",
-        fix="Check for /dev/accel0 or /dev/vfio/0: without it, this is not a TPU VM, or its "
-        "chip is lost until the VM is restarted.",
+        fix="Look for /dev/accel0 or /dev/vfio/0: without one this is not a TPU VM, or its chip "
+        "is lost until the VM is restarted.",
     ),
     Fault(
         key="no_metadata",
         pattern=r"metadata\.google\.internal|Failed to get TPU metadata",
-        words="This is not a TPU VM: Google's metadata server does not respond.",
+        words="This is not a TPU VM: Google's metadata server does not answer.",
         fix=_OVER_SSH,
         action="use_ssh",
     ),
     Fault(
         key="not_initialized",
         pattern=r"IndexError: index 0 is out of bounds for axis 0 with size 0",
-        words="The TPU was used before it was initialized.",
-        fix="This is a bug in Workbench: please report it with the run log.",
+        words="The TPU was used before it was started.",
+        fix="This is a fault of Workbench: please report it with the log of the run.",
         is_connecting=True,
     ),
     Fault(
         key="no_api_client",
         pattern=r"Missing runtime dependency on the Google API client",
-        words="A TPU cannot be reached by name from here.",
+        words="A TPU is not reached by its name from here.",
         fix=_OVER_SSH,
         action="use_ssh",
     ),
@@ -124,14 +124,14 @@ TPU_FAULTS: tuple[Fault, ...] = (
         key="not_ready",
         pattern=r'TPU "?(?P<name>[\w.-]+)"? is not yet ready; state: "?(?P<state>\w+)',
         words="The TPU {name} is not ready yet: its state is {state}.",
-        fix="Wait until it is READY. If it is PREEMPTED, delete it and create it again.",
+        fix="Wait until it is READY; one that was PREEMPTED is deleted and made anew.",
         action="wait",
     ),
     Fault(
         key="unknown_name",
         pattern=r"Could not lookup TPU metadata from name|Please provide a TPU Name to connect to",
-        words="No TPU with this name is visible to you.",
-        fix="Check name, zone and project, and that you have the permission tpu.nodes.get.",
+        words="There is no TPU of that name that you may see.",
+        fix="Check name, zone and project, and that you have the right tpu.nodes.get.",
         action="edit_address",
     ),
     Fault(
@@ -139,31 +139,30 @@ TPU_FAULTS: tuple[Fault, ...] = (
         pattern=r"The TPU is already in use by (?:another )?process(?: with pid)?"
         r"(?P<pid>(?: \d+)?)",
         words="The TPU is in use by another process{pid}.",
-        fix="Find it with `workbench doctor tpu:local`; stop that run, or terminate the process.",
+        fix="`workbench doctor tpu:local` names it; stop that run, or end the process.",
         action="stop_other",
     ),
     Fault(
         key="busy",
         pattern=r"libtpu\.so already in use|libtpu_lockfile|libtpu multi-process lockfile",
-        words="The TPU is in use by another process, or a crashed one has left its lock file.",
-        fix="Find it with `workbench doctor tpu:local`. If there is none, remove "
-        "/tmp/libtpu_lockfile.",
+        words="The TPU is in use by another process, or one that died has left its lock file.",
+        fix="`workbench doctor tpu:local` names it. If it names none, remove /tmp/libtpu_lockfile.",
         action="stop_other",
     ),
     Fault(
         key="not_permitted",
         pattern=r"(?:/dev/(?:accel\d+|vfio/\w+)[^\n]*(?:[Pp]ermission denied|not permitted))"
         r"|(?:(?:[Pp]ermission denied|not permitted)[^\n]*/dev/(?:accel\d+|vfio/\w+))",
-        words="No permission to use the TPU.",
-        fix="Add your user to the group of the device and log in again, or restart the VM.",
+        words="This user may not use the TPU.",
+        fix="Add the user to the group of the device and log in again, or restart the VM.",
         action="grant_rights",
     ),
     Fault(
         key="hbm",
         pattern=r"Ran out of memory in memory space hbm\. +Used (?P<needs>[\d.]+)(?P<unit>[KMGT]) "
         r"of (?P<has>[\d.]+)[KMGT]",
-        words="Out of TPU memory: needs {needs} {unit}B per core, has {has}.",
-        fix="Use half the batch size, bfloat16, or smaller images.",
+        words="It needs {needs} {unit}B per core; this TPU has {has}.",
+        fix="Take half the batch, bfloat16, or smaller pictures.",
         action="smaller_batch",
     ),
     Fault(
@@ -171,15 +170,15 @@ TPU_FAULTS: tuple[Fault, ...] = (
         pattern=r"(?:CompileTime|Runtime)HbmOom[\s\S]{0,2000}?"
         r"\((?P<needs>[\d.]+)(?P<unit>[KMGT])\) "
         r"exceeds available HBM \((?P<has>[\d.]+)[KMGT]\)",
-        words="Out of TPU memory: needs {needs} {unit}B per core, has {has}.",
-        fix="Use half the batch size, bfloat16, or smaller images.",
+        words="It needs {needs} {unit}B per core; this TPU has {has}.",
+        fix="Take half the batch, bfloat16, or smaller pictures.",
         action="smaller_batch",
     ),
     Fault(
         key="premapped",
         pattern=r"failed to allocate[^\n]*premapped region|premapped[^\n]*RESOURCE_EXHAUSTED",
-        words="The premapped host memory of the TPU is too small for a batch.",
-        fix="Use a smaller batch, or set TPU_PREMAPPED_BUFFER_SIZE to more bytes.",
+        words="The part of the host's memory that the TPU reads from is too small for a batch.",
+        fix="Take a smaller batch, or set TPU_PREMAPPED_BUFFER_SIZE to more bytes.",
         action="smaller_batch",
     ),
     Fault(
@@ -187,14 +186,14 @@ TPU_FAULTS: tuple[Fault, ...] = (
         pattern=r"recvmsg: ?(?:Connection reset by peer|\w)|sendmsg: ?Broken pipe|Socket closed"
         r"|Unable to find a context_id|RecvTensor expects a different device incarnation"
         r"|\bPREEMPTED\b",
-        words="The connection to the TPU was lost: it was preempted, or its worker crashed.",
+        words="The machine that computes went away: its TPU was preempted, or its worker died.",
         fix=_RESUME,
         action="resume",
     ),
     Fault(
         key="tpu_node",
         pattern=r"File system scheme '\[local\]' not implemented",
-        words="This is a legacy TPU node, which cannot read files of this computer.",
+        words="This is a TPU node of the old kind, which cannot read files of this computer.",
         fix=_OVER_SSH,
         action="use_ssh",
     ),
@@ -202,31 +201,33 @@ TPU_FAULTS: tuple[Fault, ...] = (
         key="python_function",
         pattern=r"No OpKernel was registered to support Op '(?:Eager)?PyFunc\w*'"
         r"|(?:on XLA_\w+_JIT: |unsupported )(?:Eager)?PyFunc",
-        words="The model or its input pipeline uses a Python function, which cannot run on a TPU.",
-        fix="Train on a TPU VM, where Python runs in the input pipeline, not in the model.",
+        words="The network or its pictures come through a Python function, which a TPU cannot run.",
+        fix="Train on a TPU VM, where Python prepares the pictures; a network holds none.",
         action="use_ssh",
     ),
     Fault(
         key="unsupported_operation",
         pattern=r"Detected unsupported operations when trying to compile graph[\s\S]{0,2000}?"
         r"on XLA_\w+_JIT: (?P<op>\w+)(?:[\s\S]{0,500}?\{\{node (?P<node>[^}\s]{1,200})\}\})?",
-        words="XLA cannot compile the operation {op} of this model{node} for a TPU.",
-        fix="Find the layer with `workbench preflight`. Move it directly after Input, into "
-        "the input pipeline, or replace it.",
+        words="XLA, which compiles for TPUs, cannot compile the operation {op} of this network"
+        "{node}.",
+        fix="`workbench preflight` names the layer. Move it right behind Input, where it prepares "
+        "the pictures, or replace it.",
         action="change_network",
     ),
     Fault(
         key="no_processor_xla",
         pattern=r"could not find registered transfer manager for platform Host",
-        words="The TPU build of TensorFlow cannot compile for the CPU, which grouped "
-        "convolutions and XLA on the host need.",
-        fix="Train on the TPU with --target tpu:local, or on the CPU with standard TensorFlow.",
+        words="A TensorFlow for TPUs cannot compile for the processor, as a convolution in groups "
+        "and XLA on the host need.",
+        fix="Train on the TPU itself, with tpu:local as the target, or on the processor with "
+        "the TensorFlow that is not for TPUs.",
     ),
     Fault(
         key="dynamic_shape",
         pattern=r"must be a compile-time constant|Dynamic concatenation is not supported yet"
         r"|input dynamic dimension is decomposed into multiple output dynamic dimensions",
-        words="The model has a dynamic shape; XLA needs static shapes.",
+        words="A size in this network is only known while it runs; XLA needs all sizes before.",
         fix="Give Input, Resizing and Reshape fixed sizes.",
         action="change_network",
     ),
@@ -234,14 +235,14 @@ TPU_FAULTS: tuple[Fault, ...] = (
         key="version_skew",
         pattern=r"Op type not registered|__inference__tpu_init_fn\w* |not registered in binary",
         words="The two machines run different versions of TensorFlow.",
-        fix="grpc needs the same version on both. " + _OVER_SSH,
+        fix="Over grpc both need the same. " + _OVER_SSH,
         action="use_ssh",
     ),
     Fault(
         key="eager",
         pattern=r"TPUStrategy\.run\(fn, \.\.\.\) does not support pure eager execution",
-        words="A TPU runs compiled functions only, but TensorFlow is set to run eagerly.",
-        fix="Remove run_eagerly and tf.config.run_functions_eagerly.",
+        words="A TPU runs compiled functions only, and TensorFlow was told to run eagerly.",
+        fix="Take run_eagerly and tf.config.run_functions_eagerly out of the environment.",
     ),
 )
 """In the order in which they are looked for."""

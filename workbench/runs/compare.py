@@ -21,6 +21,7 @@ from workbench.runs.event_log import first_of
 from workbench.runs.folder import RunFolder
 from workbench.runs.machine import Machine
 from workbench.runs.origin import Origin, read_origin
+from workbench.runs.outcome import outcome_words
 from workbench.runs.summary import RunSummary, summarise
 from workbench.targets import all_targets
 

@@ -182,5 +182,5 @@ def _ssh() -> Finding:
     return Finding(
         "ssh",
         ok=True,
-        words=program or "not installed: training on other computers is not possible",
+        words=program or "not installed: only this computer can train",
     )

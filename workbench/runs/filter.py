@@ -56,7 +56,7 @@ _FIGURES: dict[str, Callable[[RunSummary], float | None]] = {
     "parameters": lambda run: run.parameters,
 }
 _TEXTS: dict[str, Callable[[RunSummary], str]] = {
-    "outcome": lambda run: _outcome(run),
+    "outcome": _outcome,
     "data": lambda run: run.dataset,
     "dataset": lambda run: run.dataset,
     "title": lambda run: run.title,
