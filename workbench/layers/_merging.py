@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from workbench.core.network.text import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import Shape, ShapeProblem
-from workbench.core.words import shape_text
 
 
 def broadcast(title: str, first: Shape, second: Shape) -> Shape:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.core.network.text import shape_text
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.core.words import shape_text
 
 _AXES = {"channels": -1, "height": 1, "width": 2}
 """Choice -> Keras's axis, which counts the batch."""

@@ -1,0 +1,145 @@
+"""Findings about a batch that replicas share, and about batches of thousands; none stops
+training.
+
+The figures are those of Goyal et al. (2017): rates in proportion and a warm-up of five epochs
+carry SGD up to 8,192 pictures a step; beyond, layers need rates of their own (LARS, LAMB).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.core.checks.problems import Fix, Problem, Severity
+from workbench.core.specs import TargetLimits
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.schedules import warm_up_steps
+
+LEAST_PER_REPLICA = 8
+"""Pictures: a TPU computes in rows of eight, and fills up what is missing."""
+
+MOST_WITHOUT_LAYER_RATES = 8_192
+"""Pictures a step that SGD and its like learn from as well as from few."""
+
+_LAYER_RATES = frozenset({"lamb", "lars"})
+_LARGE = 4  # times the batch that the rate is meant for
+_WARM_UP_EPOCHS = 5.0
+_LARS_LEAST_RATE = 0.5
+_LARS_RATE = 2.0
+
+
+def check_split(recipe: TrainingRecipe, limits: TargetLimits) -> Iterator[Problem]:
+    """What a person would want to know of the batch before training on a target.
+
+    Args:
+        recipe: How it will be trained.
+        limits: What the target says of itself.
+    """
+    if limits.replicas > 1:
+        yield from _check_sharing(recipe, limits.replicas)
+    yield from _check_large(recipe)
+    yield from _check_lars(recipe)
+
+
+def _problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:
+    return Problem(None, severity, title, message, fixes)
+
+
+def _set(title: str, **values: object) -> Fix:
+    return Fix("_".join(["set", *values]), title, lambda graph: graph, values)
+
+
+def _set_batch(batch_size: int) -> Fix:
+    return _set(f"Set the batch size to {batch_size:,}", batch_size=batch_size)
+
+
+def _check_sharing(recipe: TrainingRecipe, replicas: int) -> Iterator[Problem]:
+    batch_size = recipe.batch_size
+    each = batch_size // replicas
+    if each < LEAST_PER_REPLICA:
+        fewer = f"{each:,} of {batch_size:,} images" if each else "less than one image"
+        yield _problem(
+            "warning",
+            "Few images per replica",
+            f"Each of the {replicas:,} replicas gets {fewer}. Below {LEAST_PER_REPLICA}, "
+            "synchronization takes longer than computing.",
+            _set_batch(LEAST_PER_REPLICA * replicas),
+        )
+    elif batch_size % replicas:
+        lower, upper = each * replicas, (each + 1) * replicas
+        yield _problem(
+            "warning",
+            "Batch not divisible by the replicas",
+            f"{batch_size:,} does not divide by {replicas:,} replicas: {lower:,} of each "
+            "batch would be used.",
+            _set_batch(lower),
+            _set_batch(upper),
+        )
+
+
+def _check_large(recipe: TrainingRecipe) -> Iterator[Problem]:
+    batch_size, warms_up = recipe.batch_size, _warms_up(recipe)
+    has_layer_rates = recipe.optimizer in _LAYER_RATES
+    if batch_size > MOST_WITHOUT_LAYER_RATES and not (has_layer_rates and warms_up):
+        missing = [] if has_layer_rates else ["an optimizer with layer-wise rates"]
+        missing += [] if warms_up else ["warm-up"]
+        values = {} if has_layer_rates else {"optimizer": "lamb"}
+        yield _problem(
+            "warning",
+            "Very large batch",
+            f"With {batch_size:,} images per step, most models lose accuracy or diverge "
+            f"without {' and '.join(missing)}.",
+            *_ways_to_warm_up(recipe, **values),
+            _set_batch(MOST_WITHOUT_LAYER_RATES),
+        )
+    elif batch_size > _LARGE * recipe.rate_base_batch and not warms_up:
+        yield _problem(
+            "hint",
+            "Large batch without warm-up",
+            f"A batch of {batch_size:,} is more than {_LARGE} times the reference batch "
+            f"size of {recipe.rate_base_batch:,}. The higher learning rate it needs is "
+            "unstable in the first steps.",
+            *_ways_to_warm_up(recipe),
+            *_ways_to_scale(recipe),
+        )
+
+
+def _warms_up(recipe: TrainingRecipe) -> bool:
+    # Of a long run: how many steps there are is not known here.
+    return warm_up_steps(recipe, total_steps=100_000, steps_per_epoch=1_000) > 0
+
+
+def _ways_to_warm_up(recipe: TrainingRecipe, **values: object) -> tuple[Fix, ...]:
+    """Climbing for five epochs, or half of a training that is short."""
+    epochs = min(_WARM_UP_EPOCHS, recipe.epochs / 2)
+    words = "1 epoch" if epochs == 1 else f"{epochs:g} epochs"
+    titles = ["Use LAMB"] if "optimizer" in values else []
+    if not _warms_up(recipe):
+        values = {**values, "warmup_epochs": epochs}
+        titles.append(f"warm up for {words}")
+    title = " and ".join(titles)
+    return (_set(title[0].upper() + title[1:], **values),)
+
+
+def _ways_to_scale(recipe: TrainingRecipe) -> tuple[Fix, ...]:
+    if recipe.rate_scaling != "none":
+        return ()
+    is_plain = recipe.optimizer in {"sgd", "lars"}
+    scaling, how = ("linear", "linearly") if is_plain else ("square_root", "by the square root")
+    return (_set(f"Scale the learning rate with the batch, {how}", rate_scaling=scaling),)
+
+
+def _check_lars(recipe: TrainingRecipe) -> Iterator[Problem]:
+    """A thousandth of the weights' size is a step of LARS at a rate of 1."""
+    if recipe.optimizer == "lars" and recipe.peak_rate < _LARS_LEAST_RATE:
+        yield _problem(
+            "hint",
+            "Low learning rate for LARS",
+            f"At a learning rate of {recipe.peak_rate:g}, a LARS step changes the "
+            f"weights by {recipe.peak_rate / 10:.2g}% of their norm. Learning rates of 1 "
+            "to 30 are common.",
+            _set(
+                f"Set the learning rate to {_LARS_RATE:g}",
+                learning_rate=_LARS_RATE,
+                rate_scaling="none",
+            ),
+        )
