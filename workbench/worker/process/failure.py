@@ -80,7 +80,7 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
 def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorParts:
     smaller = ""
     if found.action == "smaller_batch" and batch_size > 1:
-        smaller = f"The batch is {batch_size:,}: choose {batch_size // 2:,}. "
+        smaller = f"Use a batch size of {batch_size // 2:,} instead of {batch_size:,}. "
     return ErrorParts(
         what=found.words,
         where=_where(error),
@@ -92,13 +92,13 @@ def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorPa
 
 def _out_of_memory(error: BaseException, batch_size: int) -> ErrorParts:
     smaller = max(1, batch_size // 2)
-    fix = f"Choose a batch of {smaller:,} instead of {batch_size:,}, " if batch_size > 1 else ""
+    fix = f"Use a batch size of {smaller:,} instead of {batch_size:,}, " if batch_size > 1 else ""
     return ErrorParts(
         what="Not enough memory on this computer for this training.",
         where="training",
         received=_first_lines(str(error)),
         expected="a model and a batch size that fit into memory",
-        fix=f"{fix}{'or' if fix else 'Choose'} a smaller model or smaller images.",
+        fix=f"{fix}{'or' if fix else 'Use'} a smaller model or smaller images.",
         kind=OutOfMemoryError.__name__,
     )
 

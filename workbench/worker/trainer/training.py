@@ -270,4 +270,6 @@ class Training:
             known = self._position.scores.get(model.epoch)
             if known is not None:
                 return known
-        return trainer.scores(compiled.test, "testing", "Testing", to_the_end=True)
+        return trainer.scores(
+            compiled.test, "testing", "Evaluating on the test set", to_the_end=True
+        )
