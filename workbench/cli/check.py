@@ -14,6 +14,7 @@ from workbench.core.project import Project
 from workbench.core.project_file import read_project
 from workbench.core.recipe import TrainingRecipe
 from workbench.core.target_text import limits_of
+from workbench.core.words import bytes_text
 from workbench.datasets import facts_of
 from workbench.layers import all_layers
 from workbench.runs.speeds import predict_run, read_speeds
@@ -26,7 +27,7 @@ HELP = "show shapes, parameters, multiply-adds, memory and problems of a project
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --batch and --json."""
     parser.add_argument("project", metavar="PROJECT", type=Path)
-    parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory figure")
+    parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory estimate")
     add_json_option(parser)
 
 
@@ -107,11 +108,11 @@ def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
         count = costs.nodes[node_id].parameters.total if node_id in costs.nodes else 0
         print(printable(f"{node.name:28} {node.kind:24} {shape:>18} {count:>14,}"))
     print(
-        f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trained), "
-        f"{costs.multiply_adds:,} multiply-adds a picture, "
-        f"about {costs.memory_bytes / 2**20:,.0f} MiB at batch {batch_size:,}"
+        f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trainable), "
+        f"{costs.multiply_adds:,} multiply-adds per image, about "
+        f"{bytes_text(costs.memory_bytes)} at batch {batch_size:,}"
     )
     for problem in analysis.problems:
         tell(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            tell(f"    possible fix: {fix.title}")
+            tell(f"    fix: {fix.title}")

@@ -216,7 +216,7 @@ class ServiceProcess(QObject):
                     "The service worker could not be started.",
                     where=self._command[0],
                     received=words,
-                    fix="Install Workbench again.",
+                    fix="Reinstall Workbench.",
                 )
             )
 

@@ -22,8 +22,8 @@ CATEGORIES: Mapping[str, str] = {
     "convolution": "Convolution",
     "pooling": "Pooling",
     "core": "Core",
-    "normalisation": "Normalisation",
-    "regularisation": "Regularisation",
+    "normalisation": "Normalization",
+    "regularisation": "Regularization",
     "activation": "Activation",
     "merge": "Merge",
 }
@@ -243,7 +243,7 @@ class TargetLimits:
 
 def _reads_nothing(text: str) -> Params:
     if text:
-        raise UsageError("This target takes nothing behind a colon.", received=text)
+        raise UsageError("This target takes no value after a colon.", received=text)
     return {}
 
 

@@ -174,5 +174,5 @@ def _in_order(
 
 def _reason(error: PictureError) -> str:
     """One line without the path, which the list of bad files has beside it."""
-    received = f" ({error.received})" if error.received else ""
+    received = f": {error.received}" if error.received else ""
     return f"{error.what.rstrip('.')}{received}"

@@ -9,11 +9,11 @@ from typing import TypeVar
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from workbench.core.words import bytes_text
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.dialogs.working import WorkingDialog
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.labels import plain_label
-from workbench.gui.widgets.numbers import bytes_text
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
     INSTALLED_BYTES,

@@ -126,7 +126,7 @@ class DragConnection(Interaction):
     def refusal(self, key: str) -> str:
         """Why no edge may join the fixed end and this node; "" when one may."""
         if self._edge is not None and key == self._edge.target:
-            return self.view.tr("It is connected here now.")
+            return self.view.tr("Already connected here.")
         if self._source is not None:
             return self.document.connection_problem(self._source, key)
         return self.document.connection_problem(key, self._target or "")
@@ -149,8 +149,8 @@ class DragConnection(Interaction):
         if self._edge is not None:
             return self.view.tr("Drop here to remove the connection")
         if self._source is not None:
-            return self.view.tr("Drop on a layer to connect, here to add one")
-        return self.view.tr("Drop on the layer that should feed it")
+            return self.view.tr("Drop on a layer to connect, or here to add one")
+        return self.view.tr("Drop on the layer to connect from")
 
     # marks -----------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ class DropLayer(Interaction):
             return text.format(source=names[place.edge.source], target=names[place.edge.target])
         if place.after is not None:
             return self.view.tr("Add after {source}").format(source=names[place.after])
-        return self.view.tr("Add here, not connected yet")
+        return self.view.tr("Add here, not connected")
 
     def end(self, pointer: Pointer) -> None:
         self.move(pointer)

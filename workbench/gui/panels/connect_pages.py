@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, 
 from workbench.client.host_jobs import FoundHost
 from workbench.core.project import Choice
 from workbench.core.specs import TargetSpec
+from workbench.core.words import bytes_text
 from workbench.gui.panels.log_panel import fixed_font
 from workbench.gui.widgets.buttons import button
 from workbench.gui.widgets.cards import FactRows
 from workbench.gui.widgets.combo import ElidedComboBox
 from workbench.gui.widgets.fold import Fold
 from workbench.gui.widgets.labels import plain_label, set_role
-from workbench.gui.widgets.numbers import bytes_text, count
+from workbench.gui.widgets.numbers import count
 from workbench.remote.gcloud import NO_FIRST_CHECK
 from workbench.remote.host_keys import HostKey
 from workbench.remote.hosts import find_host

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.core.graph import Graph
 from workbench.core.problems import Problem
+from workbench.core.words import bytes_text
 from workbench.gui.plots.finder_plot import BatchSizePlot, BatchSizePoint
 from workbench.gui.theme import Theme
 from workbench.gui.widgets.cards import FactRows
 from workbench.gui.widgets.fold import Fold
 from workbench.gui.widgets.labels import Role, plain_label, set_role
-from workbench.gui.widgets.numbers import bytes_text, count
+from workbench.gui.widgets.numbers import count
 from workbench.gui.widgets.problem_list import ProblemList
 from workbench.preflight.reported import fixes_of
 from workbench.preflight.verdict import memory_words

@@ -12,12 +12,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from workbench.core.words import bytes_text
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.series import number_text
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
 from workbench.gui.plots.value_axis import XAxis
 from workbench.gui.theme import Theme
-from workbench.gui.widgets.numbers import bytes_text, count
+from workbench.gui.widgets.numbers import count
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
