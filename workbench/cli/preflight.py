@@ -26,24 +26,21 @@ from workbench.protocol.preflight import (
 from workbench.targets._tpu_chips import chip_choice
 
 NAME = "preflight"
-HELP = "check whether a project will train on a TPU (no TPU needed)"
+HELP = "will a project train on a TPU? (no TPU needed)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --tpu, --batch, --level, --sweep, --json."""
     parser.add_argument("project", metavar="PROJECT", type=Path)
     parser.add_argument(
-        "--tpu",
-        metavar="TPU",
-        required=True,
-        help="v2, v3, v4, v5e, v5p, v6e, or with a size: v5e-8",
+        "--tpu", metavar="TPU", required=True, help="v2, v3, v4, v5e, v5p, v6e; with a size: v5e-8"
     )
-    parser.add_argument("--batch", type=int, metavar="N", help="images per step over all cores")
+    parser.add_argument("--batch", type=int, metavar="N", help="pictures a step, of all cores")
     parser.add_argument(
-        "--level", choices=LEVELS, default=LEVELS[-1], help="deepest level (default compiler)"
+        "--level", choices=LEVELS, default=LEVELS[-1], help="how deep to look at most"
     )
     parser.add_argument(
-        "--sweep", action="store_true", help="try batch sizes of 8 to 1024 per core"
+        "--sweep", action="store_true", help="try batches of 8 to 1024 for each core"
     )
     add_json_option(parser)
 
@@ -53,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     chip_choice(arguments.tpu)
     if arguments.batch is not None and arguments.batch < 1:
         raise UsageError(
-            "The batch size must be at least 1.", where="--batch", received=str(arguments.batch)
+            "A batch holds at least one picture.", where="--batch", received=str(arguments.batch)
         )
     request = Preflight(
         id=1,
@@ -86,31 +83,35 @@ def _tell(answer: AnyAnswer) -> None:
 
 
 def _point_words(point: SweepPoint) -> str:
-    words = f"{point.per_core_batch:>7,} per core {point.global_batch:>9,} in total"
+    words = f"{point.per_core_batch:>7,} a core {point.global_batch:>9,} in all"
     if point.memory is not None:
         words += f" {bytes_text(point.memory.needs_bytes):>9}"
     if point.estimate is None:
         return f"{words}  {point.problem}"
     return (
         f"{words} {point.estimate.step_ms:>9,.2f} ms {point.estimate.images_per_second:>12,.0f} "
-        f"images/s, {point.estimate.bound}-bound"
+        f"images/s, waits for {_waits(point.estimate.bound)}"
     )
+
+
+def _waits(bound: str) -> str:
+    return "computing" if bound == "compute" else "memory"
 
 
 def _print_report(report: PreflightReport) -> None:
     print(report.verdict)
     if report.estimate is not None:
         print(
-            f"Estimated step time {report.estimate.step_ms:,.2f} ms, "
-            f"{report.estimate.images_per_second:,.0f} images/s in total, "
-            f"{report.estimate.bound}-bound ({ESTIMATE_WORDS})."
+            f"A step takes about {report.estimate.step_ms:,.2f} ms, "
+            f"{report.estimate.images_per_second:,.0f} images/s in all; it waits for "
+            f"{_waits(report.estimate.bound)} ({ESTIMATE_WORDS})."
         )
     if report.largest:
-        print("Largest buffers per core:")
+        print("Largest values in a core's memory:")
         for buffer in report.largest:
             print(printable(f"{bytes_text(buffer.bytes):>10}  {buffer.words}"))
     if report.sweep:
-        print(f"Batch sizes ({ESTIMATE_WORDS}):")
+        print(f"Batches ({ESTIMATE_WORDS}):")
         for point in report.sweep:
             print(_point_words(point))
     if report.suggested_batch:
@@ -118,4 +119,4 @@ def _print_report(report: PreflightReport) -> None:
     for problem in report.problems:
         tell(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            tell(f"    fix: {fix.title}")
+            tell(f"    possible fix: {fix.title}")

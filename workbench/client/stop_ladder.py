@@ -80,22 +80,22 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
     if has_courier(run):
         return _end_elsewhere(run, is_hard=is_hard)
     if pid <= 1 or not run.is_alive():
-        return RunError("The training process has already ended.", where=str(run.path))
+        return RunError("The trainer has ended already.", where=str(run.path))
     if not has_open(pid, run.lock_path):
         return RunError(
-            "A different training process is working on this run.",
+            "Another trainer works on this run than the one that is known here.",
             where=str(run.path),
             received=f"process {pid}",
-            fix="Try again in a moment.",
+            fix="Try again in a moment: it tells its number when it begins.",
         )
     try:
         os.kill(pid, signal.SIGKILL if is_hard else signal.SIGTERM)
     except OSError as error:
         return RunError(
-            "The training process could not be ended.",
+            "The trainer could not be ended.",
             where=f"process {pid}",
             received=error.strerror or str(error),
-            fix="End it with the system's task manager.",
+            fix="End it with the system's task list.",
         )
     return None
 
@@ -103,9 +103,9 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
 def _end_elsewhere(run: RunFolder, *, is_hard: bool) -> WorkbenchError | None:
     if not run.is_alive():
         return RunError(
-            "Not connected to the computer that trains this run.",
+            "Nobody here is connected to the computer that trains this run.",
             where=str(run.path),
-            fix="Connect to it first.",
+            fix="Connect to it again first.",
         )
     try:
         ask_courier(run, "kill" if is_hard else "terminate")

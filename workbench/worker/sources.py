@@ -72,7 +72,7 @@ def load_data(
 def load_source(job: Job, key: str, params: Mapping[str, Any]) -> LoadedData:
     """Loads a source as it is, not yet decoded; see `find_source` for errors."""
     spec, checked = find_source(key, params)
-    job.progress(f"Opening {spec.title}")
+    job.progress(f"Loading {spec.name_of(checked)}")
     return spec.load(job, checked)
 
 
