@@ -118,8 +118,8 @@ class Photographer:
 
     def runs(self) -> None:
         """Several runs: one beside another, paused, resumed, compared, one that waits."""
-        from workbench.gui.dialogs.compare_runs import CompareRuns  # noqa: PLC0415
-        from workbench.runs.notes import RunNotes  # noqa: PLC0415
+        from workbench.gui.train.runs.compare_dialog import CompareRuns  # noqa: PLC0415
+        from workbench.runs.store.notes import RunNotes  # noqa: PLC0415
         from workbench.templates import find_template  # noqa: PLC0415
 
         window, library = self._window, self._window.context.library
@@ -180,7 +180,7 @@ class Photographer:
 
     def places(self) -> None:
         """Where to train: the menu, preflight, agreement, several replicas."""
-        from workbench.core.project import Choice  # noqa: PLC0415
+        from workbench.core.projects.project import Choice  # noqa: PLC0415
         from workbench.preflight.compiler_environment import CompilerEnvironment  # noqa: PLC0415
         from workbench.templates import find_template  # noqa: PLC0415
 
@@ -256,7 +256,7 @@ class Photographer:
 
     def _connect(self, server) -> None:  # noqa: ANN001 - imported late
         """Goes through the pages of the dialog."""
-        from workbench.gui.widgets.fold import Fold  # noqa: PLC0415
+        from workbench.gui.kit.collapsible import Fold  # noqa: PLC0415
 
         self._window.places.ask("connect")
         dialog = self._window.places.dialogs["connect"]

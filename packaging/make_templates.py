@@ -10,11 +10,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project
-from workbench.core.project_file import PROJECT_SUFFIX, project_text
-from workbench.core.recipe import TrainingRecipe
-from workbench.core.save import save_bytes
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
+from workbench.core.storage.save import save_bytes
+from workbench.core.training.recipe import TrainingRecipe
 
 FOLDER = Path(__file__).resolve().parents[1] / "resources" / "templates"
 

@@ -65,7 +65,7 @@ def no_new_processes(monkeypatch):
     brought to its limit, and root has none.
     """
     from workbench.errors import RunError
-    from workbench.runs import queue
+    from workbench.runs.state import queue
 
     def start(run, *, resume=False):
         try:

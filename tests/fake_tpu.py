@@ -18,18 +18,18 @@ from unittest import mock
 
 import numpy as np
 
-from workbench.core.output_node import find_outputs
+from workbench.core.checks.shapes import propagate
+from workbench.core.network.output_node import find_outputs
 from workbench.core.params import defaults
-from workbench.core.project import Project
-from workbench.core.shapes import propagate
+from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.targets import all_targets
-from workbench.worker import trainable
-from workbench.worker.build import finish_statistics
-from workbench.worker.compiled import Compiled, Connected, compile_training, sizes_of
-from workbench.worker.loop import MAX_STEPS
+from workbench.worker.execution.compiled import Compiled, Connected, compile_training, sizes_of
+from workbench.worker.model.build import finish_statistics
+from workbench.worker.step import trainable
+from workbench.worker.step.training_loop import MAX_STEPS
 
 PER_CORE = 2
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.strategies import Growing, Layers
-from workbench.core.graph import Graph
+from workbench.core.network.graph import Graph
 
 PICTURE_KINDS = (
     "conv2d",

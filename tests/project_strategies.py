@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project, View
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project, View
+from workbench.core.training.recipe import TrainingRecipe
 
 _characters = st.characters(exclude_categories=["Cs"])
 texts = st.text(_characters, max_size=30)

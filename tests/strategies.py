@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.core.graph import Edge, Graph, Node
+from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.params import (
     BoolParam,
     ChoiceParam,

@@ -6,9 +6,9 @@ import os
 
 import numpy as np
 
-from workbench.core.file_lock import take_lock
-from workbench.core.project import Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.projects.project import Project
+from workbench.core.storage.file_lock import take_lock
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import (
     Batch,
     DataReady,
@@ -20,8 +20,8 @@ from workbench.protocol.events import (
     TestResult,
 )
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.event_log import EventWriter
 
 STEPS_PER_EPOCH = 10
 

@@ -24,13 +24,13 @@ from workbench.client.run_library import RunLibrary
 from workbench.client.service_process import ServiceProcess
 from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.context import WindowContext
-from workbench.gui.faults import Faults
-from workbench.gui.main_window import MainWindow
-from workbench.gui.recovery_flow import RecoveryFlow
-from workbench.gui.run_predictor import RunPredictor
-from workbench.gui.theme import Theme
-from workbench.gui.window_state import WindowState
+from workbench.gui.common.context import WindowContext
+from workbench.gui.common.run_estimate import RunPredictor
+from workbench.gui.common.window_state import WindowState
+from workbench.gui.files.recovery_controller import RecoveryFlow
+from workbench.gui.kit.theme import Theme
+from workbench.gui.shell.faults import Faults
+from workbench.gui.shell.main_window import MainWindow
 from workbench.layers import all_layers
 from workbench.runs.home import APP_NAME, data_home, runs_home
 from workbench.settings.store import SettingsStore

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from workbench.assets import template_paths
-from workbench.core.checks import analyse
-from workbench.core.project import Project
-from workbench.core.project_file import parse_project
+from workbench.core.checks.analysis import analyse
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import parse_project
 from workbench.errors import UsageError
 from workbench.layers import all_layers
 

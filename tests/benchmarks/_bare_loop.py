@@ -48,11 +48,11 @@ def main(path: Path) -> int:
     import keras
     import tensorflow as tf
 
-    from workbench.core.schedules import learning_rates
+    from workbench.core.training.schedules import learning_rates
     from workbench.pictures.prepare import prepare
-    from workbench.worker.compiled import compile_training, connect, sizes_of
-    from workbench.worker.loop import CallLength
-    from workbench.worker.sources import find_source
+    from workbench.worker.execution.compiled import compile_training, connect, sizes_of
+    from workbench.worker.input.sources import find_source
+    from workbench.worker.step.training_loop import CallLength
 
     spec, params = find_source(project.dataset.key, project.dataset.params)
     ctx = _SilentContext(keras)

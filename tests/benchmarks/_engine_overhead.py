@@ -17,8 +17,8 @@ from tests.benchmarks._runs import wait_for
 from workbench.protocol.events import Batch, EpochFinished, TimeSpent
 from workbench.runs.control import ask_to_stop
 from workbench.runs.environment import trainer_environment
-from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.event_log import EventReader
 from workbench.runs.start import start_trainer
 
 ROOT = Path(__file__).resolve().parents[2]

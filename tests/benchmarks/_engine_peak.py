@@ -6,8 +6,8 @@ import json
 import subprocess
 import sys
 
-from workbench.core.checks import analyse
-from workbench.core.project import Project
+from workbench.core.checks.analysis import analyse
+from workbench.core.projects.project import Project
 from workbench.layers import all_layers
 
 BACKWARD_AND_FORWARD = 3

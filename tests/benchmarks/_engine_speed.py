@@ -15,11 +15,11 @@ import numpy as np
 
 from tests.benchmarks._plain_keras import MODELS
 from tests.benchmarks._runs import project_on, wait_for
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import EpochFinished, PhaseChanged, RunStarted
 from workbench.runs.control import ask_to_stop
-from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.event_log import EventReader
 from workbench.runs.start import start_trainer
 from workbench.templates import find_template
 

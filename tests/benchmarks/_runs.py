@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.core.project import Choice, Project
-from workbench.runs.event_log import EventReader
+from workbench.core.projects.project import Choice, Project
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.event_log import EventReader
 from workbench.runs.start import start_trainer
 from workbench.templates import find_template
 

@@ -22,10 +22,10 @@ from workbench.core.specs import Shape
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedPart
 from workbench.templates import find_template
-from workbench.worker.augment import through
-from workbench.worker.build import build_model
-from workbench.worker.order import whole_epochs
-from workbench.worker.pipeline import training_pipeline
+from workbench.worker.input.augment import through
+from workbench.worker.input.pipeline import training_pipeline
+from workbench.worker.input.shuffling import whole_epochs
+from workbench.worker.model.build import build_model
 
 _ROUNDS = 3
 _BATCHES_IN_MEMORY = 6

@@ -17,13 +17,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Project
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.canvas.canvas_panel import CanvasPanel
-from workbench.gui.theme import Theme
+from workbench.gui.design.canvas_panel import CanvasPanel
+from workbench.gui.kit.theme import Theme
 
 FRAMES = 60
 SIZE_PX = (1280, 800)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 import time
 
-from workbench.core.checks import DatasetFacts, analyse
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 
 FACTS = DatasetFacts((32, 32, 3), 10, "CIFAR-10")

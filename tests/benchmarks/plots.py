@@ -17,13 +17,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
+from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import LiveCurve
-from workbench.gui.plots.overlay import Overlay, overlay_color
-from workbench.gui.plots.plot_pair import PlotPair
-from workbench.gui.theme import Theme
+from workbench.gui.train.plots.overlay import Overlay, overlay_color
+from workbench.gui.train.plots.plot_pair import PlotPair
 from workbench.protocol.events import Batch
-from workbench.runs.history import MetricHistory
+from workbench.runs.log.history import MetricHistory
 
 REPEATS = 40
 SIZE_PX = (900, 500)

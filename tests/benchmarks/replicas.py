@@ -15,7 +15,7 @@ from functools import partial
 
 from tests.benchmarks._engine_speed import Case, in_turns, make_cases, trainer
 from tests.benchmarks._runs import own_home
-from workbench.core.project import Choice
+from workbench.core.projects.project import Choice
 
 GOAL = 0.6
 _TEMPLATES = ("cifar10_convnet", "fashion_convnet")

@@ -22,11 +22,11 @@ from workbench.protocol.events import (
     RunStarted,
     TestResult,
 )
-from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import runs_home
-from workbench.runs.index import INDEX_NAME, list_runs, matches
-from workbench.runs.notes import RunNotes, write_notes
+from workbench.runs.library.index import INDEX_NAME, list_runs, matches
+from workbench.runs.log.event_log import EventWriter
+from workbench.runs.store.notes import RunNotes, write_notes
 from workbench.templates import find_template
 
 NUM_RUNS = 1_000
@@ -111,7 +111,7 @@ def list_without_index() -> None:
 def in_new_process() -> float:
     """Milliseconds of the first list in a process that has just started."""
     code = (
-        "import time; from workbench.runs.index import list_runs; t = time.perf_counter(); "
+        "import time; from workbench.runs.library.index import list_runs; t = time.perf_counter(); "
         "n = len(list_runs()); print((time.perf_counter() - t) * 1000)"
     )
     command = [sys.executable, "-c", code]

@@ -24,8 +24,8 @@ from workbench.protocol.events import (
     RunEvent,
     RunFinished,
 )
-from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
+from workbench.runs.log.event_log import EventReader
 
 TEMPLATE = "cifar10_speedrun"
 SEEDS = (1, 2, 3)

@@ -51,7 +51,7 @@ def watch(seconds: float) -> None:
     from PySide6.QtWidgets import QApplication
 
     from workbench.app import make_context, make_window
-    from workbench.gui.plots.plot_pair import PlotPair
+    from workbench.gui.train.plots.plot_pair import PlotPair
     from workbench.runs.home import data_home
 
     app = QApplication([])

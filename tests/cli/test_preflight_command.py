@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from workbench.cli import main
-from workbench.core.fixes import insert_before
-from workbench.core.graph import Node
-from workbench.core.project_file import project_text
+from workbench.core.checks.fixes import insert_before
+from workbench.core.network.graph import Node
+from workbench.core.projects.project_file import project_text
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.wire import encode_request

@@ -12,13 +12,13 @@ import pytest
 
 from tests.written_runs import WrittenRun
 from workbench.cli import _turn, main
-from workbench.core.project import Project
+from workbench.core.projects.project import Project
 from workbench.protocol.events import RunFinished
-from workbench.runs import queue
-from workbench.runs.event_log import EventWriter, read_all
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
-from workbench.runs.notes import read_notes
+from workbench.runs.log.event_log import EventWriter, read_all
+from workbench.runs.state import queue
+from workbench.runs.store.notes import read_notes
 from workbench.settings.store import SettingsStore
 
 

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from workbench.checkup.tpu_first_run import end_hard
 from workbench.cli import main
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import follow
@@ -17,8 +18,7 @@ from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.stop_ladder import end_trainer
 from workbench.protocol.events import RunFinished, RunStarted
 from workbench.runs.control import courier_wish_of
-from workbench.runs.first_run import end_hard
-from workbench.runs.index import list_runs
+from workbench.runs.library.index import list_runs
 from workbench.runs.link import Link, Remote, write_link, write_remote
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.written_runs import WrittenRun
 from workbench.client.run_follower import EVENTS_AT_ONCE, RunFollower
 from workbench.protocol.events import Batch, EpochFinished, RunStarted
-from workbench.runs.event_log import EventReader
+from workbench.runs.log.event_log import EventReader
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_a_million_batches_are_read_in_another_thread(qtbot, follow, written, mo
         threads.add(threading.current_thread() is threading.main_thread())
         return read_new(reader, *args)
 
-    monkeypatch.setattr("workbench.runs.event_log.EventReader.read_new", spy)
+    monkeypatch.setattr("workbench.runs.log.event_log.EventReader.read_new", spy)
     follower = follow(run.folder)
     assert threads == {False}
     assert len(follower.history.losses) == 1_000_000

@@ -134,7 +134,7 @@ def sleeper(run: RunFolder) -> subprocess.Popen:
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from workbench.core.file_lock import take_lock\n"
+        "from workbench.core.storage.file_lock import take_lock\n"
         "take_lock(Path(sys.argv[1]))\n"
         "print('locked', flush=True)\n"
         "time.sleep(600)\n"

@@ -7,14 +7,14 @@ import pytest
 from tests.written_runs import WrittenRun
 from workbench.client import trainer_control
 from workbench.client.run_library import RunLibrary
-from workbench.core.project import Project
+from workbench.core.projects.project import Project
 from workbench.errors import RunError
 from workbench.protocol.events import LogLine, RunFinished
-from workbench.runs import queue
 from workbench.runs.control import wish_of
-from workbench.runs.event_log import EventWriter
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.notes import RunNotes, read_notes
+from workbench.runs.log.event_log import EventWriter
+from workbench.runs.state import queue
+from workbench.runs.store.notes import RunNotes, read_notes
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.params import check_all
-from workbench.core.project import Choice
-from workbench.core.source import parse_source
+from workbench.core.projects.project import Choice
+from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.errors import UsageError
 

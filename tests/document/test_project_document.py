@@ -2,11 +2,11 @@
 
 import pytest
 
-from workbench.core.checks import DatasetFacts
-from workbench.core.diff import GraphDiff
-from workbench.core.graph import Edge
-from workbench.core.project import Choice, Project
-from workbench.core.project_file import project_text, read_project
+from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.network.diff import GraphDiff
+from workbench.core.network.graph import Edge
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import (
     GraphError,
     InputError,
@@ -347,7 +347,7 @@ def test_an_unconfirmed_save_is_told_and_counts(document, tmp_path, monkeypatch)
         raise UnconfirmedSaveError("saved, but the disk did not confirm it")
 
     chain(document, "input")
-    monkeypatch.setattr("workbench.core.project_file.save_bytes", unconfirmed)
+    monkeypatch.setattr("workbench.core.projects.project_file.save_bytes", unconfirmed)
     with pytest.raises(UnconfirmedSaveError):
         document.save(tmp_path / "p.workbench")
     assert not document.is_dirty
@@ -363,7 +363,7 @@ def test_the_window_goes_on_while_a_slow_disk_is_written(document, tmp_path, mon
     def slow(path, data):
         assert release.wait(20)
 
-    monkeypatch.setattr("workbench.core.project_file.save_bytes", slow)
+    monkeypatch.setattr("workbench.core.projects.project_file.save_bytes", slow)
 
     def tick():  # runs only if the event loop turns during the save
         ticks.append(1)

@@ -13,8 +13,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from workbench.core.project import Choice
-from workbench.core.project_file import parse_project, project_text
+from workbench.core.projects.project import Choice
+from workbench.core.projects.project_file import parse_project, project_text
 from workbench.document.project_document import ProjectDocument
 from workbench.errors import WorkbenchError
 from workbench.layers import all_layers

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.core.project_file import read_project
+from workbench.core.projects.project_file import read_project
 from workbench.document.autosave import Autosave
 from workbench.document.project_document import ProjectDocument
 from workbench.document.recovery import RecoverySlot, discard_offer, find_offers

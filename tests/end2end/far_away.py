@@ -21,11 +21,11 @@ from tests.end2end.user import User, at_the_window
 from tests.sshd import Sshd
 from workbench.app import close_context, make_context, make_window
 from workbench.assets import sample_paths
-from workbench.gui.main_window import MainWindow
-from workbench.gui.widgets.fold import Fold
-from workbench.runs.checkpoint import newest_state
-from workbench.runs.event_log import read_all
+from workbench.gui.kit.collapsible import Fold
+from workbench.gui.shell.main_window import MainWindow
 from workbench.runs.home import data_home
+from workbench.runs.log.event_log import read_all
+from workbench.runs.store.checkpoint import newest_state
 from workbench.templates import find_template
 
 _SLOW_S = 240

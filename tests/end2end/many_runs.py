@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QMessageBox
 
 from tests.end2end.robot import center
 from tests.end2end.user import User, at_the_window
-from workbench.gui.dialogs.compare_runs import CompareRuns
-from workbench.gui.panels.run_row import SUMMARY_ROLE
-from workbench.runs.summary import RunSummary
+from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE
+from workbench.runs.library.summary import RunSummary
 from workbench.templates import find_template
 
 _SLOW_S = 240

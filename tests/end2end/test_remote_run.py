@@ -21,17 +21,17 @@ import pytest
 from PIL import Image
 
 from tests.sshd import sshd  # noqa: F401 - a fixture
-from workbench.core.project import Choice
+from workbench.core.projects.project import Choice
 from workbench.protocol.events import Batch, CheckpointKept, RunStarted
-from workbench.remote.host_keys import accept, offered_keys
-from workbench.remote.place import Place
-from workbench.runs.checkpoint import newest_state
+from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host_keys import accept, offered_keys
 from workbench.runs.control import ask_to_pause
-from workbench.runs.event_log import read_all
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
-from workbench.runs.outcome import outcome_of
+from workbench.runs.log.event_log import read_all
 from workbench.runs.start import start_trainer
+from workbench.runs.state.outcome import outcome_of
+from workbench.runs.store.checkpoint import newest_state
 from workbench.templates import find_template
 
 pytestmark = pytest.mark.worker

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.end2end.robot import Robot, center
 from workbench.app import close_context, make_context, make_window
-from workbench.gui.main_window import MainWindow
+from workbench.gui.shell.main_window import MainWindow
 from workbench.runs.home import data_home
 
 

@@ -6,9 +6,9 @@ import random
 import pytest
 
 from tests.strategies import random_params
-from workbench.core.graph import Edge, Graph, Node
+from workbench.core.checks.shapes import propagate
+from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.params import check_all
-from workbench.core.shapes import propagate
 from workbench.core.specs import CATEGORIES, ParamCount, ShapeProblem
 from workbench.layers import all_layers
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tests.contexts import CancelledForTest, PlainContext
-from workbench.core.recipe import TrainingRecipe
 from workbench.core.specs import ArrayPart, FilePart, LoadedData
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures import decode_picture, list_pictures, write_png, write_thumbnails
 from workbench.pictures import fitted as fitted_module

@@ -11,14 +11,14 @@ import pytest
 
 from workbench.assets import environment_lock
 from workbench.cli import main
-from workbench.core.file_lock import take_lock
+from workbench.core.storage.file_lock import take_lock
 from workbench.errors import InputError, SaveError, UsageError
+from workbench.hardware.tpu_chips import chip_choice
 from workbench.preflight import compiler_environment
 from workbench.preflight.compile_answers import Compiled, TooLarge
 from workbench.preflight.compile_call import CompilerCall
 from workbench.preflight.compiler_environment import CompilerEnvironment
 from workbench.runs.home import APP_NAME, cache_home
-from workbench.targets._tpu_chips import chip_choice
 
 LICENCE = "Software under an agreement.\n"
 STEP = """module @step {

@@ -11,13 +11,13 @@ import pytest
 
 from workbench.datasets import facts_of
 from workbench.errors import TpuError
+from workbench.hardware.tpu_chips import chip_choice
 from workbench.layers import all_layers
 from workbench.preflight.compile_answers import Compiled, Rejected, TooLarge, read_answer
 from workbench.preflight.examine import SWEEP, Examination, Question, best_of
 from workbench.preflight.line_child import DeadlineError
 from workbench.preflight.lowered import Lowered, Refused, Unchecked
 from workbench.protocol.preflight import HONESTY, Estimate, PreflightReport, SweepPoint
-from workbench.targets._tpu_chips import chip_choice
 from workbench.templates import find_template
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "compiler"

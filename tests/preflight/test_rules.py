@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.core.checks import DatasetFacts, analyse
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Project
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.hardware.tpu_chips import chip_choice
 from workbench.layers import all_layers
 from workbench.preflight.rules import check_rules, wasted
-from workbench.targets._tpu_chips import chip_choice
 from workbench.templates import find_template
 
 LAYERS = all_layers()

@@ -16,7 +16,7 @@ from pathlib import Path
 from workbench.protocol.messages import Classified, Classify, Hello
 from workbench.protocol.service_call import FINAL_ANSWERS
 from workbench.protocol.wire import decode_answer, encode_request
-from workbench.remote.code_archive import code_archive
+from workbench.remote.setup.code_archive import code_archive
 from workbench.runs.environment import users_environment
 from workbench.runs.folder import RunFolder
 

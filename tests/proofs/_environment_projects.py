@@ -13,11 +13,11 @@ import numpy as np
 
 from tests.proofs._tpu_projects import random_project, templates
 from tests.strategies import Growing
-from workbench.core.graph import Graph
-from workbench.core.output_node import find_outputs
-from workbench.core.project import Choice, Project
-from workbench.core.recipe import TrainingRecipe
-from workbench.core.shapes import propagate
+from workbench.core.checks.shapes import propagate
+from workbench.core.network.graph import Graph
+from workbench.core.network.output_node import find_outputs
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 
 _TRAIN, _TEST = 32, 10

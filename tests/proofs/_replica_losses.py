@@ -24,10 +24,10 @@ import numpy as np
 import tensorflow as tf
 
 from tests.proofs.replicas import without_chance
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.templates import find_template
-from workbench.worker.compiled import Connected, compile_training, connect, sizes_of
+from workbench.worker.execution.compiled import Connected, compile_training, connect, sizes_of
 
 
 def main(wish: dict[str, object]) -> dict[str, dict[str, object]]:

@@ -12,14 +12,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import RunEvent, RunFinished
-from workbench.runs.event_log import EventReader, read_all
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import MetricHistory
-from workbench.runs.weights_file import read_arrays
+from workbench.runs.log.event_log import EventReader, read_all
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.store.weights_file import read_arrays
 
 _PATIENCE_S = 600.0
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tests.strategies import random_valid_graph
-from workbench.core.project import Project
-from workbench.core.recipe import OPTIMIZERS, TrainingRecipe
+from workbench.core.projects.project import Project
+from workbench.core.training.recipe import OPTIMIZERS, TrainingRecipe
 from workbench.layers import all_layers
 from workbench.templates import list_templates
 

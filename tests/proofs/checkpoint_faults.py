@@ -31,11 +31,11 @@ from tests.proofs._tiny_runs import (
 )
 from workbench.errors import WorkbenchError
 from workbench.protocol.events import CheckpointKept
-from workbench.runs.checkpoint import read_checkpoint
-from workbench.runs.event_log import EventReader, read_all
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.outcome import outcome_of
+from workbench.runs.log.event_log import EventReader, read_all
 from workbench.runs.start import reap, start_trainer
+from workbench.runs.state.outcome import outcome_of
+from workbench.runs.store.checkpoint import read_checkpoint
 
 _TOLD_WITHIN_S = 5.0
 _PATIENCE_S = 240.0

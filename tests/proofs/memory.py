@@ -28,12 +28,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import DataReady, EpochFinished, RunFinished
-from workbench.runs.event_log import read_all
 from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.event_log import read_all
 from workbench.runs.start import reap, start_trainer
 
 ALLOWED = 1.15

@@ -25,9 +25,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.benchmarks._runs import own_home, train
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import RunFinished, RunStarted
-from workbench.runs.event_log import EventReader
+from workbench.runs.log.event_log import EventReader
 from workbench.templates import find_template
 
 MOST = 0.005

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.assets import template_paths
-from workbench.core.project_file import parse_project, project_text
+from workbench.core.projects.project_file import parse_project, project_text
 from workbench.errors import ProjectFileError
 
 HOSTILE_VALUES: tuple[Any, ...] = (

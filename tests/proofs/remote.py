@@ -27,15 +27,15 @@ from pathlib import Path
 from tests.private_host import PrivateHost, why_not
 from tests.proofs._cutting_line import CuttingLine
 from tests.proofs._tiny_runs import differences, tiny_project, wait_for_end, write_stripes
-from workbench.core.project import Choice, Project
-from workbench.core.project_file import project_text
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import project_text
 from workbench.protocol.events import RunStarted
-from workbench.runs.event_log import read_all
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home
 from workbench.runs.link import read_link, read_remote
-from workbench.runs.outcome import outcome_of
+from workbench.runs.log.event_log import read_all
 from workbench.runs.start import reattach, start_trainer
+from workbench.runs.state.outcome import outcome_of
 
 _PICTURES = 24_000
 _PATIENCE_S = 3_600.0

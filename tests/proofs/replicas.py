@@ -32,10 +32,10 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks._runs import own_home, train
-from workbench.core.graph import Edge, Graph
-from workbench.core.project import Choice, Project
+from workbench.core.network.graph import Edge, Graph
+from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
-from workbench.runs.event_log import read_all
+from workbench.runs.log.event_log import read_all
 from workbench.templates import find_template
 
 MOST_LOSS = 1e-3

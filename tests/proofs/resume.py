@@ -31,10 +31,10 @@ from tests.proofs._tiny_runs import (
     write_stripes,
 )
 from workbench.protocol.events import Batch, RunFinished, RunStarted
-from workbench.runs.event_log import read_all
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.outcome import outcome_of
+from workbench.runs.log.event_log import read_all
 from workbench.runs.start import reap, start_trainer
+from workbench.runs.state.outcome import outcome_of
 
 _SPREAD_S = 2.5
 _STARTING_S = 6.0

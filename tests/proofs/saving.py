@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.core.save import save_bytes, sweep_leftovers
+from workbench.core.storage.save import save_bytes, sweep_leftovers
 
 _BODY_BYTES = 300_000
 _WINDOW_S = 0.04

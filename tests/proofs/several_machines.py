@@ -39,15 +39,15 @@ from tests.proofs._tiny_runs import (
     write_stripes,
 )
 from tests.sshd import Sshd
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project
-from workbench.core.target_text import parse_target
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.target_text import parse_target
 from workbench.protocol.events import CheckpointKept, RunFinished, RunStarted
-from workbench.runs.event_log import read_all
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.home import data_home, runs_home
+from workbench.runs.log.event_log import read_all
 from workbench.runs.start import start_trainer
-from workbench.runs.weights_file import read_arrays
+from workbench.runs.store.weights_file import read_arrays
 from workbench.targets import all_targets
 
 LOCAL = "localhost,localhost"

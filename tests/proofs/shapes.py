@@ -23,11 +23,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from tests.mistakes import random_invalid_graph
 from tests.strategies import random_valid_graph
-from workbench.core.checks import analyse
-from workbench.core.graph import Graph
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.checks.analysis import analyse
+from workbench.core.network.graph import Graph
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
-from workbench.worker.build import connect, make_layer
+from workbench.worker.model.build import connect, make_layer
 
 RECIPE = TrainingRecipe()
 

@@ -121,7 +121,7 @@ def follow(num_events: int, per_second: float, timeout_s: float) -> dict[str, fl
     from PySide6.QtWidgets import QApplication
 
     from workbench.app import close_context, make_context, make_window
-    from workbench.gui.plots.plot_pair import PlotPair
+    from workbench.gui.train.plots.plot_pair import PlotPair
     from workbench.runs.home import data_home
 
     home = data_home()

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.core.project_file import project_text
+from workbench.core.projects.project_file import project_text
 from workbench.protocol.worker_command import worker_environment
 from workbench.templates import Template, find_template, list_templates
 

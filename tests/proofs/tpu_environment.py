@@ -33,13 +33,13 @@ from tests.proofs._environment_place import Place, tpu_variables, unpacked_code
 from tests.proofs._environment_projects import grouped, on_pictures, small_projects
 from tests.proofs._locked_environment import locked_python, of_a_window
 from tests.proofs._tiny_runs import Tail, differences, history_of, wait_for_end
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import Batch, RunFinished, RunStarted
 from workbench.protocol.messages import Classified
 from workbench.runs.control import ask_to_pause
-from workbench.runs.event_log import read_all
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.weights_file import read_arrays
+from workbench.runs.log.event_log import read_all
+from workbench.runs.store.weights_file import read_arrays
 
 MOST_APART = 1e-3
 """Of losses, and of arrays of weights by their length, between the two TensorFlows."""

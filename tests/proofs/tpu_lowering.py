@@ -26,10 +26,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 from tests.proofs._tpu_projects import random_project, templates
-from workbench.core.project import Project
+from workbench.core.projects.project import Project
 from workbench.layers import all_layers
 from workbench.preflight.lowered import Lowered, Lowering, Refused, Unchecked, fixes_of
-from workbench.worker.lowering import TPU_ONLY, lower_step
+from workbench.worker.lowering.lower import TPU_ONLY, lower_step
 
 BATCH = 8
 PRECISIONS = ("float32", "bfloat16")

@@ -26,8 +26,8 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 from tests.fake_tpu import compile_on, fake_strategy, trace_evaluation, trace_training
 from tests.proofs._tpu_projects import random_project, templates, with_optimizer
-from workbench.core.project import Project
-from workbench.core.recipe import OPTIMIZERS
+from workbench.core.projects.project import Project
+from workbench.core.training.recipe import OPTIMIZERS
 
 
 def cases(graphs: int, seed: int, *, random_only: bool) -> Iterator[tuple[str, Project]]:

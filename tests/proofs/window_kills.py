@@ -25,10 +25,10 @@ from typing import ClassVar
 import numpy as np
 
 from tests.proofs._tiny_runs import history_of, tiny_project, write_stripes
-from workbench.core.project_file import project_text
+from workbench.core.projects.project_file import project_text
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import MetricHistory
-from workbench.runs.outcome import outcome_of
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.state.outcome import outcome_of
 
 _REPORT_MS = 100
 _LIFE_S = 4.0
@@ -72,7 +72,7 @@ def run_window(report: Path, project: Path | None) -> int:
     from PySide6.QtWidgets import QApplication
 
     from workbench import app
-    from workbench.gui.main_window import MainWindow
+    from workbench.gui.shell.main_window import MainWindow
 
     application = QApplication(sys.argv[:1])
     file = report.open("a", encoding="utf-8")

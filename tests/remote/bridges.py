@@ -6,8 +6,8 @@ import hashlib
 import os
 import sys
 
-from workbench.remote.bridge import BOOTSTRAP
-from workbench.remote.connection import Connection
+from workbench.remote.ssh.bridge import BOOTSTRAP
+from workbench.remote.ssh.connection import Connection
 
 LOCAL = (sys.executable, "-I", "-u", "-c", BOOTSTRAP)
 

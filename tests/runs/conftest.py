@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.project import Project
+from workbench.core.projects.project import Project
 from workbench.protocol.events import (
     Batch,
     DataReady,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.core.project import Choice, Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError
 from workbench.runs.environment import (
     OUTER_VARIABLE,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.core.file_lock import take_lock
-from workbench.core.project import Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.projects.project import Project
+from workbench.core.storage.file_lock import take_lock
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
 from workbench.runs.control import ask_to_stop, wish_of
 from workbench.runs.folder import create_run, find_model, open_run

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.project import Choice
-from workbench.core.target_text import parse_target, target_text
+from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import parse_target, target_text
 from workbench.errors import RunError, UsageError
+from workbench.hardware.cluster import Cluster, local_cluster, read_addresses, with_ports
 from workbench.targets import all_targets
-from workbench.targets._cluster import Cluster, local_cluster, read_addresses, with_ports
 
 SEVERAL = all_targets()["several"]
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from workbench.core.params import defaults
-from workbench.core.project import Choice
-from workbench.core.target_text import parse_target, target_text
+from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import parse_target, target_text
 from workbench.errors import RunError, UsageError
 from workbench.targets import all_targets
 

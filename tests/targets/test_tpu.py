@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.project import Choice
-from workbench.core.target_text import parse_target, target_text
+from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import parse_target, target_text
 from workbench.errors import TpuError, UsageError
-from workbench.targets import _tpu_host, all_targets, gpu, tpu
-from workbench.targets._tpu_host import TpuHost, packages_problem, runtime_variables
+from workbench.hardware import tpu_host as _tpu_host
+from workbench.hardware.tpu_host import TpuHost, packages_problem, runtime_variables
+from workbench.targets import all_targets, gpu, tpu
 
 TPU, GPU = all_targets()["tpu"], all_targets()["gpu"]
 

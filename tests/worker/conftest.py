@@ -10,12 +10,12 @@ import time
 import numpy as np
 import pytest
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import RunFinished
-from workbench.runs.event_log import EventReader
 from workbench.runs.folder import create_run
+from workbench.runs.log.event_log import EventReader
 from workbench.runs.start import reap, start_trainer
 
 _PATIENCE_S = 240.0

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedPart
-from workbench.worker.averaging import Averaging
-from workbench.worker.build import build_model
-from workbench.worker.evaluator import Evaluator
-from workbench.worker.loop import TrainingLoop
-from workbench.worker.optimizers import make_optimizer
-from workbench.worker.order import whole_epochs
-from workbench.worker.pipeline import training_pipeline
+from workbench.worker.input.pipeline import training_pipeline
+from workbench.worker.input.shuffling import whole_epochs
+from workbench.worker.model.build import build_model
+from workbench.worker.step.evaluator import Evaluator
+from workbench.worker.step.optimizers import make_optimizer
+from workbench.worker.step.training_loop import TrainingLoop
+from workbench.worker.step.weight_averaging import Averaging
 
 KINDS = (
     ("input", {"shape": (8, 8, 1)}),

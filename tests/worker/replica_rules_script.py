@@ -13,14 +13,14 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, PreparedPart
-from workbench.worker.augment import through
-from workbench.worker.build import assign_weights, build_model, read_weights
-from workbench.worker.compiled import Connected, compile_training, connect, sizes_of
+from workbench.worker.execution.compiled import Connected, compile_training, connect, sizes_of
+from workbench.worker.input.augment import through
+from workbench.worker.model.build import assign_weights, build_model, read_weights
 
 WIDE = ("conv2d", {"filters": 16})
 RANDOM = {

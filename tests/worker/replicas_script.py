@@ -17,11 +17,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.project import Choice, Project
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedData, PreparedPart
-from workbench.worker.compiled import compile_training, connect, sizes_of
+from workbench.worker.execution.compiled import compile_training, connect, sizes_of
 
 CONV = ("conv2d", {"filters": 4, "activation": "relu", "kernel_l2": 0.01})
 NORM = ("batch_normalization", {})

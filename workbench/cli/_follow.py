@@ -16,12 +16,12 @@ from workbench.cli._output import tell
 from workbench.errors import WorkbenchError
 from workbench.protocol.events import RunEvent, RunFinished, RunStarted
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import MetricHistory
 from workbench.runs.link import has_courier, link_words, read_link
-from workbench.runs.outcome import RunOutcome, outcome_of
+from workbench.runs.log.event_log import EventReader
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import may_reattach, reattach
+from workbench.runs.state.outcome import RunOutcome, outcome_of
 
 _POLL_S = 0.05
 _LOOK_S = 0.5

@@ -20,7 +20,7 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.runs.event_words import checkpoint_words, resumed_words, time_words
+from workbench.runs.log.event_text import checkpoint_words, resumed_words, time_words
 
 
 class RunTeller:

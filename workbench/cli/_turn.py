@@ -8,7 +8,7 @@ from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._output import tell
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
-from workbench.runs.queue import cancel, is_waiting, num_before, start_next, waiting_words
+from workbench.runs.state.queue import cancel, is_waiting, num_before, start_next, waiting_words
 
 _LOOK_S = 1.0
 

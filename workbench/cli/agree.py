@@ -6,11 +6,11 @@ import argparse
 import time
 from pathlib import Path
 
+from workbench.checkup.parity import agreement_of, train_pair, without_chance
 from workbench.cli._output import add_json_option, print_json, printable, tell
-from workbench.core.project_file import read_project
-from workbench.core.target_text import parse_target
+from workbench.core.projects.project_file import read_project
+from workbench.core.projects.target_text import parse_target
 from workbench.errors import UsageError
-from workbench.runs.agreement import agreement_of, train_pair, without_chance
 from workbench.runs.environment import refuse_unready
 from workbench.targets import all_targets
 

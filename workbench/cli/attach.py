@@ -11,8 +11,8 @@ from workbench.cli.train import tell_run
 from workbench.errors import RunFolderError
 from workbench.runs.folder import open_run
 from workbench.runs.link import read_remote
-from workbench.runs.outcome import outcome_of
 from workbench.runs.start import reattach
+from workbench.runs.state.outcome import outcome_of
 
 NAME = "attach"
 HELP = "follow a running run, here or on another computer"

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
-from workbench.core.checks import Analysis, analyse
-from workbench.core.predict import RunPrediction
-from workbench.core.project import Project
-from workbench.core.project_file import read_project
-from workbench.core.recipe import TrainingRecipe
-from workbench.core.target_text import limits_of
-from workbench.core.words import bytes_text
+from workbench.core.checks.analysis import Analysis, analyse
+from workbench.core.checks.run_estimate import RunPrediction
+from workbench.core.network.text import bytes_text
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import read_project
+from workbench.core.projects.target_text import limits_of
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import facts_of
 from workbench.layers import all_layers
-from workbench.runs.speeds import predict_run, read_speeds
+from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets import all_targets
 
 NAME = "check"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.cli._service import ask
-from workbench.core.save import save_bytes
+from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError
 from workbench.pictures.folders import list_pictures
 from workbench.protocol.messages import Classified, Classify

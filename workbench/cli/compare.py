@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from workbench.cli._output import add_json_option, print_json, printable
-from workbench.runs.compare import RunComparison, compare_runs
 from workbench.runs.folder import open_run
+from workbench.runs.library.compare import RunComparison, compare_runs
 
 NAME = "compare"
 HELP = "show what differs between two runs, and by how much"

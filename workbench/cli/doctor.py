@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.checkup.doctor import examine
+from workbench.checkup.remote_doctor import examine_far
 from workbench.cli._output import add_json_option, print_json, printable
-from workbench.core.target_text import parse_target
-from workbench.remote.doctor import examine_far
-from workbench.runs.doctor import examine
+from workbench.core.projects.target_text import parse_target
 from workbench.targets import all_targets
 
 NAME = "doctor"

@@ -6,7 +6,7 @@ import argparse
 
 from workbench.cli._output import add_json_option, print_json, printable
 from workbench.cli._service import ask
-from workbench.core.source import parse_source
+from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.messages import Evaluate, Evaluation
 from workbench.runs.folder import find_model

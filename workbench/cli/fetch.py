@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._output import add_json_option, print_json, tell
-from workbench.remote.carry import fetch
-from workbench.runs.checkpoint import newest_state
+from workbench.remote.mirror.process import fetch
 from workbench.runs.folder import open_run
+from workbench.runs.store.checkpoint import newest_state
 
 NAME = "fetch"
 HELP = "fetch checkpoints and weights of a run from the computer that trains it"

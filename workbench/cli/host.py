@@ -11,16 +11,16 @@ import msgspec
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.core.params import check_all
-from workbench.core.project import Choice
-from workbench.core.target_text import parse_target
+from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import parse_target
 from workbench.errors import UsageError
-from workbench.remote import hosts
-from workbench.remote.connection import Connection
-from workbench.remote.gcloud import NO_FIRST_CHECK, place_from_gcloud
-from workbench.remote.host_keys import HostKey, accept, accepted_keys, offered_keys
-from workbench.remote.host_keys import forget as forget_keys
-from workbench.remote.place import Place
-from workbench.remote.setup import Setup
+from workbench.remote.setup.setup import Setup
+from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.connection import Connection
+from workbench.remote.ssh.gcloud import NO_FIRST_CHECK, place_from_gcloud
+from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys, offered_keys
+from workbench.remote.ssh.host_keys import forget as forget_keys
 from workbench.targets import all_targets
 from workbench.targets.ssh import trains_on
 
@@ -99,14 +99,14 @@ def _place(dest: str) -> Place:
                 expected=_DEST,
                 fix="Run the command once per computer.",
             )
-        return hosts.place_for(choice.params)
+        return saved_hosts.place_for(choice.params)
     tell(NO_FIRST_CHECK)
     params = choice.params
     return place_from_gcloud(params["address"], params["zone"], params["project"])
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    saved = hosts.saved_hosts()
+    saved = saved_hosts.saved_hosts()
     for host in saved:
         if arguments.json:
             print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
@@ -126,7 +126,7 @@ def _add(arguments: argparse.Namespace) -> int:
         home=arguments.home or place.home,
         python=arguments.python or place.python,
     )
-    host = hosts.save_host(place)
+    host = saved_hosts.save_host(place)
     if arguments.json:
         print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
     else:
@@ -171,7 +171,7 @@ def _check(arguments: argparse.Namespace) -> int:
     place = _place(arguments.dest)
     with Connection.to(place) as line:
         facts = Setup(line, _tell).probe(place.python)
-    host = hosts.seen_now(place, facts)
+    host = saved_hosts.seen_now(place, facts)
     if arguments.json:
         print_json({"address": place.text(), "words": host.words, "facts": facts})
         return 0
@@ -190,11 +190,15 @@ def _setup(arguments: argparse.Namespace) -> int:
     with Connection.to(place) as line:
         setup = Setup(line, _tell)
         facts = setup.probe(place.python)
-        name = arguments.environment or _wanted(arguments.dest) or hosts.fitting_environment(facts)
+        name = (
+            arguments.environment
+            or _wanted(arguments.dest)
+            or saved_hosts.fitting_environment(facts)
+        )
         python, _ = (place.python, "") if place.python else setup.environment(name, facts)
         code = setup.code()
-    hosts.seen_now(place, facts)
-    hosts.save_host(place, environment="" if place.python else name)
+    saved_hosts.seen_now(place, facts)
+    saved_hosts.save_host(place, environment="" if place.python else name)
     result: dict[str, Any] = {"address": place.text(), "environment": name, "python": python}
     if arguments.json:
         print_json({**result, "code": code})
@@ -215,7 +219,7 @@ def _wanted(dest: str) -> str:
 
 def _forget(arguments: argparse.Namespace) -> int:
     place = _place(arguments.dest)
-    had_host, had_keys = hosts.forget_host(place.text()), forget_keys(place)
+    had_host, had_keys = saved_hosts.forget_host(place.text()), forget_keys(place)
     if arguments.json:
         print_json({"address": place.text(), "host": had_host, "keys": had_keys})
     else:

@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 
 from workbench.cli._output import tell
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.errors import UsageError
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, read_addresses, with_ports
 from workbench.runs.environment import trainer_environment
-from workbench.targets._cluster import CLUSTER_VARIABLE, Cluster, read_addresses, with_ports
 
 NAME = "join"
 HELP = "join a training on several machines as a worker"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli._output import tell
-from workbench.core.project_file import save_project
+from workbench.core.projects.project_file import save_project
 from workbench.errors import UsageError
 from workbench.templates import find_template
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._service import ask
-from workbench.core.project_file import project_text, read_project
+from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
 from workbench.exports import project_exports
 from workbench.protocol.messages import Done, ExportProject

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.cli._service import ask
-from workbench.core.project_file import project_text, read_project
-from workbench.core.words import bytes_text
+from workbench.core.network.text import bytes_text
+from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
+from workbench.hardware.tpu_chips import chip_choice
 from workbench.protocol.messages import (
     AnyAnswer,
     Preflight,
@@ -23,7 +24,6 @@ from workbench.protocol.preflight import (
     PreflightReport,
     SweepPoint,
 )
-from workbench.targets._tpu_chips import chip_choice
 
 NAME = "preflight"
 HELP = "will a project train on a TPU? (no TPU needed)"

@@ -6,12 +6,12 @@ import argparse
 
 from workbench.cli import train
 from workbench.cli._output import add_json_option, print_json, printable, report_error, tell
-from workbench.core.project import Project
+from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
-from workbench.runs import queue
 from workbench.runs.folder import RunFolder, open_run
-from workbench.runs.index import RunSummary, list_runs
-from workbench.runs.outcome import outcome_of
+from workbench.runs.library.index import RunSummary, list_runs
+from workbench.runs.state import queue
+from workbench.runs.state.outcome import outcome_of
 
 NAME = "queue"
 HELP = "list, add or move queued runs"

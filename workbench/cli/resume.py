@@ -8,13 +8,13 @@ from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
 from workbench.cli._output import add_json_option, tell
 from workbench.cli.train import tell_run
-from workbench.core.target_text import parse_target
+from workbench.core.projects.target_text import parse_target
 from workbench.errors import RunFolderError
-from workbench.runs.elsewhere import go_on_with, is_moving
 from workbench.runs.folder import RunFolder, open_run
-from workbench.runs.outcome import RunOutcome, outcome_of
-from workbench.runs.queue import start_now
 from workbench.runs.start import start_trainer
+from workbench.runs.state.migrate import go_on_with, is_moving
+from workbench.runs.state.outcome import RunOutcome, outcome_of
+from workbench.runs.state.queue import start_now
 from workbench.targets import all_targets
 
 NAME = "resume"

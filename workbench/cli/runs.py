@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
-from workbench.runs.index import RunSummary, list_runs, matches
-from workbench.runs.notes import change_notes, read_notes
-from workbench.runs.table_export import export_curves
-from workbench.runs.trash import trash_run
+from workbench.runs.library.index import RunSummary, list_runs, matches
+from workbench.runs.library.trash import trash_run
+from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
 HELP = "list the runs on this computer; rename, tag, annotate, trash or export one"

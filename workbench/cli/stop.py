@@ -7,9 +7,9 @@ import argparse
 from workbench.cli._output import tell
 from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import open_run
-from workbench.runs.outcome import outcome_of
-from workbench.runs.queue import cancel, is_waiting
 from workbench.runs.start import reattach
+from workbench.runs.state.outcome import outcome_of
+from workbench.runs.state.queue import cancel, is_waiting
 
 NAME = "stop"
 HELP = "stop a run and save its weights"

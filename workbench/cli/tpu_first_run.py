@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 import workbench
+from workbench.checkup.tpu_first_run import FirstRun, Step
 from workbench.cli._output import add_json_option, print_json, printable, tell
-from workbench.core.save import save_bytes
-from workbench.core.target_text import parse_target, target_text
-from workbench.runs.first_run import FirstRun, Step
+from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.storage.save import save_bytes
+from workbench.hardware.tpu_host import TpuHost
 from workbench.targets import all_targets
-from workbench.targets._tpu_host import TpuHost
 
 NAME = "tpu-first-run"
 HELP = "run the checklist for the first run on a TPU, or rehearse it on this computer"

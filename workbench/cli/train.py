@@ -13,20 +13,20 @@ from workbench.cli._follow import PastEvents, follow
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._progress import RunTeller
 from workbench.cli._turn import wait_for_turn
-from workbench.core.checks import analyse
-from workbench.core.project import Project
-from workbench.core.project_file import read_project
-from workbench.core.recipe import TrainingRecipe, value_from_text
-from workbench.core.source import parse_source
-from workbench.core.target_text import parse_target
+from workbench.core.checks.analysis import analyse
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import read_project
+from workbench.core.projects.source import parse_source
+from workbench.core.projects.target_text import parse_target
+from workbench.core.training.recipe import TrainingRecipe, value_from_text
 from workbench.datasets import all_datasets, facts_of
 from workbench.errors import ParamError, ProjectFileError, UsageError
 from workbench.layers import all_layers
 from workbench.protocol.events import RunFinished
 from workbench.runs.environment import refuse_unready
 from workbench.runs.folder import RunFolder, create_run
-from workbench.runs.queue import enqueue
 from workbench.runs.start import start_trainer
+from workbench.runs.state.queue import enqueue
 from workbench.targets import all_targets
 
 NAME = "train"

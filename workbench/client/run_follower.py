@@ -12,10 +12,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.protocol.events import Batch, Heartbeat, RunEvent, RunFinished, TimeSpent
-from workbench.runs.event_log import EventReader
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import MetricHistory
-from workbench.runs.outcome import RunOutcome, outcome_of
+from workbench.runs.log.event_log import EventReader
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.state.outcome import RunOutcome, outcome_of
 
 POLL_INTERVAL_MS = 250
 """A trainer tells ten times a second; what came since the last look is taken in and shown

@@ -10,10 +10,10 @@ from PySide6.QtCore import QFile
 
 from workbench.errors import RunError, WorkbenchError
 from workbench.runs.folder import RunFolder
-from workbench.runs.index import RunSummary, list_runs
-from workbench.runs.queue import start_next
+from workbench.runs.library.index import RunSummary, list_runs
+from workbench.runs.library.trash import check_deletable
 from workbench.runs.start import may_reattach, reattach
-from workbench.runs.trash import check_deletable
+from workbench.runs.state.queue import start_next
 
 _AGAIN_S = 60.0
 

@@ -13,15 +13,15 @@ from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
 from workbench.client.run_jobs import AwayRuns, list_and_start_next, trash
 from workbench.client.trainer_control import TrainerControl
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
-from workbench.runs.history import MetricHistory
 from workbench.runs.home import runs_home
-from workbench.runs.index import RunSummary
-from workbench.runs.notes import RunNotes, change_notes, write_notes
-from workbench.runs.outcome import RunOutcome
+from workbench.runs.library.index import RunSummary
+from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
+from workbench.runs.state.outcome import RunOutcome
+from workbench.runs.store.notes import RunNotes, change_notes, write_notes
 
 REFRESH_INTERVAL_MS = 3_000
 IDLE_INTERVAL_MS = 15_000

@@ -8,7 +8,7 @@ import signal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
-from workbench.core.file_lock import has_open
+from workbench.core.storage.file_lock import has_open
 from workbench.errors import RunError, SaveError, WorkbenchError
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.folder import RunFolder

@@ -12,12 +12,12 @@ from PySide6.QtCore import QObject, Signal
 
 from workbench.client.background import Background
 from workbench.client.stop_ladder import StopLadder, end_trainer
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
-from workbench.runs import queue
-from workbench.runs.elsewhere import go_on_with
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.start import reap, reattach, start_trainer
+from workbench.runs.state import queue
+from workbench.runs.state.migrate import go_on_with
 
 
 @dataclass(frozen=True)

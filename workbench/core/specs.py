@@ -310,9 +310,9 @@ class ExportSpec:
         title, summary: Words for people.
         suffix: Ending of the file it writes, e.g. ".keras".
         write: (ExportContext-like object handed by the worker, path) -> None; see
-            worker/export.py for what it is handed.
+            worker/requests/export.py for what it is handed.
         needs_weights: It is made of a run; else of a project that was never trained, see
-            worker/export_project.py for what `write` is handed then.
+            worker/requests/export_project.py for what `write` is handed then.
     """
 
     key: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.core.checks import DatasetFacts
-from workbench.core.project import Project
+from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
 

@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workbench.core.graph import Graph
-from workbench.core.project import Position
-from workbench.core.project_file import graph_from_plain, graph_to_plain
-from workbench.core.project_reader import ProjectReader
-from workbench.core.strict_json import JsonFault, describe, load
+from workbench.core.network.graph import Graph
+from workbench.core.network.layout import Position
+from workbench.core.projects.project_file import graph_from_plain, graph_to_plain
+from workbench.core.projects.project_reader import ProjectReader
+from workbench.core.storage.strict_json import JsonFault, describe, load
 from workbench.document.placement import Positions
 from workbench.errors import InputError
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from workbench.core.checks import Analysis, DatasetFacts, analyse
-from workbench.core.diff import diff
-from workbench.core.graph import Graph
-from workbench.core.layout import node_sizes
-from workbench.core.project import Position, Project, View
-from workbench.core.recipe import TrainingRecipe
+from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.network.diff import diff
+from workbench.core.network.graph import Graph
+from workbench.core.network.layout import Position, node_sizes
+from workbench.core.projects.project import Project, View
+from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, LayerSpec, TargetLimits, TargetSpec
-from workbench.core.target_text import limits_of
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
 from workbench.document.edits import GraphEdit
 from workbench.document.file_writer import FileWriter

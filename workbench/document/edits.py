@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 from PySide6.QtGui import QUndoCommand
 
-from workbench.core.project import Project
+from workbench.core.projects.project import Project
 
 _EDIT_ID = 1
 

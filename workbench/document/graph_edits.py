@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from workbench.core.graph import Edge, Graph, Node, free_name
+from workbench.core.checks.shapes import propagate
+from workbench.core.network.graph import Edge, Graph, Node, free_name
 from workbench.core.params import Params, check_all
 from workbench.core.registry import Registry
-from workbench.core.shapes import propagate
 from workbench.core.specs import LayerSpec
 from workbench.errors import GraphError, ParamError, WorkbenchError
 

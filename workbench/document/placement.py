@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from workbench.core.graph import Graph
-from workbench.core.layout import GAP, NODE_HEIGHT, NODE_WIDTH, Size, arrange
-from workbench.core.project import Position
+from workbench.core.network.graph import Graph
+from workbench.core.network.layout import GAP, NODE_HEIGHT, NODE_WIDTH, Position, Size, arrange
 
 Positions = Mapping[str, Position]
 

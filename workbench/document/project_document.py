@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.core.graph import Edge, Graph, Node
-from workbench.core.layout import arrange, node_sizes
-from workbench.core.names import is_valid_name
-from workbench.core.problems import Fix
-from workbench.core.project import Choice, Position, Project
-from workbench.core.project_file import read_project, save_project
-from workbench.core.recipe import RECIPE_PARAMS
-from workbench.core.save import sweep_leftovers
+from workbench.core.checks.problems import Fix
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.layout import Position, arrange, node_sizes
+from workbench.core.network.names import is_valid_name
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import read_project, save_project
+from workbench.core.storage.save import sweep_leftovers
+from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.document import clipboard, graph_edits, placement
 from workbench.document.edited_project import EditedProject, with_places
 from workbench.errors import GraphError, ParamError, UnconfirmedSaveError, UsageError

@@ -16,10 +16,10 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.core.file_lock import is_locked, lock_descriptor
-from workbench.core.project import Project
-from workbench.core.project_file import PROJECT_SUFFIX, parse_project, project_text
-from workbench.core.save import save_bytes, sweep_leftovers
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import PROJECT_SUFFIX, parse_project, project_text
+from workbench.core.storage.file_lock import is_locked, lock_descriptor
+from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.errors import InputError, ProjectFileError, SaveError
 
 _SNAPSHOT = re.compile(r"[0-9a-f]{16}\.workbench")

@@ -6,8 +6,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
+from workbench.core.storage.save import save_bytes
 
 CARD_MEMBER = "workbench.json"
 

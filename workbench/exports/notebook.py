@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
-from workbench.exports._tpu_cells import cells
+from workbench.core.storage.save import save_bytes
+from workbench.programs.notebook_cells import cells
 
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 

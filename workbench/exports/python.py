@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
-from workbench.exports._python_code import call, comment_text, literal, sequence
-from workbench.exports._python_network import layer_lines, names_of, output_of
-from workbench.exports._python_training import TrainingText
+from workbench.core.storage.save import save_bytes
+from workbench.programs.code import call, comment_text, literal, sequence
+from workbench.programs.network import layer_lines, names_of, output_of
+from workbench.programs.training import TrainingText
 
 _HEAD = '''"""{title}: written by Workbench.
 

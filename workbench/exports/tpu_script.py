@@ -6,9 +6,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
-from workbench.exports._tpu_cells import Cell, cells
+from workbench.core.storage.save import save_bytes
+from workbench.programs.notebook_cells import Cell, cells
 
 
 def script(context: Any) -> str:

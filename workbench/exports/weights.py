@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workbench.core.save import save_bytes
 from workbench.core.specs import ExportSpec
+from workbench.core.storage.save import save_bytes
 
 
 def _write(context: Any, path: str) -> None:

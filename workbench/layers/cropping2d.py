@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.core.network.text import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.core.words import shape_text
 from workbench.layers._borders import describe_sides, sides_arguments, sides_param
 from workbench.layers._common import need_picture
 

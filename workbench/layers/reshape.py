@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.core.network.text import shape_text
 from workbench.core.params import Params, ShapeParam
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.core.words import shape_text
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:

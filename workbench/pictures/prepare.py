@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.recipe import TrainingRecipe
 from workbench.core.specs import FilePart, LoadContext, LoadedData, Part, Shape
-from workbench.core.split import split_indices
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.split import split_indices
 from workbench.errors import DatasetError
 from workbench.pictures.fit import check_shape
 from workbench.pictures.fitted import fitted_rows

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from workbench.core.specs import FilePart, Part
-from workbench.core.split import random_order
+from workbench.core.training.split import random_order
 from workbench.errors import PictureError
 from workbench.pictures.decode import decode_reduced
 from workbench.pictures.png import write_png

@@ -9,13 +9,13 @@ from typing import Self
 
 import msgspec
 
+from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.compile_answers import (
     CompilerAnswer,
     fault_error,
     read_answer,
 )
 from workbench.preflight.line_child import ChildDiedError, DeadlineError, LineChild
-from workbench.targets._tpu_chips import ChipChoice
 
 START_S = 120.0
 """Processor time for importing the compiler; takes 2 to 10 s."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.core.graph import Graph
+from workbench.core.network.graph import Graph
+from workbench.core.network.text import node_text, shape_text
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
-from workbench.core.words import node_text, shape_text
+from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.compile_answers import Buffer, Compiled
 from workbench.preflight.lowered import node_of
 from workbench.protocol.preflight import Estimate, LargestBuffer
-from workbench.targets._tpu_chips import ChipChoice
 
 _TYPES = {
     "bf16": "bfloat16",

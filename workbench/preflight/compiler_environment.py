@@ -21,8 +21,8 @@ from pathlib import Path
 import msgspec
 
 from workbench.assets import environment_lock
-from workbench.core.file_lock import take_lock
-from workbench.core.save import save_bytes
+from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.save import save_bytes
 from workbench.errors import InputError, RunError, SaveError, UsageError
 from workbench.preflight.run_lines import run_lines
 from workbench.runs.home import cache_home, made_cache

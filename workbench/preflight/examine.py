@@ -11,14 +11,15 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.core.checks import DatasetFacts, analyse
+from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.problems import Problem
 from workbench.core.params import IntParam
-from workbench.core.problems import Problem
-from workbench.core.project import Project
-from workbench.core.recipe import RECIPE_PARAMS
+from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
+from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.errors import TpuError
+from workbench.hardware.tpu_chips import GIB, ChipChoice
 from workbench.preflight.compile_answers import Compiled, CompilerAnswer, Rejected, TooLarge
 from workbench.preflight.compile_call import COMPILE_S
 from workbench.preflight.compiled_words import estimate_of, largest_buffers
@@ -35,7 +36,6 @@ from workbench.protocol.preflight import (
     PreflightReport,
     SweepPoint,
 )
-from workbench.targets._tpu_chips import GIB, ChipChoice
 
 SWEEP = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Batches of a sweep for each core."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.core.graph import Graph
-from workbench.core.problems import Problem
+from workbench.core.checks.problems import Problem
+from workbench.core.network.graph import Graph
+from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.reported import report_problem
 from workbench.preflight.rules import MEMORY_GUESS
 from workbench.preflight.verdict import is_tight, verdict_words
@@ -21,7 +22,6 @@ from workbench.protocol.preflight import (
     ReportProblem,
     SweepPoint,
 )
-from workbench.targets._tpu_chips import ChipChoice
 
 _SEVERITIES = ("error", "warning", "hint")
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import msgspec
 
-from workbench.core.fixes import move_behind_input_fix, set_fix
-from workbench.core.graph import Graph
-from workbench.core.problems import Fix, Problem
+from workbench.core.checks.fixes import move_behind_input_fix, set_fix
+from workbench.core.checks.problems import Fix, Problem
+from workbench.core.network.graph import Graph
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.core.fixes import move_behind_input_fix
-from workbench.core.graph import Graph
-from workbench.core.problems import Fix, Problem
+from workbench.core.checks.fixes import move_behind_input_fix
+from workbench.core.checks.problems import Fix, Problem
+from workbench.core.network.graph import Graph
 from workbench.protocol.preflight import ReportFix, ReportProblem
 
 _MOVE = "move_behind_input"

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.core.checks import Analysis, DatasetFacts, analyse
-from workbench.core.fixes import set_fix
+from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.fixes import set_fix
+from workbench.core.checks.problems import Fix, Problem, Severity
+from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.text import bytes_text, node_text, nodes_text
 from workbench.core.params import check_all
-from workbench.core.pipeline_split import pipeline_nodes
-from workbench.core.problems import Fix, Problem, Severity
-from workbench.core.project import Project
+from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
-from workbench.core.words import bytes_text, node_text, nodes_text
-from workbench.targets._tpu_chips import GIB, ChipChoice
+from workbench.hardware.tpu_chips import GIB, ChipChoice
 
 MEMORY_GUESS = "It may not fit into the TPU's memory"
 """Title of our own estimate, which the compiler's answer takes the place of."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.core.problems import Problem
+from workbench.core.checks.problems import Problem
+from workbench.hardware.tpu_chips import GIB, ChipChoice
 from workbench.preflight.rules import batch_words
 from workbench.protocol.preflight import (
     ESTIMATE_WORDS,
@@ -12,7 +13,6 @@ from workbench.protocol.preflight import (
     Level,
     Memory,
 )
-from workbench.targets._tpu_chips import GIB, ChipChoice
 
 TIGHT = 0.85
 """Part of a core's memory above which little is left for prefetched batches and validation."""

@@ -30,7 +30,7 @@ class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
     """A way to mend a problem.
 
     Attributes:
-        key: As `core.problems.Fix` has it.
+        key: As `core.checks.problems.Fix` has it.
         title: Words of its button.
         recipe: Values of the recipe that it sets; empty for a change of the network.
         params: Values that it sets at the problem's node.
@@ -43,7 +43,7 @@ class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """As `core.problems.Problem`: what is wrong, at which node, and what would mend it."""
+    """As `core.checks.problems.Problem`: what is wrong, at which node, and what would mend it."""
 
     node: str | None
     severity: Literal["error", "warning", "hint"]

@@ -14,7 +14,7 @@ def main(words: list[str]) -> int:
     """Brings a run from where it is trained; returns the exit code."""
     match words:
         case [folder, *options] if set(options) <= {"--resume"}:
-            from workbench.remote.carry import carry  # noqa: PLC0415 - usage needs none of it
+            from workbench.remote.mirror.process import carry  # noqa: PLC0415 - usage needs none of it
 
             return carry(folder, resume="--resume" in options)
     sys.stderr.write(USAGE + "\n")

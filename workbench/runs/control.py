@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import Literal
 
-from workbench.core.save import save_bytes
+from workbench.core.storage.save import save_bytes
 from workbench.runs.folder import RunFolder
 
 Wish = Literal["stop", "pause"]

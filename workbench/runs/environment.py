@@ -9,7 +9,7 @@ from pathlib import Path
 
 import workbench
 from workbench.core.params import Params, check_all
-from workbench.core.project import Choice, Project
+from workbench.core.projects.project import Choice, Project
 from workbench.core.specs import TargetSpec
 from workbench.errors import RunError
 from workbench.targets import all_targets

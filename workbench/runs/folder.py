@@ -15,7 +15,7 @@ origin.json    the machine and the pictures it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
 link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
 cluster.json   which of several machines it is of, where a courier has started them all
-refusal.json   why another of them cannot take part (worker/refusal.py)
+refusal.json   why another of them cannot take part (worker/cluster/join_error.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (tensorboard_log.py)
 
@@ -32,9 +32,9 @@ from typing import Any
 
 import msgspec
 
-from workbench.core.project import Choice, Project
-from workbench.core.project_file import parse_project, project_text
-from workbench.core.save import save_bytes
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import parse_project, project_text
+from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError, SaveError
 from workbench.runs.home import runs_home
 from workbench.runs.lock import is_locked

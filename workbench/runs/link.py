@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from workbench.core.project import Choice
-from workbench.core.save import save_bytes
+from workbench.core.projects.project import Choice
+from workbench.core.storage.save import save_bytes
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workbench.core import file_lock
+from workbench.core.storage import file_lock
 
 LOCK_FD_VARIABLE = "WORKBENCH_LOCK_FD"
 """Environment variable: number of the locked descriptor that a trainer inherits."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from workbench.core.save import save_bytes
+from workbench.core.storage.save import save_bytes
 from workbench.errors import RunFolderError
 from workbench.protocol.events import BestEpoch, TestResult
 

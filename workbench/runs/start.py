@@ -12,14 +12,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.core.file_lock import take_lock
+from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RunError, RunFolderError
+from workbench.hardware.cluster import kept_cluster
 from workbench.runs.control import forget_wish
 from workbench.runs.environment import is_remote, trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
 from workbench.runs.lock import LOCK_FD_VARIABLE
-from workbench.targets._cluster import kept_cluster
 
 RESUMED_MARK = "=== resumed ==="
 """Line in the log of what trainers print, between two of them."""

@@ -5,7 +5,7 @@ Version 0 (drafts before the first release) had `dark`: true or false, and `rece
 
 from __future__ import annotations
 
-from workbench.core.migration_chain import MigrationChain, Plain
+from workbench.core.storage.migration_chain import MigrationChain, Plain
 from workbench.settings.schema import SETTINGS_VERSION
 
 SETTINGS_MIGRATIONS = MigrationChain(SETTINGS_VERSION)

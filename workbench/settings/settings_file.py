@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from workbench.core.strict_json import MAX_CHARACTERS, JsonFault, load
+from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, load
 from workbench.errors import ParamError
 from workbench.settings.migrations import SETTINGS_MIGRATIONS
 from workbench.settings.schema import (

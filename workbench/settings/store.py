@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from workbench.core.save import save_bytes, sweep_leftovers
+from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.errors import ParamError, SaveError
 from workbench.settings.schema import MAX_RECENT_FILES, Settings
 from workbench.settings.settings_file import (

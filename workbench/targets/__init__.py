@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from workbench.core.params import check_all
-from workbench.core.project import Choice
+from workbench.core.projects.project import Choice
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
-from workbench.targets._tpu_chips import GENERATIONS, chip_choice
+from workbench.hardware.tpu_chips import GENERATIONS, chip_choice
 
 
 @cache

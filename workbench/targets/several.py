@@ -13,7 +13,7 @@ from typing import Any
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError, UsageError
-from workbench.targets._cluster import (
+from workbench.hardware.cluster import (
     CLUSTER_VARIABLE,
     MOST_MACHINES,
     Address,

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.core.params import ChoiceParam, IntParam, Params, TextParam, check_all
-from workbench.core.project import Choice
+from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import parse_target, target_text
 from workbench.core.specs import TargetLimits, TargetSpec
-from workbench.core.target_text import parse_target, target_text
 from workbench.errors import RemoteError, UsageError, WorkbenchError
-from workbench.targets._address import HOST, MAX_PORT, PATH, USER, Address, parse_address
-from workbench.targets._cluster import MOST_MACHINES, read_addresses
+from workbench.hardware.address import HOST, MAX_PORT, PATH, USER, Address, parse_address
+from workbench.hardware.cluster import MOST_MACHINES, read_addresses
 
 _HERE = "this_computer"
 _TOGETHER = "several"

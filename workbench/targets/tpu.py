@@ -13,10 +13,10 @@ from typing import Any
 
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
-from workbench.core.tpu_faults import fault_of
 from workbench.errors import TpuError, UsageError
-from workbench.targets._grpc_probe import probe_grpc
-from workbench.targets._tpu_host import TpuHost, runtime_variables
+from workbench.hardware.grpc_probe import probe_grpc
+from workbench.hardware.tpu_faults import fault_of
+from workbench.hardware.tpu_host import TpuHost, runtime_variables
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 _HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,254}"

@@ -33,10 +33,10 @@ def main(words: list[str]) -> int:
 
 def _begin(verb: str, folder: str, *, resume: bool) -> int:
     if verb == "start":
-        from workbench.worker.start import start
+        from workbench.worker.trainer.queue_start import start
 
         return start(folder, resume=resume)
-    from workbench.worker.train import run_training
+    from workbench.worker.trainer.train import run_training
 
     return run_training(folder, resume=resume)
 
@@ -52,7 +52,7 @@ def _serve(*, is_lazy: bool) -> int:
 
 def _lower(folder: str) -> int:
     from workbench.worker.channel import claim_stdout
-    from workbench.worker.lowering_child import run_child
+    from workbench.worker.lowering.child import run_child
 
     with os.fdopen(claim_stdout(), "wb") as answers:
         return run_child(Path(folder), answers)
@@ -62,19 +62,19 @@ def _pack(folder: str) -> int:
     from workbench.worker.channel import claim_stdout
 
     protocol = claim_stdout()
-    from workbench.worker.pack import pack_run
+    from workbench.worker.requests.dataset_bundle import pack_run
 
     return pack_run(folder, protocol)
 
 
 def _join(folder: str) -> int:
-    from workbench.worker.joining import join_training
+    from workbench.worker.trainer.join import join_training
 
     return join_training(folder)
 
 
 def _cancel(folder: str) -> int:
-    from workbench.worker.start import cancel
+    from workbench.worker.trainer.queue_start import cancel
 
     return cancel(folder)
 

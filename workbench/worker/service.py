@@ -39,11 +39,11 @@ from workbench.protocol.messages import (
 from workbench.protocol.wire import error_parts
 from workbench.runs.home import cache_home
 from workbench.worker.channel import Channel
-from workbench.worker.engine import Engine
-from workbench.worker.runner_cache import RunnerCache
-from workbench.worker.session import Job, Session, SessionFolder
-from workbench.worker.surroundings import offer_to_the_kernel
-from workbench.worker.versions import versions
+from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.setup import offer_to_the_kernel
+from workbench.worker.process.versions import versions
+from workbench.worker.requests.session import Job, Session, SessionFolder
+from workbench.worker.saved_models.runner_cache import RunnerCache
 
 
 def serve(write_fd: int, *, is_lazy: bool = False) -> int:
@@ -143,47 +143,47 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: C901, PLR0911 
     """
     match request:
         case Classify():
-            from workbench.worker.classify import classify
+            from workbench.worker.requests.classify import classify
 
             return classify(job, request)
         case WarmUp():
-            from workbench.worker.classify import warm_up
+            from workbench.worker.requests.classify import warm_up
 
             return warm_up(job, request)
         case DescribeData():
-            from workbench.worker.describe import describe_data
+            from workbench.worker.requests.describe import describe_data
 
             return describe_data(job, request)
         case PickTestPictures():
-            from workbench.worker.describe import pick_test_pictures
+            from workbench.worker.requests.describe import pick_test_pictures
 
             return pick_test_pictures(job, request)
         case Evaluate():
-            from workbench.worker.evaluate import evaluate
+            from workbench.worker.requests.evaluate import evaluate
 
             return evaluate(job, request)
         case Export():
-            from workbench.worker.export import export
+            from workbench.worker.requests.export import export
 
             return export(job, request)
         case ExportProject():
-            from workbench.worker.export_project import export_project
+            from workbench.worker.requests.export_project import export_project
 
             return export_project(job, request)
         case FindLearningRate():
-            from workbench.worker.find_rate import find_learning_rate
+            from workbench.worker.requests.find_learning_rate import find_learning_rate
 
             return find_learning_rate(job, request)
         case FindBatchSize():
-            from workbench.worker.find_batch import find_batch_size
+            from workbench.worker.requests.find_batch_size import find_batch_size
 
             return find_batch_size(job, request)
         case Preflight():
-            from workbench.worker.preflight import preflight
+            from workbench.worker.requests.preflight import preflight
 
             return preflight(job, request)
         case LoadWeights():
-            from workbench.worker.load_weights import load_weights
+            from workbench.worker.requests.load_weights import load_weights
 
             return load_weights(job, request)
     raise RunError("This worker has no way to do that.", received=_name(request))

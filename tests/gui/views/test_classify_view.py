@@ -10,8 +10,8 @@ from PIL import Image
 from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 
-from workbench.gui.panels.model_chooser import MAX_PX, MIN_PX
-from workbench.gui.views.classify import ClassifyView
+from workbench.gui.classify.view import ClassifyView
+from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.protocol.messages import (
     Classified,
     Classify,

@@ -7,12 +7,12 @@ from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from tests.measurer import Measurer
-from workbench.core.recipe import TrainingRecipe
-from workbench.gui import run_actions_flow
-from workbench.gui.colors import DARK, LIGHT
-from workbench.gui.dialogs.compare_runs import CompareRuns
-from workbench.gui.find_flow import FindFlow
-from workbench.gui.run_actions_flow import RunActions
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.gui.kit.colors import DARK, LIGHT
+from workbench.gui.train.finders.controller import FindFlow
+from workbench.gui.train.runs import controller as run_actions_flow
+from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.controller import RunActions
 from workbench.protocol.messages import (
     BatchSizeFound,
     BatchSizeTried,

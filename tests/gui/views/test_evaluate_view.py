@@ -12,8 +12,8 @@ from tests.gui.views.test_classify_view import (
     give_weights,
     model,  # noqa: F401 - a fixture
 )
-from workbench.core.project import Choice
-from workbench.gui.views.evaluate import EvaluateView
+from workbench.core.projects.project import Choice
+from workbench.gui.evaluate.view import EvaluateView
 from workbench.protocol.messages import (
     ClassScore,
     ErrorParts,

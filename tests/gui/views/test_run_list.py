@@ -7,14 +7,14 @@ from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox
 
-from workbench.core.project import Project
-from workbench.gui.dialogs.run_notes import RunNotesDialog
-from workbench.gui.fonts import ui_font
-from workbench.gui.panels.run_row import EYE_COLOR_ROLE, SUMMARY_ROLE, chips, eye_rect
-from workbench.gui.views.train import TrainView
+from workbench.core.projects.project import Project
+from workbench.gui.kit.fonts import ui_font
+from workbench.gui.train.runs.notes_dialog import RunNotesDialog
+from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, SUMMARY_ROLE, chips, eye_rect
+from workbench.gui.train.view import TrainView
 from workbench.runs.folder import create_run
-from workbench.runs.notes import RunNotes, read_notes, write_notes
-from workbench.runs.queue import enqueue, waiting
+from workbench.runs.state.queue import enqueue, waiting
+from workbench.runs.store.notes import RunNotes, read_notes, write_notes
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.core.predict import RunPrediction
-from workbench.core.recipe import TrainingRecipe
-from workbench.gui.panels.plan_popup import plan_facts, plan_pins
-from workbench.gui.panels.run_header import CAPTION_PX, RunHeader
-from workbench.gui.panels.run_trouble import RunTrouble
-from workbench.gui.run_predictor import fit_words
-from workbench.gui.views.train import TrainView
+from workbench.core.checks.run_estimate import RunPrediction
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.gui.common.run_estimate import fit_words
+from workbench.gui.train.error_banner import RunTrouble
+from workbench.gui.train.plan_popup import plan_facts, plan_pins
+from workbench.gui.train.run_header import CAPTION_PX, RunHeader
+from workbench.gui.train.view import TrainView
 from workbench.protocol.events import (
     CheckpointKept,
     EpochFinished,
@@ -23,7 +23,7 @@ from workbench.protocol.events import (
 )
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.link import Link, Remote, write_link, write_remote
-from workbench.runs.outcome import RunOutcome, Suggestion
+from workbench.runs.state.outcome import RunOutcome, Suggestion
 
 PLAN = Plan(
     precision="bfloat16",

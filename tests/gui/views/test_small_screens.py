@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.errors import RemoteError
-from workbench.gui.widgets.fold import Fold
+from workbench.gui.kit.collapsible import Fold
 
 SMALL_PX = (1_000, 640)
 """What a screen of 1024 x 700 leaves inside a window's frame."""

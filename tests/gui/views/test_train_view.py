@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from workbench.core.recipe import TrainingRecipe
-from workbench.gui.panels.run_header import clock
-from workbench.gui.run_words import state_words
-from workbench.gui.views.train import TrainView
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.gui.common.run_text import state_words
+from workbench.gui.train.run_header import clock
+from workbench.gui.train.view import TrainView
 from workbench.protocol.messages import ErrorParts
-from workbench.runs import queue
 from workbench.runs.control import wish_of
 from workbench.runs.folder import create_run
+from workbench.runs.state import queue
 
 
 @pytest.fixture

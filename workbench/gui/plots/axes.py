@@ -12,11 +12,11 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsItem
 
+from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.curve import Span
 from workbench.gui.plots.value_axis import ValueAxis, XAxis
 from workbench.gui.plots.x_scale import X_AXES
 from workbench.gui.plots.zoom_box import ZoomBox
-from workbench.gui.theme import Theme
 
 MAX_DOTS = 120
 AXIS_WIDTH_PX = 46

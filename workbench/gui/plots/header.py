@@ -8,9 +8,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSlider, QToolButton, QWidget
 
-from workbench.gui.theme import Theme
-from workbench.gui.widgets.buttons import IconButton
-from workbench.gui.widgets.labels import plain_label
+from workbench.gui.kit.buttons import IconButton
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.theme import Theme
 
 SLIDER_STEPS = 60
 DEFAULT_SLIDER = 26

@@ -1,0 +1,62 @@
+"""Recipes whose values do not go together are told, with a fix that mends them."""
+
+import pytest
+
+from workbench.core.checks.analysis import DatasetFacts, analyse
+from workbench.core.checks.recipe import check_recipe
+from workbench.core.network.graph import Graph
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.layers import all_layers
+from workbench.templates import list_templates
+
+ODD = [
+    ({"validation": "none", "keep": "best"}, "Nothing validates"),
+    ({"validation": "none", "early_stopping_patience": 3}, "Nothing validates"),
+    ({"validation": "none", "schedule": "plateau"}, "Nothing validates"),
+    ({"keep_by": "top_k"}, "Top-k accuracy is not counted"),
+    ({"top_k": 5}, "Top-k accuracy is always 100 %"),
+    ({"early_stopping_patience": 10}, "Never stops early"),
+    ({"warmup_epochs": 10.0}, "The warm-up never ends"),
+    ({"schedule": "plateau", "plateau_patience": 12}, "The learning rate never falls"),
+    ({"schedule": "step", "epochs": 1}, "The learning rate never falls"),
+    ({"mixing": "mixup", "class_weights": "balanced"}, "Mixtures weaken class weights"),
+    ({"label_smoothing": 0.6}, "Much label smoothing"),
+]
+
+
+@pytest.mark.parametrize(("values", "title"), ODD)
+def test_it_is_told_and_each_fix_mends_it(values, title):
+    recipe = TrainingRecipe(**values)
+    problem = next(p for p in check_recipe(recipe, 4) if p.title == title)
+    assert problem.severity in {"hint", "warning"}
+    assert problem.fixes
+    for fix in problem.fixes:
+        mended = recipe.with_values(**fix.recipe)
+        titles = [p.title for p in check_recipe(mended, 100)]
+        assert title not in titles, fix.title
+        assert fix.apply(Graph()) == Graph()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"validation": "none"},
+        {"validation": "none", "keep": "best", "keep_by": "loss"},
+        {"top_k": 3, "keep_by": "top_k", "keep": "best"},
+        {"early_stopping_patience": 9, "warmup_epochs": 2.5, "schedule": "one_cycle"},
+    ],
+)
+def test_what_goes_together_is_not_told(values):
+    assert list(check_recipe(TrainingRecipe(**values), 4)) == []
+
+
+def test_the_one_check_of_a_project_tells_it_too():
+    facts = DatasetFacts(None, 3, "Three")
+    found = analyse(Graph(), all_layers(), recipe=TrainingRecipe(top_k=5), dataset=facts)
+    assert "Top-k accuracy is always 100 %" in [problem.title for problem in found.problems]
+
+
+def test_no_template_has_such_a_recipe():
+    for template in list_templates():
+        assert list(check_recipe(template.project.recipe, 10)) == [], template.key

@@ -1,0 +1,134 @@
+"""Predictions: what a run will take, from what this computer has trained before."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.checks.costs import Costs
+from workbench.core.checks.run_estimate import (
+    MeasuredRun,
+    memory_needed,
+    numbers_per_picture,
+    predict,
+)
+from workbench.layers import all_layers
+from workbench.runs.state.throughput import measured_run, predict_run
+from workbench.templates import find_template
+
+RECIPE = find_template("cifar10_convnet").project.recipe
+
+
+def _analysis(key: str = "cifar10_convnet") -> Analysis:
+    project = find_template(key).project
+    return analyse(project.graph, all_layers(), recipe=project.recipe)
+
+
+def _costs(key: str = "cifar10_convnet") -> Costs:
+    return _analysis(key).costs
+
+
+def _run(key: str, speed: float, **values: object) -> MeasuredRun:
+    costs = _costs(key)
+    given = {
+        "multiply_adds": costs.multiply_adds,
+        "numbers": numbers_per_picture(costs),
+        "batch_size": 1024,
+        "precision": "bfloat16",
+        "images_per_second": speed,
+        **values,
+    }
+    return MeasuredRun(**given)  # type: ignore[arg-type]
+
+
+def test_the_very_same_run_is_predicted_by_its_own_speed() -> None:
+    measured = [_run("cifar10_convnet", 1234.0), _run("flowers_gap", 70.0)]
+    found = predict(_costs(), measured, batch_size=1024, precision="bfloat16", steps_per_epoch=48)
+    assert found.images_per_second == pytest.approx(1234, rel=0.1)
+    assert found.epoch_s == pytest.approx(48 * 1024 / found.images_per_second)
+
+
+def test_a_slower_computer_makes_every_prediction_slower() -> None:
+    def speed_of(measured: list[MeasuredRun]) -> float:
+        found = predict(
+            _costs("small_resnet"),
+            measured,
+            batch_size=128,
+            precision="bfloat16",
+            steps_per_epoch=None,
+        )
+        return found.images_per_second
+
+    assert speed_of([_run("cifar10_convnet", 500.0)]) < speed_of([_run("cifar10_convnet", 5000.0)])
+
+
+def test_runs_of_another_precision_do_not_count() -> None:
+    measured = [_run("cifar10_convnet", 9.0, precision="float32")]
+    found = predict(_costs(), measured, batch_size=1024, precision="bfloat16", steps_per_epoch=None)
+    assert found.num_runs == 0
+    assert "first guess" in found.basis()
+    assert found.epoch_s is None
+
+
+def test_too_large_a_batch_is_answered_with_one_that_fits() -> None:
+    costs = _costs()
+    limit = 1_200_000_000
+    found = predict(
+        costs, [], batch_size=65_536, precision="float32", steps_per_epoch=1, limit_bytes=limit
+    )
+    assert not found.fits
+    assert found.fitting_batch
+    needed = memory_needed(
+        costs, costs_batch=65_536, batch_size=found.fitting_batch, precision="float32"
+    )
+    assert needed <= 0.85 * limit
+    again = memory_needed(
+        costs, costs_batch=65_536, batch_size=2 * found.fitting_batch, precision="float32"
+    )
+    assert again > 0.85 * limit
+
+
+def test_no_batch_fits_where_the_process_itself_does_not() -> None:
+    found = predict(
+        _costs(),
+        [],
+        batch_size=64,
+        precision="float32",
+        steps_per_epoch=1,
+        limit_bytes=100_000_000,
+    )
+    assert found.fitting_batch == 0
+
+
+def test_measured_memory_corrects_the_estimate() -> None:
+    plain = predict(_costs(), [], batch_size=1024, precision="bfloat16", steps_per_epoch=1)
+    known = measured_run(
+        _analysis(),
+        RECIPE,
+        batch_size=1024,
+        precision="bfloat16",
+        images_per_second=3000,
+        memory_bytes=2 * plain.memory_bytes,
+    )
+    found = predict(_costs(), [known], batch_size=1024, precision="bfloat16", steps_per_epoch=1)
+    assert found.memory_bytes == pytest.approx(2 * plain.memory_bytes, rel=0.01)
+
+
+def test_an_epoch_counts_the_pictures_of_the_data_set() -> None:
+    facts = DatasetFacts((32, 32, 3), 10, "CIFAR-10", num_train=50_000, num_test=10_000)
+    measured = [_run("cifar10_convnet", 1000.0)]
+
+    def epoch_s(validation: str) -> float:
+        recipe = RECIPE.with_values(validation=validation, precision="bfloat16")
+        found = predict_run(_analysis(), recipe, facts, shape=(32, 32, 3), speeds=measured)
+        assert found.epoch_s is not None
+        return found.epoch_s
+
+    assert epoch_s("none") == pytest.approx(48 * 1024 / 1000, rel=0.1)
+    assert epoch_s("test") > epoch_s("none")
+
+
+def test_without_known_pictures_only_the_speed_is_told() -> None:
+    found = predict_run(_analysis(), RECIPE, None, shape=None, speeds=[])
+    assert found.epoch_s is None
+    assert found.images_per_second > 0

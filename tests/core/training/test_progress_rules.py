@@ -1,0 +1,92 @@
+"""Which epoch is the best, when training ends early, when the learning rate falls."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.core.training.progress_rules import ProgressRules
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.protocol.events import EpochFinished
+
+
+def epoch(number, accuracy=None, loss=None, **values):
+    return EpochFinished(
+        epoch=number, step=number, loss=values.get("train_loss", 1.0),
+        accuracy=values.get("train_accuracy", 0.5), val_loss=loss, val_accuracy=accuracy,
+        seconds=1.0, images_per_second=1.0, top_k_accuracy=values.get("top_k"),
+    )  # fmt: skip
+
+
+def judge(recipe, epochs):
+    rules = ProgressRules(recipe)
+    return rules, [rules.took(one) for one in epochs]
+
+
+def test_the_best_is_by_accuracy_then_by_loss_then_the_first():
+    epochs = [epoch(1, 0.5, 2.0), epoch(2, 0.5, 1.0), epoch(3, 0.5, 1.0), epoch(4, 0.4, 0.1)]
+    rules, verdicts = judge(TrainingRecipe(), epochs)
+    assert rules.best_epoch == 2
+    assert [verdict.is_best for verdict in verdicts] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("keep_by", "best"), [("val_accuracy", 1), ("val_loss", 2), ("top_k", 3), ("loss", 4)]
+)
+def test_the_best_by_any_value(keep_by, best):
+    epochs = [
+        epoch(1, 0.9, 2.0, top_k=0.90, train_loss=2.0),
+        epoch(2, 0.8, 1.0, top_k=0.90, train_loss=2.0),
+        epoch(3, 0.7, 3.0, top_k=0.99, train_loss=2.0),
+        epoch(4, 0.6, 3.0, top_k=0.90, train_loss=1.0),
+    ]
+    assert judge(TrainingRecipe(keep_by=keep_by), epochs)[0].best_epoch == best
+
+
+def test_training_values_stand_in_without_validation():
+    recipe = TrainingRecipe(validation="none", early_stopping_patience=1)
+    epochs = [epoch(1, train_accuracy=0.4), epoch(2, train_accuracy=0.6), epoch(3)]
+    rules, verdicts = judge(recipe, epochs)
+    assert rules.best_epoch == 2
+    assert "better accuracy than in epoch 2" in verdicts[2].stop_words
+
+
+def test_what_is_not_a_number_is_never_the_best():
+    rules, verdicts = judge(TrainingRecipe(keep_by="loss"), [epoch(1, train_loss=None)])
+    assert rules.best_epoch == 0
+    assert not verdicts[0].is_best
+
+
+def test_early_stopping_waits_for_its_patience():
+    recipe = TrainingRecipe(early_stopping_patience=2)
+    _, verdicts = judge(
+        recipe, [epoch(n, a, 1.0) for n, a in enumerate([0.5, 0.4, 0.6, 0.6, 0.5], 1)]
+    )
+    assert [bool(verdict.stop_words) for verdict in verdicts] == [False] * 4 + [True]
+    assert verdicts[4].stop_words.startswith("Stopped early: 2 epochs without a better validation")
+
+
+def test_a_plateau_lowers_the_rate_again_and_again():
+    recipe = TrainingRecipe(schedule="plateau", plateau_patience=2, decay_factor=0.5)
+    _, verdicts = judge(recipe, [epoch(1, 0.5, 1.0)] + [epoch(n, 0.4, 1.0) for n in range(2, 8)])
+    assert [v.rate_scale for v in verdicts] == [1, 1, 0.5, 0.5, 0.25, 0.25, 0.125]
+    assert "falls to 0.0005" in verdicts[2].words
+    assert verdicts[3].words == ""
+
+
+@given(
+    values=st.lists(st.tuples(st.floats(0, 1), st.none() | st.floats(0, 9)), min_size=1),
+    cut=st.integers(0, 50),
+    keep_by=st.sampled_from(["val_accuracy", "val_loss", "top_k", "loss"]),
+)
+def test_rules_go_on_from_their_state_as_if_never_stopped(values, cut, keep_by):
+    recipe = TrainingRecipe(
+        schedule="plateau", plateau_patience=2, early_stopping_patience=3, keep_by=keep_by
+    )
+    epochs = [epoch(n, a, loss, train_loss=loss) for n, (a, loss) in enumerate(values, 1)]
+    rules, whole = judge(recipe, epochs)
+    first, before = judge(recipe, epochs[:cut])
+    second = ProgressRules(recipe, json.loads(json.dumps(first.state())))
+    assert before + [second.took(one) for one in epochs[cut:]] == whole
+    assert second.state() == rules.state()

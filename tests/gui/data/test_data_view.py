@@ -1,0 +1,175 @@
+"""The data view, with a worker's answers played to it."""
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from workbench.core.projects.project import Choice
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.split import Given, split_counts, split_words
+from workbench.protocol.messages import (
+    ClassDescription,
+    DataDescription,
+    DescribeData,
+    ErrorParts,
+    Failed,
+    Progress,
+)
+
+DESCRIPTION = DataDescription(
+    title="A folder",
+    classes=[
+        ClassDescription(name="<b>fly agaric</b>", num_train=60, num_test=12),
+        ClassDescription(name="chanterelle", num_train=40, num_test=8),
+    ],
+    num_train=100,
+    num_test=20,
+    is_test_split_off=True,
+    shape=[],
+    typical_size=[64, 48, 3],
+    bad_files=[("/home/a/x.png", "not a picture")],
+    notes=['The class "chanterelle" is small.'],
+)
+
+
+@pytest.fixture
+def asked(context, monkeypatch):
+    """What the view asks the service: (request, on_answer) in order."""
+    asked = []
+
+    def send(request, on_answer):
+        asked.append((request, on_answer))
+        return len(asked)
+
+    monkeypatch.setattr(context.service, "send", send)
+    return asked
+
+
+@pytest.fixture(autouse=True)
+def cancelled(context, monkeypatch):
+    """Requests that the view has called off."""
+    cancelled = []
+    monkeypatch.setattr(context.service, "cancel", cancelled.append)
+    return cancelled
+
+
+@pytest.fixture
+def view(window, asked, qtbot):
+    view = window.show_view("data")
+    qtbot.waitUntil(lambda: len(asked) == 1)
+    return view
+
+
+def texts(view):
+    return [label.text() for label in view.findChildren(QLabel)]
+
+
+def test_asks_for_the_projects_data_when_shown(view, asked):
+    request, _ = asked[0]
+    assert isinstance(request, DescribeData)
+    assert request.source == "fashion_mnist"
+    assert view.cancel_button.isVisible()
+
+
+def test_shows_progress_and_then_what_is_there(view, asked, context):
+    _, answer = asked[0]
+    answer(Progress(text="Opening the pictures", fraction=0.25))
+    assert view.status.text() == "Opening the pictures"
+    assert view.progress.value() == 250
+    answer(DESCRIPTION)
+    rows = view.contents.findChildren(ClassRow)
+    assert [row.accessibleName() for row in rows] == [
+        "<b>fly agaric</b>: 60 + 12 test",
+        "chanterelle: 40 + 8 test",
+    ]
+    assert "1 file left out" in texts(view)
+    assert 'The class "chanterelle" is small.' in texts(view)
+    assert not view.cancel_button.isVisible()
+    assert context.document.dataset_facts.num_classes == 2
+
+
+def test_a_refusal_is_shown_in_place(view, asked):
+    _, answer = asked[0]
+    answer(Failed(error=ErrorParts(what="The folder is empty.", where="/home/a", fix="Fill it.")))
+    assert "The folder is empty." in texts(view)
+    assert view.describe_button.isVisible()
+
+
+def test_an_answer_about_another_source_is_passed_over(view, asked, context, qtbot):
+    _, first = asked[0]
+    context.document.set_dataset(Choice("npz", {"path": "/home/a/b.npz"}))
+    qtbot.waitUntil(lambda: len(asked) == 2)
+    first(DESCRIPTION)
+    assert not view.contents.findChildren(ClassRow)
+
+
+def test_a_source_without_its_path_is_not_asked_about(view, asked, context, qtbot):
+    context.document.set_dataset(Choice("folder", {"path": "", "fit": "crop"}))
+    assert "Choose" in view.status.text()
+    assert not view._timer.isActive()
+
+
+def test_a_source_chosen_again_is_looked_at_again(view, asked, context, qtbot):
+    asked[0][1](DESCRIPTION)
+    context.document.set_dataset(Choice("cifar10", {}))
+    assert "fetched" in view.status.text()
+    context.document.undo_stack.undo()
+    qtbot.waitUntil(lambda: len(asked) == 2)
+    asked[1][1](DESCRIPTION)
+    assert len(view.contents.findChildren(ClassRow)) == 2
+
+
+def test_a_download_is_not_asked_for_and_the_source_before_is_no_longer_told(
+    view, asked, context, cancelled
+):
+    context.document.set_dataset(Choice("cifar10", {}))
+    assert cancelled == [1]
+    assert not view.cancel_button.isVisible()
+    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="This was cancelled."))):
+        asked[0][1](answer)
+    assert not view.contents.findChildren(ClassRow)
+    assert "This was cancelled." not in texts(view)
+    assert context.document.dataset_facts.num_classes == 10
+    assert len(asked) == 1
+
+
+def test_a_replaced_project_keeps_the_facts_of_its_source_and_looks_again(
+    view, asked, context, qtbot
+):
+    document = context.document
+    document.set_dataset(Choice("npz", {"path": "/home/a/b.npz"}))
+    qtbot.waitUntil(lambda: len(asked) == 2)
+    asked[1][1](DESCRIPTION)
+    project = document.project
+    document.new(project)
+    assert document.dataset_facts.num_classes == 2
+    qtbot.waitUntil(lambda: len(asked) == 3)
+    document.new(project)  # the answer is on its way: nothing is asked twice
+    asked[2][1](DESCRIPTION)
+    assert len(view.contents.findChildren(ClassRow)) == 2
+    assert len(asked) == 3
+
+
+def test_choosing_a_source_is_undoable(view, context):
+    index = view.source.sources.findData("cifar10")
+    view.source.sources.activated.emit(index)
+    assert context.document.project.dataset.key == "cifar10"
+    context.document.undo_stack.undo()
+    assert context.document.project.dataset.key == "fashion_mnist"
+    assert view.source.sources.currentData() == "fashion_mnist"
+
+
+@pytest.mark.parametrize(
+    ("given", "validation", "counts"),
+    [
+        (Given(1000, 0), "split", (810, 90, 100)),
+        (Given(1000, 200), "split", (900, 100, 200)),
+        (Given(1000, 200), "test", (1000, 200, 200)),
+        (Given(1000, 200), "none", (1000, 0, 200)),
+    ],
+)
+def test_how_pictures_are_divided(given, validation, counts):
+    recipe = TrainingRecipe(validation=validation)
+    found = split_counts(given, recipe)
+    assert (found.train, found.validation, found.test) == counts
+    assert "seed 7" in split_words(given, recipe)

@@ -1,0 +1,194 @@
+"""Palette and inspector, on the real document."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton
+
+from workbench.gui.design.palette import LAYER_MIME
+
+
+@pytest.fixture
+def design(cifar):
+    return cifar.show_view("design")
+
+
+def find(design, kind, index=0):
+    nodes = design.canvas._document.graph.nodes.values()
+    return [node.id for node in nodes if node.kind == kind][index]
+
+
+def test_palette_lists_every_layer(design, context):
+    assert set(design.palette_panel.shown_keys()) == set(context.layers)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("conv2d", "conv2d"), ("max pool", "max_pooling2d"), ("FLATTEN", "flatten")],
+)
+def test_search_finds_and_enter_adds(design, context, qtbot, text, found):
+    panel = design.palette_panel
+    before = len(context.document.graph.nodes)
+    panel.start_search()
+    qtbot.keyClicks(panel.search, text)
+    assert panel.list.currentItem().data(Qt.ItemDataRole.UserRole) == found
+    qtbot.keyClick(panel.search, Qt.Key.Key_Return)
+    assert len(context.document.graph.nodes) == before + 1
+    assert list(context.document.graph.nodes.values())[-1].kind == found
+
+
+def test_a_layer_is_added_behind_the_selected_one(design, context):
+    last = context.document.graph.order[-1]
+    design.canvas.select([last])
+    design.add_layer("dropout")
+    new = list(context.document.graph.nodes)[-1]
+    assert context.document.graph.sources(new) == (last,)
+
+
+def test_search_without_a_match_says_so(design, qtbot):
+    panel = design.palette_panel
+    qtbot.keyClicks(panel.search, "xyzzy")
+    assert panel.shown_keys() == []
+    assert panel._nothing.isVisible()
+    assert "xyzzy" in panel._nothing.text()
+    panel.search.clear()
+    assert panel.shown_keys()
+
+
+def test_arrows_in_the_search_line_move_through_the_list(design, qtbot):
+    panel = design.palette_panel
+    qtbot.keyClicks(panel.search, "pool")
+    first = panel.list.currentRow()
+    qtbot.keyClick(panel.search, Qt.Key.Key_Down)
+    assert panel.list.currentRow() > first
+
+
+def test_a_drag_carries_the_layers_key(design):
+    items = [design.palette_panel.list.item(r) for r in range(design.palette_panel.list.count())]
+    dense = next(item for item in items if item.text() == "Dense")
+    mime = design.palette_panel.list.mimeData([dense])
+    assert bytes(mime.data(LAYER_MIME).data()) == b"dense"
+
+
+def test_matches_words_in_any_order(design, qtbot):
+    panel = design.palette_panel
+    qtbot.keyClicks(panel.search, "pooling global")
+    assert "global_average_pooling2d" in panel.shown_keys()
+    panel.search.setText("conv")
+    assert "dense" not in panel.shown_keys()
+
+
+def test_inspector_shows_the_selected_layer(design):
+    design.canvas.select([find(design, "conv2d", 1)])
+    inspector = design.inspector
+    assert inspector.heading.text() == "Conv2D"
+    assert inspector.form.editor_widget("filters").value() == 32
+    facts = inspector.facts.facts()
+    assert facts["Output"] == "32 × 32 × 32"
+    assert facts["Parameters"] == "9,248"
+    assert facts["Multiply-adds"].endswith("%)")
+
+
+def test_editing_a_setting_is_one_undoable_step(design, context, qtbot):
+    node = find(design, "conv2d")
+    design.canvas.select([node])
+    box = design.inspector.form.editor_widget("filters")
+    box.selectAll()
+    qtbot.keyClicks(box, "48")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert context.document.graph.nodes[node].params["filters"] == 48
+    assert design.inspector.facts.facts()["Output"] == "32 × 32 × 48"
+    context.document.undo_stack.undo()
+    assert box.value() == 32
+    assert not context.document.is_dirty
+
+
+def test_a_name_that_is_taken_is_explained(design, context, qtbot):
+    first, second = find(design, "conv2d"), find(design, "conv2d", 1)
+    taken = context.document.graph.nodes[second].name
+    design.canvas.select([first])
+    name = design.inspector.name
+    name.selectAll()
+    qtbot.keyClicks(name, taken)
+    qtbot.keyClick(name, Qt.Key.Key_Return)
+    assert taken in design.inspector.name_error.text()
+    assert design.inspector.name_error.isVisible()
+    assert context.document.graph.nodes[first].name != taken
+
+
+def test_several_and_none_selected(design):
+    design.canvas.select([find(design, "conv2d"), find(design, "conv2d", 1)])
+    assert design.inspector.heading.text() == "2 layers selected"
+    assert design.inspector.facts.facts()["Parameters"] == "10,144"
+    design.canvas.select([])
+    assert design.inspector.heading.text() == "The network"
+    assert design.inspector.facts.facts()["Parameters"] == "1,676,982"
+
+
+def test_inspector_mends_a_problem(design, context, qtbot):
+    context.document.remove([find(design, "flatten")])
+    design.canvas.select([])
+    buttons = design.inspector.problems.findChildren(QAbstractButton)
+    fix = next(b for b in buttons if b.accessibleName() == "Insert Flatten")
+    qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
+    assert context.document.undo_stack.undoText() == "Insert Flatten"
+
+
+def test_help_of_a_layer_opens_its_page(cifar, design, qtbot):
+    design.canvas.select([find(design, "dropout")])
+    qtbot.mouseClick(design.inspector.more, Qt.MouseButton.LeftButton)
+    viewer = cifar.help._viewer
+    assert viewer.isVisible()
+    assert "Dropout" in viewer.page.toPlainText()
+    viewer.close()
+
+
+def test_enter_and_escape_leave_the_search(cifar, design, qtbot):
+    panel, canvas = design.palette_panel, design.canvas.view
+    cifar.activateWindow()
+    qtbot.waitUntil(cifar.isActiveWindow)
+    panel.start_search()
+    qtbot.keyClicks(panel.search, "drop")
+    qtbot.keyClick(panel.search, Qt.Key.Key_Return)
+    assert canvas.hasFocus()
+    panel.start_search()
+    qtbot.keyClicks(panel.search, "xyzzy")
+    qtbot.keyClick(panel.search, Qt.Key.Key_Escape)
+    assert canvas.hasFocus()
+    assert len(panel.shown_keys()) > 30
+
+
+@pytest.mark.parametrize("field", ["filters", "kernel_size", "name"])
+def test_undo_in_a_field_undoes_the_edit_once_it_is_made(cifar, design, context, qtbot, field):
+    node = find(design, "conv2d")
+    before = context.document.graph
+    cifar.activateWindow()
+    qtbot.waitUntil(cifar.isActiveWindow)
+    design.canvas.select([node])
+    inspector = design.inspector
+    box = inspector.name if field == "name" else inspector.form.editor_widget(field)
+    box.setFocus()
+    box.selectAll()
+    qtbot.keyClicks(box, "7")
+    qtbot.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert context.document.graph == before  # the typing is undone, nothing else
+    assert box.text() != "7"
+    box.selectAll()
+    qtbot.keyClicks(box, "7")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert context.document.graph != before
+    shown = box.text()
+    qtbot.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert context.document.graph == before
+    assert box.text() != shown
+
+
+def test_an_unknown_layer_is_explained(design, context):
+    project = context.document.project
+    node = replace(project.graph.nodes[find(design, "flatten")], kind="hologram")
+    context.document.new(replace(project, graph=project.graph.with_node(node)))
+    design.canvas.select([node.id])
+    assert "hologram" in design.inspector.heading.text()
+    assert design.inspector._what_heading.text() == "About this layer"
+    assert "saved again" in design.inspector.what.text()

@@ -1,0 +1,239 @@
+"""Files: opened, saved, dropped; nothing unsaved is lost unasked."""
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from workbench.core.projects.project_file import read_project, save_project
+from workbench.gui.common.drops import sort_drop
+from workbench.gui.files import controller as file_flow
+from workbench.gui.kit.messages import Answer
+from workbench.gui.shell import drop_controller as drop_flow
+from workbench.pictures import write_png
+from workbench.templates import find_template
+
+np = pytest.importorskip("numpy")
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """What the user answers to the questions about unsaved changes, in order."""
+    given = []
+    monkeypatch.setattr(file_flow, "ask_unsaved", lambda _parent, _name: given.pop(0))
+    return given
+
+
+@pytest.fixture
+def shown_errors(monkeypatch):
+    shown = []
+    monkeypatch.setattr(file_flow, "show_error", lambda _parent, error: shown.append(error))
+    return shown
+
+
+@pytest.fixture
+def picture(tmp_path):
+    path = tmp_path / "a picture.png"
+    write_png(path, np.full((8, 8, 3), 99, np.uint8))
+    return path
+
+
+@pytest.fixture
+def class_folders(tmp_path):
+    root = tmp_path / "mushrooms"
+    for name, number in (("champignon", 6), ("fly agaric", 5)):
+        (root / name).mkdir(parents=True)
+        for index in range(number):
+            write_png(root / name / f"{index}.png", np.full((9, 9, 3), index, np.uint8))
+    return root
+
+
+def drop_on(window, *paths):
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
+    words = window.overlay.words
+    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
+    return words
+
+
+def test_save_and_open_again(cifar, tmp_path):
+    path = tmp_path / "mine.workbench"
+    cifar.context.document.add_node("dropout")
+    assert cifar.files._save_to(str(path))
+    assert cifar.windowTitle() == "[*]mine — Workbench"
+    assert not cifar.isWindowModified()
+    assert str(path) in cifar.state.recent()
+    assert read_project(path).graph == cifar.context.document.graph
+
+
+def test_cancel_keeps_what_is_unsaved(cifar, answers):
+    cifar.context.document.add_node("dropout")
+    graph = cifar.context.document.graph
+    answers.append(Answer.CANCEL)
+    assert not cifar.files.new()
+    assert cifar.context.document.graph is graph
+    assert cifar.isWindowModified()
+
+
+def test_discard_gives_it_up_and_save_keeps_it(cifar, answers, tmp_path):
+    path = tmp_path / "kept.workbench"
+    cifar.files._save_to(str(path))
+    cifar.context.document.add_node("dropout")
+    answers.append(Answer.SAVE)
+    assert cifar.files.new()
+    assert any(node.kind == "dropout" for node in read_project(path).graph.nodes.values())
+    cifar.context.document.add_node("input")
+    answers.append(Answer.DISCARD)
+    assert cifar.files.new()
+    assert not cifar.context.document.graph.nodes
+
+
+def test_a_window_with_unsaved_changes_does_not_close_unasked(cifar, answers):
+    cifar.context.document.add_node("dropout")
+    answers.append(Answer.CANCEL)
+    assert not cifar.close()
+    assert cifar.isVisible()
+
+
+def test_a_file_that_cannot_be_opened_changes_nothing(cifar, tmp_path, shown_errors):
+    broken = tmp_path / "broken.workbench"
+    broken.write_text("{ this is no project")
+    graph = cifar.context.document.graph
+    assert not cifar.files.open(str(broken))
+    assert "broken.workbench" in str(shown_errors[0])
+    assert cifar.context.document.graph is graph
+
+
+def test_a_dropped_project_opens(window, tmp_path):
+    path = tmp_path / "dropped.workbench"
+    save_project(find_template("lenet5").project, path)
+    words = drop_on(window, path)
+    assert "dropped.workbench" in words
+    assert window.views.current_key == "design"
+    assert window.windowTitle() == "[*]dropped — Workbench"
+    assert window.overlay.words == ""
+
+
+def test_dropped_pictures_go_to_classify(cifar, picture, monkeypatch):
+    view = cifar.views.view("classify")
+    asked = []
+    monkeypatch.setattr(view, "classify", asked.append)
+    words = drop_on(cifar, picture)
+    assert words == "Drop to classify 1 picture"
+    assert cifar.views.current_key == "classify"
+    assert asked == [[str(picture)]]
+
+
+def test_paste_reaches_the_view_in_front_wherever_the_focus_is(cifar, picture, qtbot, monkeypatch):
+    view = cifar.show_view("classify")
+    pasted = []
+    monkeypatch.setattr(view, "classify", pasted.append)
+    with qtbot.waitActive(cifar):
+        cifar.activateWindow()
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(picture))])
+    QApplication.clipboard().setMimeData(mime)
+    cifar.show_view("classify")
+    cifar.top.train.setFocus()
+    QTest.keyClick(cifar, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert pasted == [[str(picture)]]
+    cifar.show_view("design")
+    cifar.top.train.setFocus()
+    QTest.keyClick(cifar, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert pasted == [[str(picture)]]
+
+
+def test_dropped_class_folders_become_the_data_set(cifar, class_folders, monkeypatch):
+    view = cifar.views.view("data")
+    monkeypatch.setattr(view, "describe", lambda: None)
+    words = drop_on(cifar, class_folders)
+    assert "2 classes" in words
+    dataset = cifar.context.document.project.dataset
+    assert dataset.key == "folder"
+    assert dataset.params["path"] == str(class_folders)
+    assert cifar.views.current_key == "data"
+    assert cifar.context.document.undo_stack.canUndo()
+
+
+def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
+    window, class_folders, monkeypatch, qtbot
+):
+    view = window.views.view("data")
+    monkeypatch.setattr(view, "describe", lambda: None)
+    drop_on(window, class_folders)
+    document = window.context.document
+    qtbot.waitUntil(lambda: document.project.title == class_folders.name)
+    assert document.analysis.is_trainable
+    assert window.views.current_key == "data"
+
+
+def test_what_was_said_is_done_without_a_second_look(cifar, class_folders, monkeypatch):
+    monkeypatch.setattr(cifar.views.view("data"), "describe", lambda: None)
+    looks = []
+    monkeypatch.setattr(
+        drop_flow, "sort_drop", lambda paths: looks.append(paths) or sort_drop(paths)
+    )
+    drop_on(cifar, class_folders)
+    assert looks == [[str(class_folders)]]
+
+
+def test_what_cannot_be_used_is_explained_while_it_hangs_there(cifar, tmp_path):
+    text = tmp_path / "letter.odt"
+    text.write_text("words")
+    words = drop_on(cifar, text)
+    assert "letter.odt" in words
+    assert "cannot be used" in words
+    assert cifar.views.current_key == "design"
+
+
+def test_the_veil_goes_when_the_pointer_leaves(cifar, picture):
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(picture))])
+    event = QDragEnterEvent(
+        QPoint(9, 9),
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(cifar, event)
+    assert cifar.overlay.isVisible()
+    QApplication.sendEvent(cifar, QDragLeaveEvent())
+    assert not cifar.overlay.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("p.WORKBENCH", "project"),
+        ("a.JPG", "pictures"),
+        ("m.weights.h5", "weights"),
+        ("m.keras", "weights"),
+        ("d.npz", "arrays"),
+        ("x.exe", "unknown"),
+    ],
+)
+def test_files_are_sorted_by_their_names(tmp_path, name, kind):
+    path = tmp_path / name
+    path.touch()
+    assert sort_drop([str(path)]).kind == kind
+
+
+def test_several_files_are_pictures_and_the_rest_is_counted(tmp_path):
+    for name in ("a.png", "b.jpg", "c.txt"):
+        (tmp_path / name).touch()
+    drop = sort_drop([str(tmp_path / name) for name in ("a.png", "b.jpg", "c.txt")])
+    assert drop.kind == "pictures"
+    assert len(drop.paths) == 2
+    assert "1 other file" in drop.words
+
+
+def test_a_folder_of_pictures_is_classified_and_an_empty_one_explained(tmp_path, picture):
+    assert sort_drop([str(picture.parent)]).kind == "pictures"
+    empty = tmp_path / "nothing"
+    empty.mkdir()
+    assert "no pictures" in sort_drop([str(empty)]).words

@@ -1,0 +1,175 @@
+"""Starting from a folder of pictures; getting back what a crash has left."""
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QFileDialog
+
+from workbench.app import make_context
+from workbench.core.projects.project_file import parse_project, project_text
+from workbench.document.recovery import RecoverySlot, find_offers
+from workbench.errors import DatasetError
+from workbench.gui.files import start_controller as start_flow
+from workbench.gui.files.recovery_controller import RecoveryFlow
+from workbench.gui.shell.crash_dialog import crash_report
+from workbench.gui.shell.faults import Faults
+from workbench.pictures import write_png
+from workbench.qt_guard import _bindings_versions, guard_none
+from workbench.starter import count_folder, project_for_folder
+from workbench.templates import find_template
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "mushrooms"
+    for name, number in (("champignon", 6), ("chanterelle", 5), ("fly agaric", 7)):
+        (root / name).mkdir(parents=True)
+        for index in range(number):
+            write_png(root / name / f"{index}.png", np.full((9, 9, 3), index, np.uint8))
+    return root
+
+
+def test_a_folder_gives_a_project_that_fits(folder, context):
+    project = project_for_folder(str(folder))
+    assert project.dataset.params["path"] == str(folder)
+    last = project.graph.nodes[project.graph.order[-1]]
+    assert last.params["units"] == 3
+    context.document.new(project)
+    assert context.document.analysis.is_trainable
+    assert parse_project(project_text(project), "text").graph == project.graph
+
+
+def test_a_small_folder_keeps_enough_pictures_to_choose_by(folder):
+    recipe = project_for_folder(str(folder)).recipe
+    assert recipe.keep == "best"
+    assert recipe.validation_share == 0.2
+
+
+def test_train_and_test_folders_are_looked_through(folder, tmp_path):
+    root = tmp_path / "parted"
+    root.mkdir()
+    folder.rename(root / "train")
+    assert count_folder(str(root)).total == 18
+
+
+def test_a_folder_without_classes_is_explained(tmp_path):
+    (tmp_path / "one").mkdir()
+    with pytest.raises(DatasetError, match="fewer than two classes"):
+        project_for_folder(str(tmp_path))
+
+
+def test_own_pictures_open_the_data_view(window, folder, monkeypatch, qtbot):
+    view = window.views.view("data")
+    monkeypatch.setattr(view, "describe", lambda: None)
+    welcome = window.views.view("welcome")
+    window.start.from_folder(str(folder))
+    assert welcome.wait.text() == "Counting the pictures in “mushrooms”…"
+    qtbot.waitUntil(lambda: window.views.current_key == "data")
+    assert not welcome.wait.is_waiting
+    assert window.files.name == "mushrooms"
+
+
+def test_a_project_opened_meanwhile_calls_the_counting_off(window, folder, qtbot):
+    window.start.from_folder(str(folder))
+    window.files.new(find_template("lenet5").project)
+    qtbot.waitUntil(lambda: not window.start._background.is_busy)
+    assert window.files.name == find_template("lenet5").project.title
+    assert window.views.current_key == "design"
+
+
+def test_a_folder_that_is_no_data_set_is_told(window, tmp_path, qtbot, monkeypatch):
+    shown = []
+    monkeypatch.setattr(start_flow, "show_error", lambda _parent, error: shown.append(error))
+    window.start.from_folder(str(tmp_path))
+    qtbot.waitUntil(lambda: bool(shown))
+    assert "fewer than two classes" in shown[0].what
+    assert window.views.current_key == "welcome"
+
+
+def test_what_a_crash_left_is_offered_and_recovered(window, tmp_path, qtbot):
+    recovery = tmp_path / "recovery"
+    lost = RecoverySlot(recovery)
+    lost.save(find_template("lenet5").project, None, 4)
+    lost.close()
+    flow = RecoveryFlow(window.context.document, recovery, window)
+    dialog = flow.offer()
+    assert "4 edits not saved" in dialog.list.item(0).text()
+    with qtbot.waitSignal(flow.recovered):
+        dialog.recover.click()
+    assert window.context.document.project.title == "LeNet-5"
+    assert window.isWindowModified()
+    flow.close()
+
+
+def test_recovered_work_is_named_after_its_file_and_saved_beside_it(window, tmp_path, monkeypatch):
+    original = tmp_path / "mine.workbench"
+    lost = RecoverySlot(tmp_path / "recovery")
+    lost.save(find_template("lenet5").project, original, 4)
+    lost.close()
+    flow = RecoveryFlow(window.context.document, tmp_path / "recovery", window)
+    flow.offer().recover.click()
+    assert window.files.name == "mine (recovered)"
+    offered = []
+
+    def choose(_parent, _title, start, filters):
+        offered.append(start)
+        return start, filters
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", choose)
+    assert window.files.save()
+    assert offered == [str(tmp_path / "mine (recovered).workbench")]
+    assert not original.exists()
+    assert window.files.name == "mine (recovered)"
+    window.files.new()
+    assert window.files.name == "untitled"
+    flow.close()
+
+
+def test_discarded_work_is_not_offered_again(window, tmp_path):
+    recovery = tmp_path / "recovery"
+    lost = RecoverySlot(recovery)
+    lost.save(find_template("lenet5").project, None, 1)
+    lost.close()
+    flow = RecoveryFlow(window.context.document, recovery, window)
+    dialog = flow.offer()
+    dialog.discard.click()
+    assert not dialog.isVisible()
+    assert find_offers(recovery) == []
+    assert flow.offer() is None
+    flow.close()
+
+
+def _fail():
+    raise RuntimeError("planted by a test")
+
+
+def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot):
+    faults = Faults(tmp_path / "logs")
+    faults.install()
+    try:
+        faults.window = window
+        try:
+            _fail()
+        except RuntimeError as error:
+            report = crash_report(type(error), error, error.__traceback__)
+            with qtbot.waitSignal(faults._caught):
+                faults._on_exception(type(error), error, error.__traceback__)
+    finally:
+        faults.uninstall()
+    assert "planted by a test" in report
+    assert "planted by a test" in faults.log_path.read_text()
+    dialog = next(d for d in window.children() if type(d).__name__ == "CrashDialog")
+    assert "planted by a test" in dialog.report.toPlainText()
+    dialog.accept()
+
+
+def test_settings_are_kept_between_starts(tmp_path, qapp):
+    first = make_context(tmp_path)
+    first.settings.change(theme="dark")
+    first.settings.close()
+    second = make_context(tmp_path)
+    assert second.theme.mode == "dark"
+
+
+def test_the_guard_knows_the_bindings():
+    assert _bindings_versions()
+    assert guard_none() is False

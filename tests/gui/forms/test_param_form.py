@@ -1,0 +1,155 @@
+"""The form made from parameters."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QToolButton
+
+from workbench.core.params import (
+    BoolParam,
+    ChoiceParam,
+    FloatParam,
+    IntParam,
+    PathParam,
+    ShapeParam,
+    SizeParam,
+    TextParam,
+)
+from workbench.gui.forms.param_editors import parse_numbers
+from workbench.gui.forms.param_form import ParamForm
+
+KERNEL = SizeParam(key="kernel", title="Kernel", default=(3, 3), help="Its size.")
+PARAMS = (
+    IntParam(key="filters", title="Filters", default=32, minimum=1, help="How many."),
+    IntParam(key="steps", title="Steps", default=None, minimum=1, is_optional=True, help="Or all."),
+    KERNEL,
+    ShapeParam(key="shape", title="Shape", default=(-1,), can_infer=True, help="New shape."),
+    ChoiceParam(
+        key="padding", title="Padding", default="valid", choices=("valid", "same"), help="Edge."
+    ),
+    BoolParam(key="bias", title="Bias", default=True, help="Adds one."),
+    PathParam(key="path", title="File", default="", help="Where."),
+    TextParam(key="zone", title="Zone", default="", pattern="[a-z0-9-]*", help="Where it is."),
+    FloatParam(
+        key="decay", title="Decay", default=None, step=0.001, is_optional=True, help="Pull."
+    ),
+    FloatParam(
+        key="rate", title="Rate", default=0.001, maximum=1.0, help="Size.", is_advanced=True
+    ),
+)
+
+
+@pytest.fixture
+def form(qtbot):
+    form = ParamForm(PARAMS, {"filters": 8})
+    qtbot.addWidget(form)
+    form.show()
+    return form
+
+
+def type_into(qtbot, widget, text):
+    target = widget.lineEdit() if hasattr(widget, "lineEdit") else widget
+    target.selectAll()
+    qtbot.keyClicks(target, text)
+    qtbot.keyClick(target, Qt.Key.Key_Return)
+
+
+def test_shows_values_and_defaults(form):
+    assert form.editor_widget("filters").value() == 8
+    assert form.editor_widget("steps").text() == "automatic"
+    assert form.editor_widget("kernel").text() == "3 × 3"
+    assert form.editor_widget("rate").text() == "0.001"
+    assert form.editor_widget("decay").text() == "automatic"
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("filters", "64", 64),
+        ("steps", "12", 12),
+        ("kernel", "5x7", (5, 7)),
+        ("kernel", "5", (5, 5)),
+        ("shape", "7, rest, 2", (7, -1, 2)),
+        ("rate", "1e-05", 1e-5),
+        ("decay", "0", 0.0),
+        ("decay", "0.01", 0.01),
+        ("zone", "us-central1-a", "us-central1-a"),
+    ],
+)
+def test_typing_tells_the_canonical_value(form, qtbot, key, text, value):
+    with qtbot.waitSignal(form.value_changed) as told:
+        type_into(qtbot, form.editor_widget(key), text)
+    assert told.args == [key, value]
+
+
+def test_an_optional_number_is_stepped_out_of_nothing_and_back(form):
+    box = form.editor_widget("decay")
+    told = []
+    form.value_changed.connect(lambda key, value: told.append((key, value)))
+    box.stepUp()
+    assert box.text() == "0"
+    box.stepDown()
+    assert box.text() == "automatic"
+    assert told == [("decay", 0.0), ("decay", None)]
+    form.set_values({"decay": 0.5})
+    assert box.text() == "0.5"
+    form.set_values({"decay": None})
+    assert box.text() == "automatic"
+
+
+@pytest.mark.parametrize("key", ["steps", "decay"])
+def test_a_number_typed_behind_a_word_replaces_it(form, qtbot, key):
+    box = form.editor_widget(key)
+    qtbot.mouseClick(box.lineEdit(), Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(form.value_changed) as told:
+        qtbot.keyClicks(box, "5")
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert told.args == [key, 5]
+
+
+def test_a_wrong_value_is_marked_and_not_told(form, qtbot):
+    with qtbot.assertNotEmitted(form.value_changed):
+        type_into(qtbot, form.editor_widget("kernel"), "0x3")
+    assert "2 whole numbers" in form.error_text("kernel")
+    with qtbot.waitSignal(form.value_changed):
+        type_into(qtbot, form.editor_widget("kernel"), "1x3")
+    assert form.error_text("kernel") == ""
+
+
+def test_setting_values_does_not_tell(form, qtbot):
+    with qtbot.assertNotEmitted(form.value_changed):
+        form.set_values({"filters": 99, "padding": "same", "bias": False, "rate": 0.5})
+    assert form.editor_widget("padding").currentText() == "same"
+
+
+def test_a_wrong_stored_value_says_so(form):
+    form.set_values({"filters": -3})
+    assert "-3" in form.error_text("filters")
+
+
+def test_advanced_rows_are_folded(form, qtbot):
+    assert not form.editor_widget("rate").isVisible()
+    fold = form.findChild(QToolButton)
+    qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
+    assert form.editor_widget("rate").isVisible()
+
+
+def test_every_editor_has_a_name_and_labels_are_plain(form):
+    for param in PARAMS:
+        assert form.editor_widget(param.key).accessibleName() == param.title
+    assert all(label.textFormat() == Qt.TextFormat.PlainText for label in form.findChildren(QLabel))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("(3, 3)", [3, 3]), ("3 × 4", [3, 4]), ("2", 2), ("a", "a"), ("", "")]
+)
+def test_parse_numbers(text, value):
+    assert parse_numbers(text, KERNEL) == value
+
+
+def test_a_long_message_has_all_its_height(form, qtbot):
+    form.setFixedWidth(260)
+    widget = form.editor_widget("kernel")
+    type_into(qtbot, widget, "abc")
+    label = form._errors["kernel"]
+    qtbot.waitUntil(lambda: label.isVisible() and label.width() < 300)
+    assert label.height() >= label.heightForWidth(label.width())

@@ -1,0 +1,75 @@
+"""Every layer has a help page; its parameters come from its SPEC."""
+
+import re
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from workbench.assets import help_path, resource_path
+from workbench.gui.help.about import AboutDialog, system_info
+from workbench.gui.help.pages import GENERAL_PAGES, page_markdown
+from workbench.gui.help.shortcuts import ShortcutsSheet, balanced, groups_of
+from workbench.gui.help.viewer import HelpViewer
+from workbench.layers import all_layers
+
+LAYERS = all_layers()
+
+
+@pytest.mark.parametrize("key", list(LAYERS))
+def test_every_layer_has_a_page_with_all_its_parameters(key):
+    words = help_path(key).read_text(encoding="utf-8")
+    assert "## What it does" in words
+    assert "## When to use it" in words
+    page = page_markdown(key, LAYERS)
+    for param in LAYERS[key].params:
+        assert f"`{param.key}`" in page
+
+
+def test_no_page_is_left_over():
+    pages = {path.stem for path in resource_path("help").glob("*.md")}
+    assert pages == set(LAYERS) | {key for key, _ in GENERAL_PAGES}
+
+
+@pytest.mark.parametrize("path", sorted(resource_path("help").glob("*.md")), ids=lambda p: p.stem)
+def test_links_lead_to_pages(path):
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        assert help_path(target).is_file()
+
+
+def test_viewer_shows_pages_and_follows_links(qtbot, context):
+    viewer = HelpViewer(context.layers, context.theme)
+    qtbot.addWidget(viewer)
+    viewer.show_page("layers_overview")
+    assert "Which layer when" in viewer.page.toPlainText()
+    viewer.show_page("conv2d")
+    assert "kernel_size" in viewer.page.toPlainText()
+
+
+def test_mark_up_in_a_page_stays_text(qtbot, context):
+    viewer = HelpViewer(context.layers, context.theme)
+    qtbot.addWidget(viewer)
+    viewer.page.show_markdown('before <img src="/etc/passwd"> after')
+    assert "<img" in viewer.page.toPlainText()
+
+
+def test_about_tells_the_versions(qtbot):
+    dialog = AboutDialog()
+    qtbot.addWidget(dialog)
+    assert "Workbench" in system_info()
+    assert "keras 3" in system_info()
+
+
+def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window):
+    window.show_view("design")
+    window.show_view("welcome")
+    window.context.document.add_node("input")
+    groups = groups_of(window._menu_actions())
+    assert ("Ctrl+Z", "Undo") in dict(groups)["Edit"]
+    left, right = balanced(groups)
+    assert sorted(left + right) == sorted(groups)
+    heights = [sum(len(rows) + 2 for _, rows in column) for column in (left, right)]
+    assert abs(heights[0] - heights[1]) <= 8
+    sheet = ShortcutsSheet(groups, window)
+    words = {label.text() for label in sheet.findChildren(QLabel)}
+    assert {"Alt + arrows", "Move what is selected", "Ctrl+D"} <= words
+    sheet.close()

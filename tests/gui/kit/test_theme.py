@@ -1,0 +1,98 @@
+"""Colours can be read, icons can be drawn, the theme can be switched."""
+
+from itertools import product
+
+import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
+
+from workbench.assets import resource_path
+from workbench.core.specs import CATEGORIES
+from workbench.gui.kit.colors import CATEGORY_COLORS, DARK, LIGHT
+from workbench.gui.kit.theme import Theme, style_sheet
+
+THEMES = pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+READ = ("text", "dim")
+GROUNDS = ("background", "panel", "canvas", "field", "hover", "accent_soft")
+
+
+def luminance(color: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+
+    def linear(value: float) -> float:
+        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(v) for v in QColor(color).getRgbF()[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_measured_as_wcag_does():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@THEMES
+def test_text_can_be_read_on_every_ground(colors):
+    pairs = [*product(READ, GROUNDS), ("text", "bad_soft")]
+    pairs += [("accent_text", "accent"), ("accent", "panel"), ("accent", "background")]
+    pairs += [(sign, "panel") for sign in ("good", "warning", "bad")]
+    pairs += [("bad", "bad_soft")]
+    low = {
+        pair: round(contrast(getattr(colors, pair[0]), getattr(colors, pair[1])), 2)
+        for pair in pairs
+        if contrast(getattr(colors, pair[0]), getattr(colors, pair[1])) < 4.5
+    }
+    assert low == {}
+
+
+@THEMES
+def test_style_sheet_has_no_token_left(colors):
+    assert "@" not in style_sheet(colors, is_dark=colors is DARK)
+
+
+@pytest.fixture
+def theme(qapp):
+    theme = Theme("light")
+    theme.apply(qapp)
+    return theme
+
+
+def test_every_icon_is_drawn(theme):
+    names = sorted(path.stem for path in resource_path("icons").glob("*.svg"))
+    names.remove("app")  # the application's own: a filled square
+    assert set(CATEGORIES) <= set(names)
+    for name in names:
+        image = theme.icon(name).pixmap(24, 24).toImage()
+        inked = sum(image.pixelColor(x, y).alpha() > 40 for x in range(24) for y in range(24))
+        assert 4 < inked < 24 * 24 * 0.8, name
+
+
+def test_icon_takes_the_colour_asked_for(theme):
+    image = theme.icon("stop", "#c62828").pixmap(24, 24).toImage()
+    assert image.pixelColor(12, 12).name() == "#c62828"
+
+
+def test_categories_have_colours():
+    assert set(CATEGORY_COLORS) == set(CATEGORIES)
+
+
+def test_switching_tells_and_repaints(theme, qtbot):
+    with qtbot.waitSignal(theme.changed):
+        theme.set_mode("dark")
+    assert theme.is_dark
+    assert QApplication.palette().window().color().name() == DARK.background
+    assert DARK.panel in QApplication.instance().styleSheet()
+    with qtbot.waitSignal(theme.changed):
+        theme.set_mode("light")
+    with qtbot.assertNotEmitted(theme.changed):
+        theme.set_mode("light")
+
+
+def test_an_unknown_mode_is_refused(theme):
+    with pytest.raises(ValueError, match="purple"):
+        theme.set_mode("purple")

@@ -1,0 +1,209 @@
+"""The window: views, titles, buttons, menus, themes."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
+
+from tests.written_runs import WrittenRun
+from workbench.app import close_context, make_context, make_window
+from workbench.gui.common.window_state import WindowState
+from workbench.gui.help.shortcuts import groups_of
+from workbench.gui.kit.cards import Card
+from workbench.gui.kit.colors import DARK
+from workbench.gui.shell.actions import VIEW_KEYS
+from workbench.gui.shell.layouts import docks_of
+from workbench.gui.shell.main_window import action_keys
+from workbench.settings.store import SettingsStore
+
+
+def card(window, title):
+    cards = window.views.view("welcome").cards()
+    return next(each for each in cards if each.accessibleName() == title)
+
+
+def test_opens_with_the_welcome_page(window):
+    assert window.isVisible()
+    assert window.views.current_key == "welcome"
+    assert "Workbench" in window.windowTitle()
+    assert set(window.views.built_views()) == {"welcome"}
+
+
+def test_one_click_on_a_card_opens_its_network(window, qtbot):
+    qtbot.mouseClick(card(window, "Fashion-MNIST convnet"), Qt.MouseButton.LeftButton)
+    assert window.views.current_key == "design"
+    assert window.status.text("Parameters") == "108,810"
+    assert window.context.document.analysis.is_trainable
+    assert not window.context.document.is_dirty
+
+
+def test_the_folder_of_runs_is_the_one_of_the_settings(qapp, qtbot, tmp_path, monkeypatch):
+    store = SettingsStore(tmp_path)
+    store.change(runs_folder=str(tmp_path / "elsewhere"))
+    store.close()
+    context = make_context(tmp_path)
+    window = make_window(context, tmp_path)
+    qtbot.addWidget(window)
+    opened = []
+    monkeypatch.setattr(window, "_open_path", opened.append)
+    window.actions_by_key["open_runs"].trigger()
+    assert opened == [str(tmp_path / "elsewhere")]
+    close_context(context)
+
+
+def test_cards_answer_to_the_keyboard(window, qtbot):
+    target = card(window, "Empty canvas")
+    target.setFocus()
+    qtbot.keyClick(target, Qt.Key.Key_Return)
+    assert window.views.current_key == "design"
+    assert len(window.context.document.graph.nodes) == 0
+
+
+@pytest.mark.parametrize("key", VIEW_KEYS)
+def test_every_view_opens_from_its_segment_and_its_action(cifar, qtbot, key):
+    qtbot.mouseClick(cifar.top.switch.segment(key), Qt.MouseButton.LeftButton)
+    assert cifar.views.current_key == key
+    assert cifar.actions_by_key[key].isChecked()
+    other = next(each for each in VIEW_KEYS if each != key)
+    cifar.actions_by_key[other].trigger()
+    assert cifar.views.current_key == other
+    assert not cifar.actions_by_key[key].isChecked()
+    assert cifar.actions_by_key[other].isChecked()
+
+
+def test_every_action_has_a_handler(window):
+    assert set(window.handlers()) == action_keys()
+
+
+def test_no_two_window_actions_share_a_key(cifar):
+    cifar.show_view("design")
+    actions = [*cifar.actions_by_key.values(), *cifar.design().canvas.actions()]
+    keys = [keys.toString() for action in actions for keys in action.shortcuts()]
+    doubled = {key for key in keys if keys.count(key) > 1}
+    assert doubled == set()
+
+
+def test_every_icon_button_has_a_name(cifar):
+    for key in VIEW_KEYS:
+        cifar.show_view(key)
+    nameless = [
+        button.objectName() or repr(button)
+        for button in cifar.findChildren(QAbstractButton)
+        if not button.text() and not button.icon().isNull() and not button.accessibleName()
+    ]
+    assert nameless == []
+
+
+def test_labels_never_read_mark_up(cifar):
+    for key in VIEW_KEYS:
+        cifar.show_view(key)
+    rich = [
+        label.text()
+        for label in cifar.findChildren(QLabel)
+        if label.text() and label.textFormat() != Qt.TextFormat.PlainText
+    ]
+    assert rich == []
+
+
+def test_title_shows_the_name_and_whether_it_is_saved(cifar):
+    assert cifar.windowTitle().startswith("[*]CIFAR-10")
+    assert not cifar.isWindowModified()
+    cifar.context.document.add_node("dropout")
+    assert cifar.isWindowModified()
+
+
+def test_train_is_blocked_with_the_reason(cifar, qtbot):
+    flatten = next(n for n in cifar.context.document.graph.nodes.values() if n.kind == "flatten")
+    assert not cifar.runs.reason()
+    cifar.context.document.remove([flatten.id])
+    assert "flat input" in cifar.top.train.toolTip()
+    assert "problem" in cifar.status.problems.text()
+    with qtbot.assertNotEmitted(cifar.context.library.run_started):
+        qtbot.mouseClick(cifar.top.train, Qt.MouseButton.LeftButton)
+    assert cifar.popup.isVisible()
+    cifar.popup.close()
+
+
+def test_a_fix_in_the_list_mends_the_network(cifar, qtbot):
+    flatten = next(n for n in cifar.context.document.graph.nodes.values() if n.kind == "flatten")
+    cifar.context.document.remove([flatten.id])
+    cifar.show_problems()
+    fix = next(
+        b
+        for b in cifar.popup.findChildren(QAbstractButton)
+        if b.accessibleName() == "Insert Flatten"
+    )
+    qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
+    cifar.popup.close()
+    assert cifar.context.document.undo_stack.undoText() == "Insert Flatten"
+
+
+def test_undo_names_what_it_undoes(cifar):
+    cifar.context.document.add_node("dropout")
+    assert cifar._undo.text() == "Undo Add Dropout"
+    cifar._undo.trigger()
+    assert not cifar.isWindowModified()
+
+
+def test_the_theme_is_chosen_and_kept(window, qtbot):
+    with qtbot.waitSignal(window.context.theme.changed):
+        window.help.keep_theme("dark")
+    assert window.palette().window().color().name() == DARK.background
+    assert window.context.settings.settings.theme == "dark"
+    window.help.keep_theme("light")
+
+
+def test_panels_can_be_hidden_and_reset(cifar):
+    design = cifar.show_view("design")
+    docks = docks_of(design)
+    assert {dock.objectName() for dock in docks} == {"palette", "inspector"}
+    docks[0].hide()
+    cifar.layouts.save()
+    assert docks[0].isHidden()
+    cifar.layouts.reset()
+    assert not any(dock.isHidden() for dock in docks)
+
+
+def test_panels_stay_where_they_were_left(cifar, tmp_path):
+    design = cifar.show_view("design")
+    palette = design.findChild(QDockWidget, "palette")
+    design.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, palette)
+    cifar.layouts.save()
+    again = WindowState(cifar.context.settings, tmp_path / "window.ini")
+    assert not again.bytes("layout/design").isEmpty()
+
+
+def test_the_shortcuts_sheet_lists_the_keys(cifar):
+    cifar.show_view("design")
+    groups = dict(groups_of(cifar._menu_actions()))
+    assert ("Ctrl+S", "Save") in groups["File"]
+    assert ("Ctrl+1", "Design") in groups["View"]
+    assert any(words == "Duplicate" for _, words in groups["Edit"])
+
+
+def test_status_line_follows_the_network(cifar):
+    assert cifar.status.text("Parameters") == "1,676,982"
+    assert cifar.status.problems.text() == "No problems"
+    cifar.context.document.set_recipe(batch_size=8)
+    assert "8" in cifar.status._values["Memory"][0].text()
+
+
+def test_cards_are_named(window):
+    for each in window.findChildren(Card):
+        assert each.accessibleName()
+        assert each.focusPolicy() == Qt.FocusPolicy.StrongFocus
+
+
+def test_a_training_that_went_on_is_one_click_away(window, qtbot):
+    run = WrittenRun("night run").begin().train(1)
+    welcome = window.views.view("welcome")
+    with qtbot.waitSignal(window.context.library.runs_changed):
+        window.context.library.open()
+    qtbot.waitUntil(lambda: welcome._running.text() == "night run is training")
+    assert welcome._running.isVisible()
+    welcome._running.click()
+    assert window.views.current_key == "train"
+    assert window.context.library.current.run.path == run.path
+    run.finish()
+    window.context.library.refresh()
+    qtbot.waitUntil(lambda: not welcome._running.text())
+    qtbot.waitUntil(lambda: window.context.library.current.is_over)  # else closing would ask

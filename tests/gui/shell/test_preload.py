@@ -1,0 +1,44 @@
+"""The code of the views is loaded when there is a project, not before, and not in the way."""
+
+import subprocess
+import sys
+
+import pytest
+
+_SCRIPT = """
+import os, sys
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+from workbench.app import close_context, make_context, make_window
+from workbench.gui.shell.preload import preload
+app = QApplication([])
+context = make_context(Path(sys.argv[1]), app)
+context.theme.apply(app)
+window = make_window(context, Path(sys.argv[1]))
+window.show()
+app.processEvents()
+print("pyqtgraph" in sys.modules)
+if sys.argv[2] == "with":
+    window.files.new()
+    assert preload.cache_info().currsize == 1
+    preload().join()
+print("pyqtgraph" in sys.modules)
+window.show_view("train")
+app.processEvents()
+print("tensorflow" in sys.modules)
+window.hide()
+close_context(context)
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(("project", "seen"), [("with", "True"), ("without", "False")])
+def test_plots_are_loaded_beside_the_window_once_a_project_is_there_tensorflow_never(
+    tmp_path, project, seen
+):
+    command = [sys.executable, "-W", "error", "-c", _SCRIPT, str(tmp_path), project]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["False", seen, "False"]
+    assert "thread" not in done.stderr.lower()

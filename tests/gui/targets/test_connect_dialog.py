@@ -1,0 +1,128 @@
+"""Connecting another computer in the window, against a real ssh server on loopback."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests import sshd
+from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host_keys import accepted_keys
+from workbench.remote.ssh.saved_targets import saved_choices
+
+pytestmark = pytest.mark.skipif(bool(sshd.why_not()), reason=sshd.why_not())
+
+
+@pytest.fixture
+def server(tmp_path):
+    with sshd.Sshd(tmp_path / "sshd") as running:
+        yield running
+
+
+@pytest.fixture
+def page(cifar, qtbot):
+    cifar.places.ask("connect")
+    dialog = cifar.places.dialogs["connect"]
+    yield dialog
+    cifar.places.close()
+    qtbot.waitUntil(lambda: not cifar.places.dialogs)
+
+
+@pytest.fixture
+def rest(qtbot, page):
+    def wait():
+        qtbot.waitUntil(lambda: not page._background.is_busy, timeout=40_000)
+
+    return wait
+
+
+def type_address(page, server, python=""):
+    page.address.address.setText(f"{server.user}@127.0.0.1:{server.port}")
+    page.address.key_file.setText(str(server.key_file))
+    page.address.python.setText(python)
+
+
+def test_an_address_that_hides_an_option_is_refused_and_starts_nothing(page):
+    assert not page.next.isEnabled()
+    page.address.address.setText("-oProxyCommand=touch PWN")
+    page.next.click()
+    assert not page._background.is_busy
+    assert page.pages.currentWidget() is page.address
+    assert "letters, digits" in page.status.text()
+
+
+def test_nothing_is_accepted_before_the_fingerprint_was_seen(page, server, rest):
+    type_address(page, server)
+    page.next.click()
+    rest()
+    assert page.pages.currentWidget() is page.identity
+    assert server.fingerprint in page.identity.prints.text()
+    place = Place(host="127.0.0.1", user=server.user, port=server.port)
+    assert accepted_keys(place) == []
+    page.back.click()
+    assert page.pages.currentWidget() is page.address
+    assert accepted_keys(place) == []
+
+
+def test_a_computer_with_an_interpreter_of_its_own_trains_at_once(page, server, rest, cifar):
+    type_address(page, server, python=sys.executable)
+    page.next.click()
+    rest()
+    page.next.click()
+    rest()
+    assert page.pages.currentWidget() is page.found, page.status.text()
+    assert page.found.facts.facts()["System"] == "Linux"
+    assert page.set_up.isHidden()
+    page.next.click()
+    target = cifar.context.document.project.target
+    assert (target.key, target.params["port"]) == ("ssh", server.port)
+    assert target.params["target"] == "this_computer"
+    assert "127.0.0.1" in cifar.top.target.text()
+    assert [choice for choice, _words in saved_choices()] == [target]
+    cifar.context.document.undo_stack.undo()
+    assert cifar.context.document.project.target.key == "this_computer"
+
+
+def test_one_without_an_environment_offers_to_make_it(page, server, rest):
+    type_address(page, server)
+    page.next.click()
+    rest()
+    page.next.click()
+    rest()
+    assert page.pages.currentWidget() is page.found, page.status.text()
+    assert not page.set_up.isHidden()
+    assert page.next.isHidden()
+    assert "No environment" in page.found.state.text()
+
+
+def test_a_changed_identity_is_refused_with_no_way_on(page, server, rest):
+    type_address(page, server)
+    page.next.click()
+    rest()
+    page.next.click()
+    rest()
+    server.stop()
+    server.new_host_key()
+    server.start()
+    page.back.click()
+    page.next.click()
+    rest()
+    assert page.pages.currentWidget() is page.address
+    assert "another identity" in page.status.text()
+
+
+def test_a_closed_port_is_told(page, server, rest):
+    type_address(page, server)
+    server.stop()
+    page.next.click()
+    rest()
+    assert page.pages.currentWidget() is page.address
+    assert "does not answer" in page.status.text()
+
+
+def test_closing_while_it_works_ends_when_that_has_ended(page, server, qtbot, cifar):
+    type_address(page, server)
+    page.next.click()
+    page.stop.click()
+    qtbot.waitUntil(lambda: "connect" not in cifar.places.dialogs, timeout=40_000)

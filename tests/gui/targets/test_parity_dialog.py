@@ -1,0 +1,55 @@
+"""Comparing two places to train in the window, by real trainings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.core.projects.project import Choice
+from workbench.gui.targets.menu import ASKS
+from workbench.templates import find_template
+
+pytestmark = pytest.mark.worker
+
+
+@pytest.fixture
+def page(window, qtbot):
+    window.files.new(find_template("fashion_convnet").project)
+    window.context.document.set_recipe(batch_size=64)
+    window.actions_by_key["agreement"].trigger()
+    dialog = window.places.dialogs["agreement"]
+    yield dialog
+    window.places.close()
+    qtbot.waitUntil(lambda: not window.places.dialogs, timeout=60_000)
+
+
+def test_begins_with_the_projects_own_place_and_another(page):
+    assert "agreement" in dict(ASKS)
+    assert page.left.currentData().key == "this_computer"
+    assert page.right.currentData() == Choice("virtual", {"replicas": 2, "like_tpu": False})
+
+
+def test_trains_on_both_and_says_whether_they_agree(page, qtbot):
+    page.steps.setValue(4)
+    page.start.click()
+    assert page.stop.text() == "Cancel"
+    qtbot.waitUntil(lambda: bool(page.words.text()), timeout=180_000)
+    assert page.words.text().startswith("The two targets train alike: in 4 steps")
+    left, right = page.plot._losses
+    assert len(left) == len(right) == 4
+    assert np.allclose(left, right, atol=1e-3)
+
+
+def test_closing_calls_it_off(page, qtbot, window):
+    page.start.click()
+    page.stop.click()
+    qtbot.waitUntil(lambda: "agreement" not in window.places.dialogs, timeout=60_000)
+
+
+def test_a_network_with_problems_is_not_compared(window):
+    window.files.new()
+    said = []
+    window.places.said.connect(said.append)
+    window.actions_by_key["agreement"].trigger()
+    assert window.places.dialogs == {}
+    assert said

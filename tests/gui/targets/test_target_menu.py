@@ -1,0 +1,119 @@
+"""The menu of places to train on, and the button that opens it."""
+
+import pytest
+
+from workbench.core.projects.project import Choice
+from workbench.gui.targets.menu import TargetMenu
+from workbench.gui.train import run_controller as run_flow
+from workbench.targets import all_targets, target_label
+
+
+def rows(menu):
+    menu.aboutToShow.emit()
+    return {action.text(): action for action in menu.actions() if not action.isSeparator()}
+
+
+def test_offers_this_computer_and_some_replicas(window):
+    shown = rows(window.top.targets)
+    assert any(text.startswith("This computer · ") for text in shown)
+    assert {text for text in shown if text.startswith(("4 replicas", "8 replicas"))} == {
+        "4 replicas here",
+        "8 replicas here",
+    }
+    assert [text for text, action in shown.items() if action.isChecked()] == [
+        text for text in shown if text.startswith("This computer")
+    ]
+
+
+def test_choosing_is_an_edit_that_can_be_undone(window):
+    document = window.context.document
+    rows(window.top.targets)["8 replicas here"].trigger()
+    assert document.project.target == Choice("virtual", {"replicas": 8, "like_tpu": False})
+    assert "8 replicas here" in window.top.target.text()
+    assert rows(window.top.targets)["8 replicas here"].isChecked()
+    document.undo_stack.undo()
+    assert document.project.target.key == "this_computer"
+    assert "This computer" in window.top.target.text()
+
+
+def test_a_projects_own_place_is_listed_too(qapp):
+    menu = TargetMenu(all_targets(), lambda: Choice("virtual", {"replicas": 5}))
+    (own,) = [action for action in rows(menu).values() if action.isChecked()]
+    assert own.text().startswith("5 replicas here")
+
+
+def test_a_place_connected_before_is_listed_once(qapp):
+    saved = (
+        (Choice("virtual", {"replicas": 3}), "a box"),
+        (Choice("virtual", {"replicas": 2}), ""),
+    )
+    menu = TargetMenu(all_targets(), lambda: Choice("this_computer"), lambda: saved)
+    texts = list(rows(menu))
+    assert "3 replicas here · a box" in texts
+    assert sum(text.startswith("2 replicas") for text in texts) == 1
+
+
+def test_an_unknown_place_is_told_by_its_key(window):
+    window.context.document.set_target(Choice("abacus"))
+    assert "abacus (unknown)" in window.top.target.text()
+    assert target_label(Choice("abacus")) == "abacus (unknown)"
+    assert not [action for action in rows(window.top.targets).values() if action.isChecked()]
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """What is chosen of a box, and what the boxes said."""
+    said = []
+    monkeypatch.setattr(
+        run_flow,
+        "ask_choice",
+        lambda _parent, *words, **_kw: said.append(words) or len(words[2]) - 1,
+    )
+    return said
+
+
+def test_a_place_that_is_not_ready_is_told_when_it_is_chosen(cifar, qtbot):
+    cifar.top.targets.chosen.emit(Choice("tpu", {"address": "local", "zone": "", "project": ""}))
+    qtbot.waitUntil(lambda: cifar.check.problem is not None)
+    assert "no TPU in this computer" in cifar.top.train.toolTip()
+    assert "no TPU in this computer" in cifar.top.target.toolTip()
+    assert "preflight" in cifar.status.currentMessage()
+    cifar.context.document.undo_stack.undo()
+    assert cifar.check.problem is None
+    assert "no TPU" not in cifar.top.target.toolTip()
+
+
+def test_training_where_it_cannot_be_starts_nothing_and_offers_a_way(cifar, qtbot, answers):
+    library = cifar.context.library
+    cifar.context.document.set_target(Choice("tpu", {"address": "local"}))
+    cifar.runs.start()
+    qtbot.waitUntil(lambda: bool(answers))
+    what, more, choices = answers[0]
+    assert "no TPU" in what
+    assert "tpu:local" in more
+    assert choices[0].startswith("Connect")
+    assert not library.is_starting
+    assert not cifar.runs.is_running
+    assert not list(library.home.glob("*/request.json"))
+
+
+def test_a_tpu_vm_named_to_the_environment_is_connected_first(cifar, monkeypatch):
+    monkeypatch.setenv("TPU_NAME", "my-tpu")
+    monkeypatch.setenv("CLOUDSDK_COMPUTE_ZONE", "us-central1-a")
+    shown = rows(cifar.top.targets)
+    (text,) = [text for text in shown if "TPU_NAME" in text]
+    shown[text].trigger()
+    dialog = cifar.places.dialogs["connect"]
+    assert (dialog.address.name.text(), dialog.address.zone.text()) == ("my-tpu", "us-central1-a")
+    assert dialog.address.cloud.is_open
+    assert dialog.address.ask.isEnabled()
+    assert cifar.context.document.project.target.key == "this_computer"
+    cifar.places.close()
+
+
+def test_the_dialogs_lead_to_their_pages(cifar):
+    cifar.places.ask("connect")
+    cifar.places.dialogs["connect"].head.learn.click()
+    assert "Training on another computer" in cifar.help._viewer.page.toPlainText()
+    cifar.help._viewer.close()
+    cifar.places.close()

@@ -1,0 +1,145 @@
+"""The recipe's form: sections, rows that do not matter, the schedule drawn live."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
+
+from workbench.client.background import Background
+from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
+from workbench.core.training.recipe_params import SCHEDULES
+from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.train.recipe import RecipePanel, differences
+from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
+
+
+@pytest.fixture
+def panel(qtbot, context):
+    background = Background(context.document, max_threads=1)
+    panel = RecipePanel(context.document, background, context.theme)
+    qtbot.addWidget(panel)
+    panel.resize(300, 900)
+    panel.show()
+    yield panel
+    background.close()
+
+
+def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
+    form = panel.form
+    for key in ("optimizer", "learning_rate", "batch_size", "epochs", "schedule"):
+        assert form.editor_widget(key).isVisible(), key
+    for key in ("label_smoothing", "keep_by", "xla", "test_share"):
+        assert not form.editor_widget(key).isVisible(), key
+    assert list(form.sections) == ["Schedule", "Regularisation", "Keep", "Execution"]
+    form.sections["Keep"].head.click()
+    assert form.editor_widget("keep_by").isVisible()
+
+
+def test_the_words_of_every_choice_fit_at_the_width_that_the_panel_opens_with(panel):
+    for section in panel.form.sections.values():
+        section.head.setChecked(True)
+    panel.form.set_unused(set())
+    cut = []
+    for param in RECIPE_PARAMS:
+        box = panel.form.editor_widget(param.key)
+        for index in range(box.count() if isinstance(box, ElidedComboBox) else 0):
+            box.blockSignals(True)  # looked at, not chosen
+            box.setCurrentIndex(index)
+            cut += [box.currentText()] if box.shown_text() != box.currentText() else []
+    assert cut == []
+
+
+def test_a_section_says_how_much_of_it_is_set(panel, context):
+    section = panel.form.sections["Regularisation"]
+    assert section.note() == ""
+    context.document.set_recipe(label_smoothing=0.1, clip_norm=1.0)
+    assert section.note() == "2 set"
+    context.document.undo_stack.undo()
+    assert section.note() == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "shown", "hidden"),
+    [
+        ({}, {"warmup_epochs"}, {"final_share", "decay_factor", "plateau_patience"}),
+        ({"schedule": "cosine"}, {"final_share"}, {"decay_factor", "decay_every_epochs"}),
+        ({"schedule": "plateau"}, {"decay_factor", "plateau_patience"}, {"final_share"}),
+        ({"schedule": "step"}, {"decay_factor", "decay_every_epochs"}, {"plateau_patience"}),
+    ],
+)
+def test_only_rows_that_matter_show(panel, context, values, shown, hidden):
+    context.document.set_recipe(**values)
+    assert all(panel.form.editor_widget(key).isVisible() for key in shown)
+    assert not any(panel.form.editor_widget(key).isVisible() for key in hidden)
+
+
+def test_typing_a_value_is_an_undoable_step_and_moves_the_curve(panel, context):
+    panel.form.value_changed.emit("schedule", "cosine")
+    assert context.document.recipe.schedule == "cosine"
+    assert "along a cosine to 1e-05" in panel.curve_words.text()
+    assert panel.form.sections["Schedule"].note() == "cosine"
+    _, last = panel.curve.value_at(panel.curve.width())
+    assert last < 0.0001
+    context.document.undo_stack.undo()
+    assert "then stays" in panel.curve_words.text()
+
+
+def test_the_finders_are_asked_for(panel, qtbot):
+    for button, word in ((panel.find_rate, "learning_rate"), (panel.find_batch, "batch_size")):
+        with qtbot.waitSignal(panel.find_wanted) as told:
+            button.click()
+        assert told.args == [word]
+
+
+def test_differences_leave_out_what_changes_nothing():
+    run = TrainingRecipe(decay_factor=0.5, mixing_alpha=1.0, epochs=3)
+    assert differences(run, TrainingRecipe()) == [("Epochs", "3")]
+    mixed = TrainingRecipe(mixing="cutmix", mixing_alpha=1.0)
+    assert differences(mixed, TrainingRecipe()) == [
+        ("Mix pictures", "CutMix"),
+        ("Mixing alpha", "1"),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_curve_is_drawn_in_the_themes_colour(qtbot, context, schedule, mode):
+    context.theme.set_mode(mode)
+    curve = ScheduleCurve(context.theme)
+    qtbot.addWidget(curve)
+    curve.resize(220, 116)
+    curve.set_recipe(TrainingRecipe(schedule=schedule, epochs=20, warmup_epochs=2.0), 50)
+    image = curve.grab().toImage()
+    accent = QColor(context.theme.colors.accent)
+
+    def is_line(x, y):
+        color = image.pixelColor(x, y)
+        return all(
+            abs(a - b) < 30 for a, b in zip(color.getRgb()[:3], accent.getRgb()[:3], strict=True)
+        )
+
+    heights = [next((y for y in range(116) if is_line(x, y)), None) for x in range(2, 218, 4)]
+    assert sum(height is not None for height in heights) > 40
+    assert heights[0] is None or heights[0] > 80  # the warm-up starts at the bottom
+    assert min(height for height in heights if height is not None) < 24  # and reaches the top
+    assert curve.accessibleDescription() == schedule_words(
+        TrainingRecipe(schedule=schedule, epochs=20, warmup_epochs=2.0), 50
+    )
+
+
+def test_the_mouse_reads_the_curve(qtbot, context):
+    curve = ScheduleCurve(context.theme)
+    qtbot.addWidget(curve)
+    curve.resize(202, 116)
+    curve.set_recipe(
+        TrainingRecipe(schedule="step", epochs=20, decay_every_epochs=5.0, learning_rate=1.0), 10
+    )
+    assert curve.value_at(1 + 50 - 1) == (pytest.approx(4.9), 1.0)
+    assert curve.value_at(1 + 50 + 1)[1] == pytest.approx(0.1)
+    qtbot.mouseMove(curve, QPoint(60, 50))
+
+
+def test_each_parameter_of_the_form_is_a_field_of_the_recipe(panel):
+    fields = set(TrainingRecipe.__struct_fields__)
+    assert {param.key for param in RECIPE_PARAMS} == fields
+    for param in RECIPE_PARAMS:
+        assert panel.form.editor_widget(param.key).focusPolicy() != Qt.FocusPolicy.NoFocus

@@ -1,0 +1,178 @@
+"""Train, Train next, Pause and Stop of the whole window, with runs of the list behind them."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from workbench.core.checks.run_estimate import RunPrediction
+from workbench.gui.common.run_estimate import epoch_words
+from workbench.gui.train import run_controller as run_flow
+from workbench.runs.folder import create_run
+from workbench.runs.state.queue import enqueue
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch):
+    """Nobody answers at the end of a test: what still trains goes on."""
+    answers = [0]
+    monkeypatch.setattr(run_flow, "ask_choice", lambda *_args, **_kw: answers[-1])
+    return answers
+
+
+@pytest.fixture
+def told(context, monkeypatch):
+    """What the library was asked to stop and to pause; the trainers are this process."""
+    calls = []
+    for name in ("stop", "pause"):
+        monkeypatch.setattr(
+            context.library, name, lambda path, name=name: calls.append((name, path))
+        )
+    return calls
+
+
+@pytest.fixture
+def begun(context, monkeypatch):
+    """What the library was asked to start; no trainer is started."""
+    calls = []
+    monkeypatch.setattr(
+        context.library, "start_run", lambda project, **kw: calls.append((project, kw))
+    )
+    return calls
+
+
+def _listed(qtbot, context):
+    with qtbot.waitSignal(context.library.runs_changed):
+        context.library.open()
+    current = context.library.current
+    qtbot.waitUntil(lambda: current is None or current.outcome is not None)
+
+
+def test_while_nothing_trains_there_is_one_button(qtbot, window, cifar, begun):
+    assert not window.top.next.isVisible()
+    window.runs.start()
+    window.runs.start()  # a second press while the place is asked starts nothing
+    qtbot.waitUntil(lambda: not window.runs.is_running)
+    assert [kw["wait"] for _, kw in begun] == [False]
+
+
+def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
+    window, context = cifar, cifar.context
+    written("lives").begin().train(1)
+    enqueue(create_run(context.document.project, title="second"))
+    _listed(qtbot, context)
+    assert window.top.next.isVisible()
+    assert window.top.next.text() == "Train next (1)"
+    assert window.top.train.text() == "Stop"
+    assert window.actions_by_key["start_run"].text() == "&Train next"
+    assert window.actions_by_key["pause_run"].isEnabled()
+    qtbot.mouseClick(window.top.next, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(begun))
+    assert [kw["wait"] for _, kw in begun] == [True]
+    assert begun[0][0].graph == context.document.graph
+
+
+def test_stop_and_pause_mean_the_run_that_trains(qtbot, window, written, told):
+    context = window.context
+    lives = written("lives").begin().train(1)
+    waits = create_run(context.document.project, title="waits")
+    enqueue(waits)
+    old = written("old").begin().train(1).finish()
+    _listed(qtbot, context)
+    for path in (old.path, waits.path):
+        context.library.select(path)
+        qtbot.waitUntil(lambda: context.library.current.outcome is not None)
+        assert window.runs.running == lives.path
+        assert window.runs.is_running
+    window.runs.pause()
+    window.runs.stop()
+    assert told == [("pause", lives.path), ("stop", lives.path)]
+
+
+def test_a_pause_is_told_as_one_and_can_become_a_stop(qtbot, window, written):
+    context = window.context
+    run = written("lives").begin().train(1)
+    window.show_view("design")
+    _listed(qtbot, context)
+    pause, stop = window.actions_by_key["pause_run"], window.actions_by_key["stop_run"]
+    pause.trigger()
+    assert context.library.is_pausing(run.path)
+    assert pause.text() == "Pausing…"
+    assert not pause.isEnabled()
+    assert window.status.currentMessage().startswith("Pausing…")
+    assert window.top.train.text() == "Stop"
+    assert window.top.train.isEnabled()
+    assert "being paused" in window.top.train.toolTip()
+    assert stop.isEnabled()
+    qtbot.mouseClick(window.top.train, Qt.MouseButton.LeftButton)
+    assert context.library.is_stopping(run.path)
+    assert window.top.train.text() == "Stopping…"
+    assert not stop.isEnabled()
+    assert window.status.currentMessage().startswith("Stopping…")
+
+
+def test_coming_back_to_a_run_does_not_tell_its_end_twice(qtbot, window, written):
+    context = window.context
+    run = written("lives").begin().train(1)
+    other = written("other").begin().train(1)
+    _listed(qtbot, context)
+    for path in (run.path, other.path, run.path, other.path, run.path):
+        context.library.select(path)
+    follower = context.library.current
+    qtbot.waitUntil(lambda: follower.outcome is not None)
+    told = []
+    window.runs.changed.connect(lambda: told.append(1))
+    follower.outcome_changed.emit(follower.outcome)
+    assert len(told) == 1
+
+
+CLOSING = {0: ([], True), 1: (["pause"], True), 2: (["stop"], True), 3: ([], False)}
+
+
+@pytest.mark.parametrize("answer", CLOSING)
+def test_closing_asks_what_becomes_of_the_run(request, window, written, told, answer):
+    run = written("lives").begin().train(1)
+    _listed(request.getfixturevalue("qtbot"), window.context)
+    asked = request.getfixturevalue("asked")
+    asked.append(answer)
+    wanted, closes = CLOSING[answer]
+    assert window.runs.may_close() is closes
+    assert told == [(name, run.path) for name in wanted]
+    asked.append(0)
+
+
+def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
+    qtbot.waitUntil(lambda: window.context.predictor.prediction is not None)
+    assert window.status.text("Epoch").startswith(("first guess: about ", "first guess: under "))
+    assert " of " in window.status.text("Memory")
+    window.context.document.set_recipe(batch_size=65_536)
+    prediction = window.context.predictor.prediction
+    is_bad = window.status._values["Memory"][1].property("role") == "bad"
+    assert is_bad == (not prediction.fits)
+    window.context.document.undo_stack.undo()
+    cifar.files.new()  # of a network with errors nothing can be said
+    qtbot.waitUntil(lambda: window.context.predictor.prediction is None)
+    shown = [*window.status._values["Memory"], *window.status._values["Epoch"]]
+    assert not any(part.isVisible() for part in shown)
+
+
+@pytest.mark.parametrize(
+    ("epoch_s", "num_runs", "words"),
+    [
+        (0.4, 0, "first guess: under 1 s"),
+        (5.04, 0, "first guess: about 5 s"),
+        (5.04, 2, "about 5 s"),
+        (123.0, 1, "about 2 min 00 s"),
+        (None, 0, "first guess: 120 pictures/s"),
+    ],
+)
+def test_a_guess_is_called_one(epoch_s, num_runs, words):
+    prediction = RunPrediction(
+        images_per_second=123.0,
+        epoch_s=epoch_s,
+        memory_bytes=1,
+        limit_bytes=0,
+        fitting_batch=None,
+        num_runs=num_runs,
+    )
+    assert epoch_words(prediction) == words

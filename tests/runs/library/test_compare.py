@@ -1,0 +1,220 @@
+"""Two runs side by side: each thing that differs is named, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from tests.written_runs import WrittenRun
+from workbench.cli import main
+from workbench.core.network.graph import Edge, Node
+from workbench.core.projects.project import Choice, View
+from workbench.errors import RunFolderError
+from workbench.protocol.events import (
+    BestEpoch,
+    DataReady,
+    EpochFinished,
+    Plan,
+    RunFinished,
+    RunStarted,
+    TestResult,
+)
+from workbench.runs.folder import create_run
+from workbench.runs.library import compare
+from workbench.runs.library.compare import compare_runs
+from workbench.runs.log.event_log import EventWriter
+from workbench.runs.store.checkpoint import DataMark
+from workbench.runs.store.machine import Machine
+from workbench.runs.store.notes import RunNotes, write_notes
+from workbench.runs.store.provenance import write_origin
+from workbench.templates import find_template
+
+PROJECT = find_template("cifar10_convnet").project
+MACHINE = Machine(versions={}, cores=2, cpu="Chip A", flags=["amx", "avx2"])
+MARK = DataMark(num_train=10, num_validation=0, num_test=5, digest="a" * 64)
+
+
+def trained(project=PROJECT, *, title="run", versions=None, accuracy=0.5, plan=None, names=None):
+    run = create_run(project, title=title)
+    with EventWriter(run.events_path) as writer:
+        writer.write(
+            RunStarted(
+                run=run.name, target="this_computer", precision="float32", seed=7, epochs=2,
+                versions=versions or {"keras": "3.15.1"}, batch_size=64, pid=1,
+                plan=plan or Plan(precision="float32"),
+            )
+        )  # fmt: skip
+        writer.write(
+            DataReady(
+                class_names=names or ["cat", "dog"], num_train=10, num_validation=0, num_test=5,
+                steps_per_epoch=3,
+            )
+        )  # fmt: skip
+        writer.write(
+            EpochFinished(
+                epoch=1, step=3, loss=1.0, accuracy=0.4, val_loss=0.9, val_accuracy=accuracy,
+                seconds=2.0, images_per_second=1000.0 * accuracy,
+            )
+        )  # fmt: skip
+        writer.write(
+            RunFinished(
+                outcome="completed", run=run.name, seconds=100 * accuracy, epochs_done=1,
+                test=TestResult(loss=0.5, accuracy=accuracy, count=5),
+                best=BestEpoch(epoch=1, val_accuracy=accuracy, val_loss=0.9),
+            )
+        )  # fmt: skip
+    return run
+
+
+def differing(left, right):
+    """{(section, row title): (left, right)} without the results."""
+    comparison = compare_runs(left, right)
+    return {
+        (section.key, row.title): (row.left, row.right)
+        for section in comparison.sections
+        if section.key != "results"
+        for row in section.rows
+    }
+
+
+def test_equal_runs_differ_in_nothing():
+    a, b = trained(), trained()
+    comparison = compare_runs(a, b)
+    assert comparison.is_equal
+    assert differing(a, b) == {}
+    assert [section.key for section in comparison.sections] == [
+        "graph", "recipe", "data", "seed", "plan", "machine", "versions", "results",
+    ]  # fmt: skip
+
+
+def test_where_layers_stand_does_not_matter():
+    moved = replace(PROJECT, view=View(zoom=3.0))
+    assert differing(trained(), trained(moved)) == {}
+
+
+def test_the_network_in_words():
+    graph = PROJECT.graph
+    conv = next(node for node in graph.nodes.values() if node.kind == "conv2d")
+    last = list(graph.nodes)[-1]
+    changed = graph.with_params(conv.id, **{**conv.params, "filters": 7})
+    changed = changed.with_node(Node("extra", "dropout", "more_dropout", {"rate": 0.25}))
+    changed = changed.with_edge(Edge(last, "extra"))
+    found = differing(trained(), trained(replace(PROJECT, graph=changed)))
+    assert found == {
+        ("graph", "Dropout “more_dropout”"): ("not there", "there"),
+        ("graph", f"Conv2D “{conv.name}”: Filters"): (str(conv.params["filters"]), "7"),
+    }
+
+
+def test_recipe_and_seed_in_words():
+    recipe = PROJECT.recipe.with_values(learning_rate=0.05, optimizer="sgd", seed=99)
+    found = differing(trained(), trained(replace(PROJECT, recipe=recipe)))
+    assert found[("recipe", "Optimizer")][1] == "SGD"
+    assert found[("recipe", "Learning rate")][1].startswith("0.05")
+    assert found[("seed", "Seed")] == (str(PROJECT.recipe.seed), "99")
+    assert len(found) == 3
+
+
+def test_data_source_classes_and_fingerprint():
+    a, b = trained(), trained(replace(PROJECT, dataset=Choice("mnist")), names=["cat", "cow"])
+    write_origin(a, MACHINE, MARK)
+    write_origin(b, MACHINE, msgspec.structs.replace(MARK, digest="b" * 64))
+    assert differing(a, b) == {
+        ("data", "Source"): ("CIFAR-10", "MNIST"),
+        ("data", "Class 2"): ("dog", "cow"),
+        ("data", "Fingerprint of the pictures"): ("a" * 12, "b" * 12),
+    }
+
+
+def test_names_of_ten_thousand_classes_are_told_before_and_compared():
+    names = [f"a kind of bird that has a rather long name {number}" for number in range(10_000)]
+    a, b = trained(names=names), trained(names=[*names[:-1], "a fish"])
+    assert differing(a, b) == {("data", "Class 10000"): (names[-1], "a fish")}
+
+
+def test_a_path_of_the_same_source():
+    a, b = (
+        trained(replace(PROJECT, dataset=Choice("folder", {"path": path}))) for path in ("/a", "/b")
+    )
+    ((key, values),) = differing(a, b).items()
+    assert key[0] == "data"
+    assert values == ("/a", "/b")
+
+
+def test_plan_machine_and_versions():
+    plan = Plan(precision="float32", xla=True, steps_per_call=8, threads=2)
+    a, b = trained(), trained(plan=plan, versions={"keras": "3.16.0", "numpy": "2.4"})
+    write_origin(a, MACHINE, MARK)
+    other = msgspec.structs.replace(MACHINE, cpu="Chip B", cores=8, flags=["avx2", "vnni"],
+                                    settings={"OMP_NUM_THREADS": "2"})  # fmt: skip
+    write_origin(b, other, MARK)
+    assert differing(a, b) == {
+        ("plan", "Compiled by XLA"): ("no", "yes"),
+        ("plan", "Steps per call"): ("–", "8"),
+        ("plan", "Threads"): ("all cores", "2"),
+        ("machine", "Processor"): ("Chip A", "Chip B"),
+        ("machine", "Cores"): ("2", "8"),
+        ("machine", "Instructions only there"): ("amx", "vnni"),
+        ("machine", "OMP_NUM_THREADS"): ("–", "2"),
+        ("versions", "keras"): ("3.15.1", "3.16.0"),
+        ("versions", "numpy"): ("–", "2.4"),
+    }
+
+
+def test_results_by_how_much():
+    results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[-1]
+    rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
+    assert rows["Test accuracy"] == ("50.00 %", "60.00 %", "+10.00 points")
+    assert rows["Training time"] == ("50.0 s", "60.0 s", "× 1.2")
+    assert rows["Images per second"] == ("500", "600", "× 1.2")
+    assert rows["Outcome"] == ("completed", "completed", "")
+    assert rows["Epochs trained"] == ("1", "1", "")
+
+
+def test_runs_that_have_not_begun_can_be_compared(written):
+    fresh = create_run(PROJECT, title="fresh")
+    living = WrittenRun("living").begin()
+    try:
+        comparison = compare_runs(fresh, living.folder)
+        assert not comparison.is_equal
+        notes = {section.key: section.note for section in comparison.sections}
+        assert notes["machine"] == "not told by these runs"
+        assert notes["versions"] == "one run has not told it"
+        assert notes["graph"] == ""
+    finally:
+        living.end()
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(RunFolderError):
+        compare_runs(trained(), type(trained())(tmp_path))
+
+
+def test_the_command_prints_a_table_and_json(capsys):
+    a, b = trained(title="one [red]x"), trained(title="two", accuracy=0.6)
+    write_notes(b, RunNotes(title="zwei\N{ESCAPE}[31m"))
+    assert main(["compare", str(a.path), str(b.path)]) == 0
+    out = capsys.readouterr().out
+    assert "one [red]x" in out
+    assert "+10.00 points" in out
+    assert "\N{ESCAPE}" not in out
+    assert main(["compare", str(a.path), str(b.path), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer) == {"runs", "is_equal", "sections"}
+    assert answer["sections"]["graph"] == {
+        "title": "Network", "is_equal": True, "note": "", "rows": [],
+    }  # fmt: skip
+    row = answer["sections"]["results"]["rows"][1]
+    assert row == {
+        "title": "Test accuracy", "left": "50.00 %", "right": "60.00 %",
+        "difference": "+10.00 points",
+    }  # fmt: skip
+
+
+def test_as_good_as_once_is_no_difference_worth_a_word():
+    assert compare._ratio(100.0, 100.3) == ""
+    assert compare._ratio(100.0, 101.0) == "× 1.01"
+    assert compare._ratio(0.0, 2.0) == "+2"

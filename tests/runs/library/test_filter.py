@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.runs.library.filter import matches
+from workbench.runs.library.summary import RunSummary
+
+RUN = RunSummary(
+    path=Path("/runs/2026-01-02_wide"),
+    name="2026-01-02_wide",
+    title="Wide net: 32 filters",
+    outcome="completed",
+    words="Training is completed.",
+    created=0.0,
+    epochs_done=12,
+    best_val_accuracy=0.91,
+    test_accuracy=0.853,
+    best_loss=0.41,
+    seconds=130.0,
+    images_per_second=3000.0,
+    parameters=465_000,
+    dataset="CIFAR-10",
+    tags=["Paper", "cosine"],
+    note="Twice the filters.\nHelps a bit.",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "   ", "wide", "WIDE helps", "cifar-10", "cifar10", "completed", "2026-01", "paper",
+     "tag:paper", "tag:COSINE wide", "-failed", "-tag:other", '"net: 32"', 'title:"wide net"',
+     "outcome:comp", "data:cifar", "note:twice", "acc>0.85", "acc>85", "acc>=85.3%", "acc<0.9",
+     "val>0.9", "loss<0.5", "epochs=12", "epochs>=12", "seconds<131", "images>2000",
+     "parameters<1e6", "-acc>0.9", "32", "net:"],
+)  # fmt: skip
+def test_found(text):
+    assert matches(RUN, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["narrow", "wide narrow", "tag:pap", "tag:wide", "-wide", "-tag:paper", '"net 32"',
+     "outcome:failed", "data:mnist", "note:wide", "acc>0.9", "acc>90", "test>86%", "loss>0.5",
+     "epochs>12", "parameters>1e6", "speed>3", "acc>x", "title:helps"],
+)  # fmt: skip
+def test_not_found(text):
+    assert not matches(RUN, text)
+
+
+def test_an_unknown_figure_fits_no_comparison():
+    bare = RunSummary(path=Path("/r"), name="r", title="", outcome="died", words="", created=0.0)
+    assert not any(matches(bare, text) for text in ("acc>0", "acc<1", "loss<9", "parameters>0"))
+    assert matches(bare, "epochs=0 died")
+
+
+@pytest.mark.parametrize("text", ['"', '""', "-", ":", "tag:", ">", "acc>", 'a"b', "acc>1.2.3"])
+def test_half_typed_words_raise_nothing(text):
+    matches(RUN, text)

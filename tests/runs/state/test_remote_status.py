@@ -1,0 +1,266 @@
+"""How runs stand that another computer trains: from their folders alone."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import msgspec
+import numpy as np
+import pytest
+
+from tests.written_runs import WrittenRun
+from workbench.core.projects.project import Choice, Project
+from workbench.core.storage.file_lock import take_lock
+from workbench.protocol.events import Plan
+from workbench.protocol.messages import ErrorParts
+from workbench.runs.control import ask_courier, ask_to_stop, courier_wish_of, wish_of
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.library.index import list_runs
+from workbench.runs.library.trash import check_deletable
+from workbench.runs.link import (
+    Link,
+    Remote,
+    abandon_remote,
+    forget_link,
+    has_courier,
+    link_words,
+    read_link,
+    read_remote,
+    write_link,
+    write_remote,
+)
+from workbench.runs.start import may_reattach, reattach, start_trainer
+from workbench.runs.state import queue
+from workbench.runs.state.outcome import outcome_of
+from workbench.runs.store.checkpoint import DataMark, TrainerState, write_checkpoint
+from workbench.runs.store.machine import Machine
+
+REMOTE = Remote(target={"key": "ssh", "params": {"host": "box"}}, host="box", run="run-1")
+
+
+def link(state, **values):
+    return Link(state=state, host="box", since=time.time() - 40, **values)
+
+
+@pytest.fixture
+def brought(written):
+    """A run in the middle of its training, brought by a living courier."""
+    run = written().begin().train(1)
+    write_remote(run.folder, REMOTE)
+    write_link(run.folder, link("attached"))
+    return run
+
+
+def keep_checkpoint(run, step):
+    state = TrainerState(
+        number=1, step=step, epochs_done=0, seconds=1.0, plan=Plan(precision="float32"),
+        machine=Machine(versions={}, cores=1, cpu="", flags=[]),
+        data=DataMark(num_train=1, num_validation=0, num_test=0, digest=""),
+    )  # fmt: skip
+    write_checkpoint(run, state, {"weights": np.zeros(2, np.float32)})
+
+
+def test_what_was_written_is_read_and_what_is_damaged_is_nothing(run):
+    assert (read_link(run), read_remote(run), has_courier(run)) == (None, None, False)
+    told = link("lost", tries=2, error=ErrorParts(what="The line is cut."))
+    write_link(run, told)
+    write_remote(run, REMOTE)
+    assert (read_link(run), read_remote(run), has_courier(run)) == (told, REMOTE, True)
+    assert REMOTE.choice() == Choice("ssh", {"host": "box"})
+    abandon_remote(run)
+    assert read_remote(run) is None
+    run.remote_path.write_bytes(b'{"host": 3')
+    run.link_path.write_bytes(b"\xff")
+    assert (read_link(run), read_remote(run)) == (None, None)
+    forget_link(run)
+    assert not has_courier(run)
+
+
+def test_a_brought_run_is_running_as_any_other(brought):
+    outcome = outcome_of(brought.folder)
+    assert (outcome.kind, outcome.sentence()) == ("running", "Training is running.")
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "words"),
+    [
+        (link("connecting"), "running", "Connecting to box."),
+        (link("attached", words="waits for its turn there"), "running", "waits for its turn"),
+        (link("setting_up", words="packages", fraction=0.25), "running", "packages (25 %)"),
+        (
+            link("lost", next_try=time.time() + 600),
+            "silent",
+            "The training goes on there; nothing it tells is lost.",
+        ),
+    ],
+)
+def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
+    write_link(brought.folder, told)
+    outcome = outcome_of(brought.folder)
+    assert outcome.kind == kind
+    assert words in outcome.sentence()
+    assert not outcome.is_over
+
+
+def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
+    told = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
+    assert (
+        link_words(told, 1_040.0) == "The line to box has been lost for 40 s; trying again in 8 s."
+    )
+    assert link_words(told, 1_048.0) == "The line to box has been lost for 48 s; trying again."
+
+
+def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
+    brought.end()
+    outcome = outcome_of(brought.folder)
+    assert (outcome.kind, outcome.is_over) == ("away", False)
+    assert (outcome.can_resume, outcome.can_move) == (False, True)
+    assert outcome.sentence() == "The run goes on at box; nobody is connected."
+    assert may_reattach(brought.folder)
+    (summary,) = list_runs(brought.path.parent)
+    assert (summary.outcome, summary.on, summary.is_over) == ("away", "box", False)
+
+
+@pytest.mark.parametrize("is_alive", [True, False])
+def test_a_tpu_that_went_away_is_told_with_both_steps(brought, is_alive):
+    keep_checkpoint(brought.folder, 7)
+    write_link(brought.folder, link("gone", device="The TPU"))
+    if not is_alive:
+        brought.end()
+    outcome = outcome_of(brought.folder)
+    words = "The TPU went away at step 10; the last checkpoint here is of step 7."
+    assert outcome.sentence() == words
+    assert outcome.can_move
+
+
+def test_without_a_checkpoint_a_lost_run_says_so(brought):
+    write_link(brought.folder, link("gone"))
+    brought.end()
+    assert outcome_of(brought.folder).sentence().endswith("no checkpoint of it is here.")
+
+
+def test_what_the_log_says_of_its_end_holds(brought):
+    brought.finish("completed")
+    assert outcome_of(brought.folder).kind == "completed"
+
+
+def test_a_trainer_that_died_elsewhere_is_told_as_one_that_died_here(brought):
+    brought.folder.log_path.write_text(
+        'Traceback (most recent call last):\n  File "x.py", line 1\nModuleNotFoundError: no keras\n'
+    )
+    write_link(brought.folder, link("ended"))
+    brought.end()
+    outcome = outcome_of(brought.folder)
+    assert outcome.kind == "died"
+    assert "no keras" in outcome.sentence()
+
+
+def test_a_resumed_run_is_away_although_its_log_ends_with_a_pause(brought):
+    brought.finish("stopped")
+    lock = take_lock(brought.folder.lock_path)
+    os.pwrite(lock, b"%d\n" % brought.folder.events_path.stat().st_size, 0)
+    write_link(brought.folder, link("connecting"))
+    assert outcome_of(brought.folder).sentence() == "Connecting to box."
+    os.close(lock)
+    assert outcome_of(brought.folder).kind == "away"
+
+
+def test_a_refusal_before_the_run_had_begun_is_a_failure_in_its_own_words(run):
+    run.lock_path.touch()
+    error = ErrorParts(what="box did not accept your key.", fix="Choose a key.")
+    write_link(run, link("refused", error=error))
+    outcome = outcome_of(run)
+    assert (outcome.kind, outcome.error, outcome.can_resume) == ("failed", error, True)
+    assert outcome.sentence() == "box did not accept your key. Choose a key."
+
+
+def test_a_refusal_later_is_not_tried_again_by_itself(brought):
+    write_link(brought.folder, link("refused", error=ErrorParts(what="Another identity.")))
+    brought.end()
+    outcome = outcome_of(brought.folder)
+    assert outcome.kind == "away"
+    assert "Another identity." in outcome.sentence()
+    assert not may_reattach(brought.folder)
+
+
+def test_couriers_do_not_keep_the_queue_waiting(brought, tmp_path):
+    home = brought.path.parent
+    assert not queue.is_training(home)
+    forget_link(brought.folder)
+    assert queue.is_training(home)
+
+
+def test_trainers_do_not_hear_what_only_couriers_obey(run):
+    ask_courier(run, "kill")
+    assert (wish_of(run), courier_wish_of(run)) == (None, "kill")
+    ask_to_stop(run)
+    assert (wish_of(run), courier_wish_of(run)) == ("stop", "stop")
+
+
+def test_a_run_that_is_nowhere_else_cannot_be_connected_to(run):
+    with pytest.raises(Exception, match="not trained by another computer"):
+        reattach(run)
+
+
+def test_a_run_is_trained_where_it_was_moved_to(run):
+    assert run.project() == run.request().to_project()
+    run.move_to(Choice("virtual", {"replicas": 2}))
+    assert run.project().target == Choice("virtual", {"replicas": 2})
+    assert run.request().to_project().target == Choice("this_computer")
+    run.target_path.write_text("{}")
+    with pytest.raises(Exception, match="damaged"):
+        run.project()
+
+
+def test_a_trainer_here_takes_the_place_of_a_courier(brought, monkeypatch):
+    """The mark that the lock is a courier's goes before the trainer is there."""
+    brought.end()
+    seen = []
+    monkeypatch.setattr(os, "posix_spawn", lambda *a, **k: seen.append(a[1]) or 4_000_000)
+    monkeypatch.setattr(os, "waitpid", lambda *a: (4_000_000, 0))
+    start_trainer(brought.folder)
+    assert not has_courier(brought.folder)
+    assert "workbench.worker" in seen[0]
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_courier_is_started_for_a_run_of_another_computer(monkeypatch, resume):
+    run = create_run(Project(target=Choice("ssh", {"host": "box"})))
+    run.log_path.write_text("what the trainer there has printed\n")
+    ask_to_stop(run)
+    seen = []
+
+    def spawn(program, words, environment, *, file_actions, setsid):
+        # Before its process is there the lock is held, and known as a courier's.
+        seen.append((words, run.is_alive(), has_courier(run), file_actions[1][2]))
+        return 4_000_000
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    monkeypatch.setattr(os, "waitpid", lambda *a: (4_000_000, 0))
+    assert start_trainer(run, resume=resume) == 4_000_000
+    ((words, is_alive, is_courier, log),) = seen
+    assert words[3:5] == ["workbench.remote", str(run.path)]
+    assert ("--resume" in words, is_alive, is_courier) == (resume, True, True)
+    assert log == str(run.courier_log_path)
+    assert run.log_path.read_text() == "what the trainer there has printed\n"
+    assert wish_of(run) == (None if resume else "stop")
+
+
+@pytest.mark.parametrize(("state", "may_go"), [("lost", False), ("gone", True), ("ended", True)])
+def test_a_run_that_may_train_elsewhere_is_not_thrown_away(brought, state, may_go):
+    write_link(brought.folder, link(state))
+    brought.end()
+    if may_go:
+        check_deletable(brought.folder)
+    else:
+        with pytest.raises(Exception, match="may still train on another computer"):
+            check_deletable(brought.folder)
+
+
+def test_old_requests_are_read_and_new_fields_have_defaults():
+    folder = create_run(WrittenRun().end().folder.project())
+    plain = msgspec.json.decode(folder.request_path.read_bytes())
+    assert (plain.pop("parcel"), plain.pop("on")) == ("", "")
+    folder.request_path.write_bytes(msgspec.json.encode(plain))
+    assert RunFolder(folder.path).request().on == ""

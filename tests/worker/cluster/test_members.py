@@ -1,0 +1,336 @@
+"""How several machines come together, agree and part: real sockets, without TensorFlow."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from workbench.core.projects.project import Project
+from workbench.errors import RemoteError
+from workbench.hardware.cluster import local_cluster, read_addresses
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.event_log import EventWriter
+from workbench.runs.store.checkpoint import DataMark
+from workbench.runs.store.machine import Machine, differences, this_machine
+from workbench.worker.cluster import chief as leading
+from workbench.worker.cluster import members as machines
+from workbench.worker.cluster.chief import Leader
+from workbench.worker.cluster.socket_channel import Line, LineCutError
+from workbench.worker.process.event_logger import Teller
+from workbench.worker.process.stop import StoppedError, StopSwitch
+from workbench.worker.process.versions import versions
+from workbench.worker.trainer import join as joining
+from workbench.worker.trainer.join import Member
+
+MARK = DataMark(num_train=3, num_validation=0, num_test=1, digest="a")
+DOOM_S = 30.0
+
+
+@pytest.fixture
+def cluster():
+    return local_cluster(read_addresses("localhost,localhost"))
+
+
+@pytest.fixture
+def run(tmp_path):
+    return create_run(Project(), path=tmp_path / "run")
+
+
+@pytest.fixture
+def leader(cluster, run):
+    with EventWriter(run.events_path) as writer:
+        made = Leader(cluster, run, Teller(writer), StopSwitch(run), pytest.fail)
+        yield made
+        made.close(None)
+
+
+def in_background(function, *arguments, **named):
+    """A thread that does it, and a list of what came out: a value or an error."""
+    outcome = []
+
+    def work():
+        try:
+            outcome.append(function(*arguments, **named))
+        except Exception as error:  # noqa: BLE001 - handed to the test
+            outcome.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread, outcome
+
+
+def outcome_of(background):
+    thread, outcome = background
+    thread.join(DOOM_S)
+    assert not thread.is_alive()
+    return outcome[0]
+
+
+def member_of(cluster, folder, index=1):
+    run = RunFolder(folder)
+    folder.mkdir()
+    return Member(cluster.of(index), StopSwitch(run), pytest.fail), run
+
+
+def test_a_machine_is_told_what_to_train_and_from_where(leader, cluster, run, tmp_path):
+    run.checkpoints_path.mkdir()
+    (run.checkpoints_path / "2.npz").write_bytes(b"state " * 100_000)
+    gathering = in_background(leader.gather, resume=True)
+    member, folder = member_of(cluster, tmp_path / "member")
+    assert member.hear_task(folder)
+    assert outcome_of(gathering) is None
+    assert folder.request() == run.request()
+    assert (folder.checkpoints_path / "2.npz").read_bytes() == b"state " * 100_000
+    assert not (folder.checkpoints_path / "1.npz").exists()
+    member.close(None)
+
+
+def test_old_checkpoints_are_forgotten_where_a_run_begins_anew(leader, cluster, tmp_path):
+    folder = tmp_path / "member"
+    gathering = in_background(leader.gather, resume=False)
+    member, run = member_of(cluster, folder)
+    run.checkpoints_path.mkdir()
+    (run.checkpoints_path / "1.npz").write_bytes(b"of another run")
+    assert not member.hear_task(run)
+    assert outcome_of(gathering) is None
+    assert not run.checkpoints_path.exists()
+    member.close(None)
+
+
+def test_strangers_are_not_let_in(leader, cluster, tmp_path):
+    gathering = in_background(leader.gather, resume=False)
+    place = machines.socket_address(cluster.address(0))
+    stranger, folder = member_of(replace(cluster, key="guessed"), tmp_path / "stranger")
+    with pytest.raises(LineCutError):
+        stranger.hear_task(folder)
+    stranger.close(None)
+    for noise in (b"GET / HTTP/1.1\r\n\r\n", b'{"kind": "hello", "values": {"index": 9}}\n', b"\0"):
+        with socket.create_connection(place, timeout=DOOM_S) as line:
+            line.sendall(noise)
+            line.shutdown(socket.SHUT_WR)
+            assert line.recv(10) == b""
+    member, folder = member_of(cluster, tmp_path / "member")
+    member.hear_task(folder)
+    assert outcome_of(gathering) is None
+    member.close(None)
+
+
+def test_another_version_is_refused_in_words(leader, cluster, tmp_path, monkeypatch):
+    gathering = in_background(leader.gather, resume=False)
+    facts = machines.own_facts()
+    older = {**facts, "versions": {**facts["versions"], "keras": "3.0.0"}}
+    monkeypatch.setattr(joining, "own_facts", lambda: older)
+    member, _ = member_of(cluster, tmp_path / "member")
+    error = outcome_of(gathering)
+    assert isinstance(error, RemoteError)
+    assert error.what == "Machine 2 has another version of keras."
+    assert error.received == "3.0.0"
+    member.close(None)
+
+
+def test_another_processor_of_a_machine_is_why_figures_can_differ(
+    leader, cluster, tmp_path, monkeypatch
+):
+    facts = machines.own_facts()
+    slower = {**facts, "machine": {**facts["machine"], "cpu": "Another"}}
+    monkeypatch.setattr(joining, "own_facts", lambda: slower)
+    member = together(leader, cluster, tmp_path / "member")
+    now = this_machine(versions(), leader.others)
+    then = this_machine(versions(), [this_machine(versions())])
+    assert differences(then, now) == [
+        f"machine 2: another processor: Another instead of {then.cpu}"
+    ]
+    assert differences(this_machine(versions()), now) == ["2 machines instead of 1"]
+    assert msgspec.json.decode(msgspec.json.encode(now), type=Machine) == now
+    member.close(None)
+
+
+def together(leader, cluster, folder):
+    gathering = in_background(leader.gather, resume=False)
+    member, run = member_of(cluster, folder)
+    member.hear_task(run)
+    assert outcome_of(gathering) is None
+    return member
+
+
+def test_all_go_once_all_are_ready(leader, cluster, tmp_path):
+    member = together(leader, cluster, tmp_path / "member")
+    waiting = in_background(leader._meet_up, MARK)
+    member._meet_up(MARK)
+    assert outcome_of(waiting) is None
+    member.close(None)
+
+
+def test_other_pictures_are_refused_in_words(leader, cluster, tmp_path):
+    member = together(leader, cluster, tmp_path / "member")
+    in_background(member._meet_up, DataMark(num_train=3, num_validation=0, num_test=1, digest="b"))
+    with pytest.raises(RemoteError, match="Machine 2 has other pictures"):
+        leader._meet_up(MARK)
+    member.close(None)
+
+
+def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp_path):
+    member = together(leader, cluster, tmp_path / "member")
+    member.close(RemoteError("There is no such file."))
+    with pytest.raises(LineCutError) as caught:
+        leader._meet_up(MARK)
+    error = leader.explained(caught.value)
+    assert error.what == "Machine 2 could not go on: There is no such file."
+    assert error.where == cluster.machines[1]
+
+
+def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_path):
+    member = together(leader, cluster, tmp_path / "member")
+    leader._lines[1].close()  # as its death would
+    with pytest.raises(LineCutError) as caught:
+        member._meet_up(MARK)
+    assert member.explained(caught.value).what == "The leading machine went away."
+    member.close(None)
+
+
+def test_errors_of_tensorflow_are_told_by_the_machine_that_they_name(leader):
+    cut = "Collective ops is aborted by: The following tasks are unhealthy\n/job:worker/task:1"
+    error = type("UnavailableError", (Exception,), {"__module__": "tensorflow.errors"})
+    assert leader.explained(error(cut)).what == "Machine 2 went away."
+    own = error("No such operation on /job:worker/replica:0/task:0/device:CPU:0")
+    assert leader.explained(own) is own
+    other = ValueError("/task:1")
+    assert leader.explained(other) is other
+
+
+def test_waiting_for_machines_can_be_stopped(leader, run):
+    gathering = in_background(leader.gather, resume=False)
+    run.control_path.write_bytes(b"stop\n")
+    assert isinstance(outcome_of(gathering), StoppedError)
+
+
+def test_nobody_is_waited_for_for_ever(leader, monkeypatch):
+    monkeypatch.setattr(leading, "COME_S", 0.0)
+    with pytest.raises(RemoteError, match="Machine 2 did not come"):
+        leader.gather(resume=False)
+
+
+def test_a_leading_machine_that_cannot_listen_says_so(run, cluster):
+    with (
+        socket.create_server(machines.socket_address(cluster.address(0))),
+        EventWriter(run.events_path) as writer,
+    ):
+        leader = Leader(cluster, run, Teller(writer), StopSwitch(run), pytest.fail)
+        with pytest.raises(Exception, match="cannot listen"):
+            leader.gather(resume=False)
+
+
+def test_a_line_carries_large_messages_both_ways():
+    ends = socket.socketpair()
+    left, right = (Line(end) for end in ends)
+    data = bytes(range(256)) * 50_000
+    sending = in_background(left.send, "file", data, name="x")
+    message = right.receive("file", timeout_s=DOOM_S)
+    assert outcome_of(sending) is None
+    assert (message.values, message.data) == ({"name": "x"}, data)
+    assert right.receive("file", timeout_s=0.0) is None
+    left.close()
+    with pytest.raises(LineCutError):
+        right.receive("file", timeout_s=DOOM_S)
+    right.close()
+
+
+def meeting(wishes, *, to_the_end=False):
+    """What each machine hears, by its wish ("", "stop", "pause") and length of a call."""
+    barrier = threading.Barrier(len(wishes))
+    said = [None] * len(wishes)
+
+    def total(index):
+        def add(values):
+            said[index] = values
+            barrier.wait(DOOM_S)
+            sums = [sum(column) for column in zip(*said, strict=True)]
+            barrier.wait(DOOM_S)
+            return sums
+
+        return add
+
+    return [total(index) for index in range(len(wishes))]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "is_on", "is_pause"),
+    [
+        (("", "", ""), False, False),
+        (("pause", "", ""), True, True),
+        (("", "", "stop"), True, False),
+        (("pause", "stop", ""), True, False),
+    ],
+)
+def test_all_machines_end_at_once_for_the_same_reason(tmp_path, wishes, is_on, is_pause):
+    switches = []
+    for index, (wish, total) in enumerate(zip(wishes, meeting(wishes), strict=True)):
+        run = create_run(Project(), path=tmp_path / str(index))
+        if wish:
+            run.control_path.write_text(wish)
+        switch = StopSwitch(run)
+        switch.agree_by(total, leads=index == 0)
+        switches.append(switch)
+    assert not any(switch.is_on for switch in switches)  # nobody knows of the others yet
+    asked = [in_background(switch.meet, 10 + i) for i, switch in enumerate(switches)]
+    assert {outcome_of(one) for one in asked} == {0 if is_on else 10}
+    assert {switch.is_on for switch in switches} == {is_on}
+    assert {switch.is_pause for switch in switches} == {is_pause}
+    asked = [in_background(s.meet, 5 + i, to_the_end=True) for i, s in enumerate(switches)]
+    assert {outcome_of(one) for one in asked} == {5}
+
+
+def test_a_process_that_waits_in_a_library_ends_all_the_same():
+    words = (
+        "import ctypes, signal; from workbench.worker.cluster.members import ending_after\n"
+        "signal.signal(signal.SIGTERM, lambda *_: None)\n"
+        "with ending_after(0.2):\n    ctypes.PyDLL(None).sleep(600)  # no other thread runs\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", words], capture_output=True, text=True, check=False, timeout=DOOM_S
+    )
+    assert ended.returncode == 1
+    assert "Timeout" in ended.stderr
+
+
+def test_a_stranger_may_send_no_bytes():
+    ours, theirs = socket.socketpair()
+    line = Line(ours, max_bytes=0)
+    theirs.sendall(b'{"kind": "hello", "size": 1099511627776}\n')
+    with pytest.raises(LineCutError):
+        line.receive("hello", timeout_s=DOOM_S)
+    line.close()
+    theirs.close()
+
+
+def test_a_line_ends_whatever_ends_its_reader():
+    """Nested too deep for any reader of JSON: an error that is not of the network."""
+    ours, theirs = socket.socketpair()
+    ended = threading.Event()
+    line = Line(ours, on_end=ended.set)
+    nested = b"[" * 100_000 + b"]" * 100_000
+    theirs.sendall(b'{"kind": "hello", "values": {"a": ' + nested + b"}}\n")
+    with pytest.raises(LineCutError):
+        line.receive("hello", timeout_s=DOOM_S)
+    assert ended.wait(DOOM_S)
+    line.close()
+    theirs.close()
+
+
+def test_a_silent_machine_is_asked_for_a_sign_of_life():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        there, _ = server.accept()
+    line = Line(ours)
+    assert ours.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        assert 0 < ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 60_000
+        assert 0 < ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) <= 60
+    line.close()
+    there.close()

@@ -1,0 +1,263 @@
+"""The execution plan: which way wins, what it costs to find out, and that nothing is left of it."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import numpy as np
+import pytest
+
+from workbench.core.projects.project import Project
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.targets.this_computer import HIDE_BFLOAT16, computes_bfloat16
+from workbench.worker.execution import autotune as plan_search
+from workbench.worker.execution.autotune import search
+from workbench.worker.execution.plan_cache import Known, keep_known, plan_key, read_known
+from workbench.worker.execution.plan_text import plan_words
+from workbench.worker.step.variants import PLAIN, Timing, Way, best_way, gain_of, possible_ways
+
+pytestmark = pytest.mark.worker
+
+BF16, BF16_XLA, F32_XLA = Way("bfloat16"), Way("bfloat16", xla=True), Way("float32", xla=True)
+
+
+def test_ways_follow_processor_pins_and_replicas():
+    auto = TrainingRecipe()
+    assert possible_ways(auto, has_bfloat16=True) == (BF16, PLAIN, BF16_XLA)
+    assert possible_ways(auto, has_bfloat16=False) == (PLAIN, F32_XLA)
+    assert possible_ways(auto, has_bfloat16=True, may_compile=False) == (BF16, PLAIN)
+    pinned = TrainingRecipe(precision="float32", xla="off")
+    assert possible_ways(pinned, has_bfloat16=True) == (PLAIN,)
+    assert possible_ways(TrainingRecipe(xla="on"), has_bfloat16=True)[0] == BF16_XLA
+    wanted = TrainingRecipe(precision="bfloat16", xla="off")
+    assert possible_ways(wanted, has_bfloat16=False) == (BF16,)
+
+
+def test_compiling_must_pay_within_the_run():
+    timings = {BF16: Timing(0.10, 1.0), BF16_XLA: Timing(0.05, 11.0)}
+    ways = (BF16, PLAIN, BF16_XLA)
+    assert best_way(ways, timings, steps=150) == BF16
+    assert best_way(ways, timings, steps=1_000) == BF16_XLA
+    nearly = {BF16: Timing(0.100, 0.0), PLAIN: Timing(0.099, 0.0)}
+    assert best_way(ways, nearly, steps=1_000) == BF16
+
+
+def test_a_gain_is_against_plain_float32_or_none():
+    timings = {BF16: Timing(0.1, 1.0), PLAIN: Timing(0.27, 1.0)}
+    assert gain_of(BF16, timings) == pytest.approx(2.7)
+    assert gain_of(PLAIN, timings) is None
+    assert gain_of(BF16, {BF16: Timing(0.1, 1.0)}) is None
+
+
+class Computer:
+    """Ways of known speed, and a clock that only they move."""
+
+    def __init__(self, **step_s):
+        self.now = 0.0
+        self.step_s = {Way(*key.split("_")[:1], xla="xla" in key): s for key, s in step_s.items()}
+        self.started = []
+        self.turns = []
+
+    def clock(self):
+        return self.now
+
+    def start(self, way):
+        self.started.append(way)
+        self.now += self.start_s(way)
+        computer = self
+
+        class Racer:
+            start_s = computer.start_s(way)
+
+            def step_s(self):
+                computer.turns.append(way)
+                computer.now += computer.step_s[way]
+                return computer.step_s[way]
+
+        return Racer()
+
+    def start_s(self, way):
+        return 5.0 if way.xla else 1.0
+
+    def search(self, ways, steps):
+        return search(ways, self.start, steps=steps, tell=lambda *_: None, clock=self.clock)
+
+
+def test_a_short_run_is_hardly_measured():
+    computer = Computer(bfloat16=0.1, float32=0.3)
+    result = computer.search((BF16, PLAIN), steps=300)
+    assert computer.started == [BF16]
+    assert result.skipped == {PLAIN: pytest.approx(0.02 * 300 * 0.1 - 0.2)}
+
+
+@pytest.mark.parametrize("steps", [3_000, 10_000, 1_000_000])
+def test_measuring_keeps_within_its_budget(steps):
+    computer = Computer(bfloat16=0.05, float32=0.2, bfloat16_xla=0.04)
+    result = computer.search((BF16, PLAIN, BF16_XLA), steps=steps)
+    allowed = min(plan_search.LONGEST_S, plan_search.LARGEST_SHARE * steps * 0.05)
+    assert result.spent_s <= allowed
+    assert {*result.timings, *result.skipped} == {BF16, PLAIN, BF16_XLA}
+
+
+def test_a_loser_gets_one_look_and_a_rival_several():
+    computer = Computer(bfloat16=0.1, float32=0.5, bfloat16_xla=0.09)
+    result = computer.search((BF16, PLAIN, BF16_XLA), steps=1_000_000)
+    assert computer.turns.count(PLAIN) == 1
+    assert computer.turns.count(BF16_XLA) > 1
+    assert best_way((BF16, PLAIN, BF16_XLA), result.timings, steps=1_000_000) == BF16_XLA
+
+
+def test_measurements_are_kept_and_damage_is_no_fault(tmp_path):
+    known = Known({BF16: Timing(0.1, 1.0), PLAIN: Timing(0.27, 1.5)}, {BF16_XLA: 0.6})
+    keep_known("key", known, tmp_path)
+    assert read_known("key", tmp_path) == known
+    for damage in (b"", b"[{}]", b"\xff\xfe", b"[" * 100_000):
+        (tmp_path / "key.json").write_bytes(damage)
+        assert read_known("key", tmp_path) == Known()
+    keep_known("key", known, tmp_path / "key.json")  # a file where a folder should be
+
+
+def test_a_way_that_was_too_long_to_measure_is_measured_for_a_longer_run():
+    ways, computer = (BF16, PLAIN, BF16_XLA), Computer(bfloat16=0.1, float32=0.3, bfloat16_xla=0.05)
+    known = Known().with_search(computer.search(ways, steps=2_000))
+    assert known.timings.keys() == {BF16, PLAIN}
+    left_s = known.skipped[BF16_XLA]
+    assert 0 < left_s < 4.0
+    # 2 % of so many steps of 0.1 s: a little more than was left, then clearly more.
+    assert known.to_measure(ways, round(1.4 * left_s / 0.002)) == ()
+    assert known.to_measure(ways, round(1.6 * left_s / 0.002)) == (BF16_XLA,)
+
+    busy = Computer(bfloat16=0.2, bfloat16_xla=0.1)  # all takes twice as long today
+    racing = (BF16, *known.to_measure(ways, 100_000))
+    known = known.with_search(busy.search(racing, steps=100_000))
+    assert busy.started == [BF16, BF16_XLA]
+    assert {way: timing.step_s for way, timing in known.timings.items()} == pytest.approx(
+        {BF16: 0.2, PLAIN: 0.6, BF16_XLA: 0.1}
+    )
+    assert known.skipped == {}
+    assert known.to_measure(ways, 10**9) == ()
+
+
+def test_a_way_that_was_never_tried_is_measured():
+    known = Known({BF16: Timing(0.1, 1.0), PLAIN: Timing(0.3, 1.0)})  # with XLA pinned to off
+    assert known.to_measure((BF16, PLAIN), 10_000) == ()
+    assert known.to_measure((BF16, PLAIN, BF16_XLA), 10_000) == (BF16_XLA,)
+    assert known.to_measure((PLAIN, F32_XLA), 10_000) == (F32_XLA,)
+    assert Known().to_measure((BF16, PLAIN), 10_000) == (PLAIN,)
+    assert Known().to_measure((BF16,), 10_000) == ()
+
+
+def test_the_key_tells_apart_what_changes_a_step(monkeypatch):
+    project = Project(recipe=TrainingRecipe())
+    key = plan_key(project, 64)
+    assert key == plan_key(Project(recipe=TrainingRecipe(epochs=99, seed=1)), 64)
+    assert key != plan_key(project, 128)
+    assert key != plan_key(Project(recipe=TrainingRecipe(optimizer="sgd")), 64)
+    if computes_bfloat16():
+        monkeypatch.setenv(HIDE_BFLOAT16, "1")
+        assert not computes_bfloat16()
+        assert key != plan_key(project, 64)
+
+
+def test_words_say_what_was_chosen_and_what_it_gained(monkeypatch):
+    timings = {BF16: Timing(0.1, 1.0), PLAIN: Timing(0.27, 1.0)}
+    auto = TrainingRecipe()
+    words = plan_words(BF16, timings, auto, source="measured", spent_s=3.14)
+    assert words.startswith("bfloat16 on this CPU's ")
+    assert words.endswith("units: 2.7 x plain float32, measured in 3.1 s")
+    assert "not compared with other ways" in plan_words(BF16, {}, auto, source="known")
+    pinned = TrainingRecipe(precision="float32", threads=1)
+    said = plan_words(PLAIN, {}, pinned, source="known")
+    assert said == "float32, as the recipe says, 1 thread, as the recipe says"
+    monkeypatch.setenv(HIDE_BFLOAT16, "1")
+    assert "no units" in plan_words(PLAIN, {}, auto, source="known")
+
+
+@pytest.fixture
+def compiled_on(monkeypatch, tmp_path, small_project):
+    """Compiles a tiny network with dropout and normalization, and trains a few steps."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    import keras
+    import tensorflow as tf
+
+    from tests.worker.conftest import stripes
+    from workbench.pictures.prepare import PreparedData, PreparedPart
+    from workbench.worker.execution.compiled import compile_training, connect, sizes_of
+
+    data = PreparedData(("a", "b", "c"), PreparedPart(*stripes(200, 1)), None, None)
+    middle = (
+        ("rescaling", {}),
+        ("conv2d", {"filters": 4, "kernel_size": (3, 3)}),
+        ("batch_normalization", {}),
+        ("dropout", {"rate": 0.3}),
+    )
+
+    def make(**arguments):
+        recipe = arguments.pop("recipe", {})
+        project = small_project(*middle, **recipe)
+        return compile_training(
+            tf,
+            keras,
+            project,
+            data,
+            target=connect(tf, project),
+            sizes=sizes_of(project, 200),
+            check=lambda: None,
+            **arguments,
+        )
+
+    return make
+
+
+def train(compiled, steps=6):
+    results = compiled.loop.train(compiled.iterator, steps, rates=[0.01] * steps)
+    state = {name: np.array(value.numpy()) for name, value in compiled.state_variables().items()}
+    return results, state
+
+
+def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatch, tmp_path):
+    from workbench.worker.execution import plan
+
+    monkeypatch.setattr(plan, "_WORTH_S", 0.0)
+    monkeypatch.setattr(plan_search, "LARGEST_SHARE", 1e9)
+    monkeypatch.setattr(plan_search, "LONGEST_S", 1e9)
+    told = []
+    recipe = {"xla": "off"}  # compiling takes long on a busy machine
+    measured = compiled_on(recipe=recipe, measure=True, tell=lambda *words: told.append(words))
+    assert all(phase == "measuring" for phase, _, _ in told)
+    # A resumed run's pictures lie where today's memory lets them.
+    before = msgspec.structs.replace(measured.plan, pipeline="streamed")
+    again = compiled_on(recipe=recipe, plan=before)
+    assert again.plan == measured.plan
+    (first, first_state), (second, second_state) = train(measured), train(again)
+    assert first.losses.tolist() == second.losses.tolist()
+    assert first_state.keys() == second_state.keys()
+    for name, value in first_state.items():
+        assert value.tobytes() == second_state[name].tobytes(), name
+    files = list((tmp_path / "cache" / "plans").glob("*.json"))
+    if computes_bfloat16():  # else there is one way only, which nothing is to be learned from
+        assert len(told) == len(json.loads(files[0].read_text())["measured"]) == 2
+        assert "measured before" in compiled_on(recipe=recipe).plan.words
+
+
+def test_state_variables_are_all_that_training_changes(compiled_on):
+    compiled = compiled_on()
+    model, optimizer = compiled.built.model, compiled.trainable.optimizer
+    assert len(compiled.state_variables()) == len(model.variables) + len(optimizer.variables)
+    state = compiled.trainable.read_state()
+    _, after = train(compiled)
+    changed = [name for name in state if state[name].tobytes() != after[name].tobytes()]
+    assert len(changed) > len(model.trainable_variables)
+    compiled.trainable.restore_state(state)
+    for name, value in compiled.trainable.read_state().items():
+        assert value.tobytes() == state[name].tobytes()
+
+
+def test_xla_and_waiting_are_what_the_loop_is_told(compiled_on):
+    compiled = compiled_on(recipe={"xla": "on"})
+    assert compiled.plan.xla
+    assert "xla" in compiled.plan.pinned
+    results, _ = train(compiled)
+    assert np.isfinite(results.losses).all()
+    assert 0.0 <= results.input_s <= results.seconds

@@ -1,0 +1,390 @@
+"""Weights and models to plain Keras and back, with a plain Keras program in its own process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from PIL import Image
+
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import project_text
+from workbench.protocol import messages as m
+from workbench.protocol.service_call import ServiceCall
+from workbench.runs.library.index import list_runs
+
+pytestmark = pytest.mark.worker
+
+PLAIN_KERAS = Path(__file__).parents[1] / "plain_keras.py"
+NAMES = ["ash", "birch", "cedar", "deodar"]
+LIMIT = 1e-5
+
+
+def project() -> Project:
+    """The architecture of plain_keras.py, as a person assembles it."""
+    same = {"kernel_size": (3, 3), "padding": "same"}
+    nodes = [
+        Node("n1", "input", "Pictures in", {"shape": (14, 12, 3)}),
+        Node("n2", "random_flip", "flip", {}),
+        Node("n3", "normalization", "norm", {}),
+        Node("n4", "conv2d", "first conv", {"filters": 6, "activation": "relu", **same}),
+        Node("n5", "batch_normalization", "bn", {}),
+        Node("n6", "separable_conv2d", "left", {"filters": 6, **same}),
+        Node(
+            "n7",
+            "conv2d",
+            "right",
+            {"filters": 6, "kernel_size": (1, 3), "padding": "same", "use_bias": False},
+        ),
+        Node("n8", "prelu", "prelu", {"share_places": True}),
+        Node("n9", "add", "add", {}),
+        Node("n10", "max_pooling2d", "pool", {}),
+        Node("n11", "depthwise_conv2d", "class", {"kernel_size": (3, 3)}),
+        Node("n12", "layer_normalization", "ln", {}),
+        Node("n13", "flatten", "flatten", {}),
+        Node("n14", "dropout", "dropout", {"rate": 0.5}),
+        Node("n15", "dense", "last", {"units": 4}),
+    ]
+    chain = [("n5", "n7", 0), ("n6", "n9", 0), ("n8", "n9", 1), ("n7", "n8", 0)]
+    for a, b in ((1, 2), (2, 3), (3, 4), (4, 5), (5, 6), *((i, i + 1) for i in range(9, 15))):
+        chain.append((f"n{a}", f"n{b}", 0))
+    return Project(
+        title="Trees",
+        graph=Graph.of(nodes, [Edge(*edge) for edge in chain]),
+        dataset=Choice("folder", {"path": "/nowhere"}),
+    )
+
+
+def plain_keras(word: str, folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(PLAIN_KERAS), word, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+class Asked:
+    """A service worker, asked one thing after the other."""
+
+    def __init__(self, call: ServiceCall) -> None:
+        self._call = call
+        self._id = 0
+
+    def __call__(self, kind, **fields):
+        self._id += 1
+        return list(self._call.ask(kind(id=self._id, **fields)))
+
+    def done(self, kind, **fields) -> m.Done:
+        answer = self(kind, **fields)[-1]
+        assert isinstance(answer, m.Done), answer
+        return answer
+
+    def failed(self, kind, **fields) -> m.ErrorParts:
+        answer = self(kind, **fields)[-1]
+        assert isinstance(answer, m.Failed), answer
+        return answer.error
+
+    def probabilities(self, model: str, pictures: list[str]) -> np.ndarray:
+        *answers, end = self(m.Classify, model=model, pictures=pictures)
+        assert isinstance(end, m.Done), end
+        rows = [a for a in answers if isinstance(a, m.Classified)]
+        by_name = [{s.name: s.probability for s in row.scores} for row in rows]
+        return np.array([[scores[name] for name in NAMES] for scores in by_name])
+
+
+class Exchange:
+    """What all tests here look at: made once, because each side starts TensorFlow.
+
+    Attributes:
+        folder: Pictures, and the files that both sides have written.
+        home: The worker's own home.
+        ask: The worker.
+        loaded: The answer to loading plain Keras's weights.
+        pictures: Picture files, exact pixels.
+    """
+
+    def __init__(self, folder: Path, home: Path, ask: Asked) -> None:
+        self.folder, self.home, self.ask = folder, home, ask
+        pixels = np.random.default_rng(5).integers(0, 256, (8, 14, 12, 3), dtype=np.uint8)
+        np.save(folder / "pictures.npy", pixels)
+        self.pictures = [str(folder / f"{number}.png") for number in range(8)]
+        for path, one in zip(self.pictures, pixels, strict=True):
+            Image.fromarray(one).save(path)
+        plain_keras("make", folder)
+        self.loaded = self.load(folder / "plain.weights.h5")
+        for name, ending in (("weights", ".weights.h5"), ("keras", ".keras"), ("python", ".py")):
+            path = str(folder / f"app{ending}")
+            told = ask.done(m.Export, model=self.run, format=name, path=path).text
+            assert "differ from the model's by at most" in told
+        plain_keras("check", folder)
+
+    @property
+    def run(self) -> str:
+        return self.loaded.path
+
+    def load(self, path: Path) -> m.Done:
+        text = project_text(project())
+        return self.ask.done(m.LoadWeights, project=text, weights=str(path), class_names=NAMES)
+
+    def array(self, name: str) -> np.ndarray:
+        return np.load(self.folder / f"{name}.npy")
+
+
+@pytest.fixture(scope="module")
+def exchange(tmp_path_factory):
+    home = tmp_path_factory.mktemp("exchange-home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(home))
+        call = ServiceCall()
+        with call:
+            yield Exchange(tmp_path_factory.mktemp("exchange"), home, Asked(call))
+
+
+def test_weights_of_plain_keras_classify_the_same_here(exchange):
+    ours = exchange.ask.probabilities(exchange.run, exchange.pictures)
+    made = exchange.array("made")
+    assert np.ptp(made, axis=0).max() > 0.01  # the answers do depend on the picture
+    assert np.abs(ours - made).max() <= LIMIT
+
+
+def test_a_plain_keras_model_file_gives_its_weights_too(exchange):
+    run = exchange.load(exchange.folder / "plain.keras").path
+    ours = exchange.ask.probabilities(run, exchange.pictures)
+    assert np.abs(ours - exchange.array("made")).max() <= LIMIT
+
+
+@pytest.mark.parametrize("export", ["weights", "keras", "script"])
+def test_plain_keras_answers_the_same_with_what_was_exported(exchange, export):
+    assert np.abs(exchange.array(export) - exchange.array("made")).max() <= LIMIT
+
+
+def test_an_exported_model_classifies_on_its_own(exchange):
+    model = str(exchange.folder / "app.keras")
+    ours = exchange.ask.probabilities(model, exchange.pictures)
+    assert np.abs(ours - exchange.array("made")).max() <= LIMIT
+
+
+def test_loaded_weights_are_a_run_in_the_list(exchange):
+    (summary, *_) = [s for s in list_runs(exchange.home / "runs") if str(s.path) == exchange.run]
+    assert summary.has_model
+    assert summary.outcome == "completed"
+    assert "plain.weights.h5" in summary.title
+
+
+def test_the_script_is_formatted_and_lints(exchange):
+    script = str(exchange.folder / "app.py")
+    for words in (["format", "--check"], ["check"]):
+        command = [sys.executable, "-m", "ruff", *words, "--isolated", "--no-cache", script]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+
+
+def test_an_export_replaces_the_old_file_only_when_it_is_whole(exchange, tmp_path):
+    target = tmp_path / "sub" / "model.keras"
+    error = exchange.ask.failed(m.Export, model=exchange.run, format="keras", path=str(target))
+    assert str(target.parent) in f"{error.where} {error.received}"
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    exchange.ask.done(m.Export, model=exchange.run, format="keras", path=str(target))
+    assert zipfile.is_zipfile(target)
+    assert [path.name for path in target.parent.iterdir()] == ["model.keras"]
+
+
+def test_an_unknown_format_is_told_with_the_known_ones(exchange, tmp_path):
+    path = str(tmp_path / "x")
+    error = exchange.ask.failed(m.Export, model=exchange.run, format="onnx", path=path)
+    assert "keras, python, weights" in error.expected
+
+
+# hostile files --------------------------------------------------------------------------
+
+
+KERNEL = "layers/conv2d/vars/0"
+
+
+def _external_link(file, folder):
+    with h5py.File(folder / "secret.h5", "w") as secret:
+        secret["numbers"] = file[KERNEL][()]
+    del file[KERNEL]
+    file[KERNEL] = h5py.ExternalLink(str(folder / "secret.h5"), "numbers")
+
+
+def _soft_link(file, folder):
+    kernel = file[KERNEL][()]
+    del file[KERNEL]
+    file["elsewhere"] = kernel
+    file[KERNEL] = h5py.SoftLink("/elsewhere")
+
+
+def _external_data(file, folder):
+    shape = file[KERNEL].shape
+    (folder / "secret.bin").write_bytes(bytes(4 * int(np.prod(shape))))
+    del file[KERNEL]
+    file.create_dataset(
+        KERNEL, shape, "float32", external=[(str(folder / "secret.bin"), 0, h5py.h5f.UNLIMITED)]
+    )
+
+
+def _virtual_data(file, folder):
+    shape = file[KERNEL].shape
+    with h5py.File(folder / "secret.h5", "w") as secret:
+        secret["numbers"] = file[KERNEL][()]
+    layout = h5py.VirtualLayout(shape, "float32")
+    layout[...] = h5py.VirtualSource(str(folder / "secret.h5"), "numbers", shape)
+    del file[KERNEL]
+    file.create_virtual_dataset(KERNEL, layout)
+
+
+def _shape_bomb(file, folder):
+    del file[KERNEL]
+    file.create_dataset(KERNEL, (3 * 2**28,), "float32", chunks=(2**20,), compression="gzip")
+
+
+def _not_a_number(file, folder):
+    kernel = file[KERNEL][()]
+    kernel.flat[3] = np.nan
+    file[KERNEL][...] = kernel
+
+
+def _complex_numbers(file, folder):
+    kernel = file[KERNEL][()]
+    del file[KERNEL]
+    file[KERNEL] = kernel.astype("complex128")
+
+
+def _wrong_names(file, folder):
+    file.move("layers/conv2d", "layers/first_conv")
+
+
+def _one_layer_more(file, folder):
+    file["layers/dense_1/vars/0"] = np.zeros((4, 4), "float32")
+
+
+def _a_bias_more(file, folder):
+    file["layers/conv2d_1/vars/1"] = np.zeros(6, "float32")
+
+
+def _group_for_numbers(file, folder):
+    del file[KERNEL]
+    file.create_group(KERNEL)
+
+
+HOSTILE = {
+    _external_link: ("not taken over", "first_conv/kernel: a link to somewhere else"),
+    _soft_link: ("not taken over", "first_conv/kernel: a link to somewhere else"),
+    _external_data: ("not taken over", "first_conv/kernel: its numbers lie in another file"),
+    _virtual_data: ("not taken over", "first_conv/kernel: its numbers lie in another file"),
+    _shape_bomb: ("another network", "first_conv/kernel: float32 (805306368,) in the file"),
+    _not_a_number: ("not taken over", "first_conv/kernel: 1 not finite"),
+    _complex_numbers: ("another network", "first_conv/kernel: complex128"),
+    _wrong_names: ("another network", "first_conv/kernel: not in the file"),
+    _one_layer_more: ("another network", "'layers/dense_1/vars/0': in the file, not in"),
+    _a_bias_more: ("another network", "'layers/conv2d_1/vars/1': in the file, not in"),
+    _group_for_numbers: ("not taken over", "a group stands where numbers"),
+}
+
+
+@pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__.strip("_"))
+def test_a_hostile_weights_file_is_refused_in_words(exchange, tmp_path, spoil):
+    path = tmp_path / "hostile.weights.h5"
+    shutil.copy(exchange.folder / "plain.weights.h5", path)
+    with h5py.File(path, "r+") as file:
+        spoil(file, tmp_path)
+    what, received = HOSTILE[spoil]
+    error = refused(exchange, path)
+    assert what in error.what
+    assert received in error.received
+    assert error.where == str(path)
+
+
+def _cut(path, whole):
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+def _text(path, whole):
+    path.write_text("these are not the weights you are looking for")
+
+
+def _nothing(path, whole):
+    path.write_bytes(b"")
+
+
+def _flipped(path, whole):
+    random = np.random.default_rng(1)
+    damaged = bytearray(whole)
+    for place in random.integers(0, 2_000, 60):
+        damaged[place] ^= 0xFF
+    path.write_bytes(bytes(damaged))
+
+
+def _folder(path, whole):
+    path.mkdir()
+
+
+def _pipe(path, whole):
+    os.mkfifo(path)
+
+
+def _missing(path, whole):
+    pass
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [_cut, _text, _nothing, _flipped, _folder, _pipe, _missing],
+    ids=lambda spoil: spoil.__name__.strip("_"),
+)
+def test_what_is_no_weights_file_is_refused_in_words(exchange, tmp_path, spoil):
+    path = tmp_path / "broken.weights.h5"
+    spoil(path, (exchange.folder / "plain.weights.h5").read_bytes())
+    error = refused(exchange, path)
+    assert error.kind == "WeightsError"
+    assert error.what.endswith(".")
+
+
+def test_a_zip_bomb_is_not_unpacked(exchange, tmp_path):
+    path = tmp_path / "bomb.keras"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("model.weights.h5", "w") as member,
+    ):
+        for _ in range(256):
+            member.write(bytes(1 << 20))
+    assert "larger than" in refused(exchange, path).what
+
+
+def test_a_model_of_unknown_origin_is_not_opened(exchange):
+    path = str(exchange.folder / "plain.keras")
+    error = exchange.ask.failed(m.Classify, model=path, pictures=exchange.pictures[:1])
+    assert "not a model that Workbench has exported" in error.what
+    assert "load them there" in error.fix
+
+
+def test_a_wrong_number_of_class_names_is_told(exchange):
+    error = exchange.ask.failed(
+        m.LoadWeights,
+        project=project_text(project()),
+        weights=str(exchange.folder / "plain.weights.h5"),
+        class_names=["ash", "birch"],
+    )
+    assert (error.received, error.expected[:2]) == ("2 names", "4,")
+
+
+def refused(exchange: Exchange, path: Path) -> m.ErrorParts:
+    """Loads weights that must be refused; nothing may be left behind."""
+    before = sorted((exchange.home / "runs").iterdir())
+    error = exchange.ask.failed(
+        m.LoadWeights, project=project_text(project()), weights=str(path), class_names=NAMES
+    )
+    assert sorted((exchange.home / "runs").iterdir()) == before
+    return error

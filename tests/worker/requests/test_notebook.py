@@ -1,0 +1,368 @@
+"""A project goes out as a notebook, is trained there, and comes back as a run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.worker.conftest import chain, stripes
+from workbench.cli import main
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import project_text, save_project
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.protocol import messages as m
+from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
+from workbench.protocol.service_call import ServiceCall
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.index import list_runs
+from workbench.runs.log.event_log import read_all
+from workbench.runs.log.history import MetricHistory
+from workbench.templates import list_templates
+
+pytestmark = pytest.mark.worker
+
+CELLS = Path(__file__).parents[1] / "notebook_cells.py"
+LIMIT = 1e-5
+
+
+def project(path: Path, **recipe) -> Project:
+    """Augmentation and a measured Normalization on the host, statistics in the network."""
+    graph = chain(
+        ("input", {"shape": (8, 8, 1)}),
+        ("normalization", {}),
+        ("random_flip", {"mode": "horizontal"}),
+        ("random_translation", {}),
+        ("conv2d", {"filters": 4}),
+        ("batch_normalization", {}),
+        ("flatten", {}),
+        ("dropout", {"rate": 0.2}),
+        ("dense", {"units": 3, "activation": "softmax"}),
+    )
+    values = {"epochs": 2, "batch_size": 40, "learning_rate": 0.01, **recipe}
+    return Project(
+        title="Stripes",
+        graph=graph,
+        recipe=TrainingRecipe().with_values(**values),
+        dataset=Choice("npz", {"path": str(path)}),
+    )
+
+
+class Away:
+    """Where programs are exported to and run, and a worker that is asked about it.
+
+    Attributes:
+        folder: Programs, pictures, results.
+        pictures: uint8 (7, 8, 8, 1) to ask networks about, and the same as PNG files.
+    """
+
+    def __init__(self, folder: Path, home: Path, call: ServiceCall) -> None:
+        self.folder, self.home = folder, home
+        self._call, self._id = call, 0
+        (x_train, y_train), (x_test, y_test) = stripes(130, 1), stripes(61, 2)
+        np.savez(
+            folder / "stripes.npz", x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test
+        )
+        self.data = folder / "stripes.npz"
+        np.savez(folder / "whole.npz", x=x_train, y=y_train)  # without a test part
+        self.pictures = stripes(7, 3)[0]
+        np.save(folder / "pictures.npy", self.pictures)
+        self.files = [str(folder / f"{number}.png") for number in range(7)]
+        for path, one in zip(self.files, self.pictures, strict=True):
+            Image.fromarray(one[..., 0]).save(path)
+
+    def ask(self, kind, **fields):
+        self._id += 1
+        return list(self._call.ask(kind(id=self._id, **fields)))
+
+    def done(self, kind, **fields):
+        answer = self.ask(kind, **fields)[-1]
+        assert not isinstance(answer, m.Failed), answer
+        return answer
+
+    def export(self, some: Project, path: Path) -> Path:
+        kind = "notebook" if path.suffix == ".ipynb" else "tpu_script"
+        answer = self.done(m.ExportProject, project=project_text(some), format=kind, path=str(path))
+        return Path(answer.path)
+
+    def train(self, some: Project, name: str, cores: int) -> Path:
+        """Runs an exported program in a folder of its own beside its data; that folder."""
+        return self._run(some, name, cores, str(self.folder / "pictures.npy"), "answers.npy")
+
+    def trace(self, some: Project, name: str, cores: int) -> list[str]:
+        """What is wrong with an exported program's calls as TensorFlow makes them for a TPU."""
+        folder = self._run(some, name, cores, "trace", "faults.json")
+        return json.loads((folder / "faults.json").read_text())
+
+    def _run(self, some: Project, name: str, cores: int, *words: str) -> Path:
+        folder = self.folder / f"{name}_{cores}"
+        folder.mkdir()
+        for data in ("stripes.npz", "whole.npz"):
+            shutil.copy(self.folder / data, folder)
+        program = self.export(some, folder / name)
+        command = [sys.executable, str(CELLS), program.name, str(cores)]
+        done = subprocess.run(
+            [*command, *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
+        return folder
+
+    def probabilities(self, run: str) -> np.ndarray:
+        rows = [a for a in self.ask(m.Classify, model=run, pictures=self.files) if is_row(a)]
+        names = sorted({score.name for row in rows for score in row.scores})
+        by_name = [{s.name: s.probability for s in row.scores} for row in rows]
+        return np.array([[scores[name] for name in names] for scores in by_name])
+
+
+def is_row(answer) -> bool:
+    return isinstance(answer, m.Classified)
+
+
+@pytest.fixture(scope="module")
+def away(tmp_path_factory):
+    home = tmp_path_factory.mktemp("notebook-home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(home))
+        with ServiceCall() as call:
+            yield Away(tmp_path_factory.mktemp("notebook"), home, call)
+
+
+@pytest.fixture(scope="module")
+def trained(away):
+    """Folder of a notebook that was run on one processor, and its project."""
+    some = project(away.data, steps_per_epoch=2, steps_per_call=2)
+    return some, away.train(some, "stripes.ipynb", 1)
+
+
+# what is written ---------------------------------------------------------------------------
+
+
+def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_path):
+    for template in list_templates():
+        path = away.export(template.project, tmp_path / f"{template.key}.ipynb")
+        book = nbformat.read(path, as_version=4)
+        nbformat.validate(book)
+        assert (book.nbformat, book.nbformat_minor) == (4, 5)
+        cells = [cell.source for cell in book.cells if cell.cell_type == "code"]
+        for source in cells:
+            ast.parse(source)
+        script = away.export(template.project, tmp_path / f"{template.key}.py").read_text()
+        ast.parse(script)
+        assert all(source.strip() in script for source in cells)
+        assert '"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"' in script
+        assert str(Path.home()) not in script
+    words = [sys.executable, "-m", "ruff"]
+    options = ["--isolated", "--no-cache", "--line-length", "100", str(tmp_path)]
+    for check in (["format", "--check", "--diff"], ["check", "--ignore", "E402"]):
+        command = [*words, *check, *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[:3000]
+
+
+def test_an_unknown_format_and_a_broken_network_are_told(away, tmp_path):
+    path, text = tmp_path / "x.ipynb", project_text(project(away.data))
+    (answer,) = away.ask(m.ExportProject, project=text, format="keras", path=str(path))
+    assert "notebook" in answer.error.expected
+    broken = project_text(Project(graph=chain(("input", {"shape": (8, 8, 1)}))))
+    *_, answer = away.ask(m.ExportProject, project=broken, format="notebook", path=str(path))
+    assert isinstance(answer, m.Failed)
+    assert not path.exists()
+
+
+# there and back ----------------------------------------------------------------------------
+
+
+def test_a_notebook_comes_back_as_a_run_that_answers_as_keras_did_there(away, trained):
+    some, folder = trained
+    run = read_back(away, some, folder).path
+    there = np.load(folder / "answers.npy")
+    assert np.ptp(there, axis=0).max() > 0.01  # the answers do depend on the picture
+    assert np.abs(away.probabilities(run) - there).max() <= LIMIT
+
+
+def test_its_curve_is_the_runs_curve(away, trained):
+    some, folder = trained
+    run = RunFolder(Path(read_back(away, some, folder).path))
+    with zipfile.ZipFile(folder / "workbench_result.zip") as archive:
+        told = json.loads(archive.read("history.json"))
+    events, history = read_all(run.events_path), MetricHistory()
+    history.add_all(events)
+    assert history.steps.tolist() == [1, 2, 3, 4]
+    assert history.losses.tolist() == pytest.approx(told["losses"])
+    epochs = [event for event in events if isinstance(event, EpochFinished)]
+    assert [epoch.val_loss for epoch in epochs] == [one["val_loss"] for one in told["epochs"]]
+    assert history.elapsed_s == pytest.approx(
+        sum(one["seconds"] for one in told["epochs"]), rel=0.5
+    )
+    started, finished = events[0], events[-1]
+    assert isinstance(started, RunStarted)
+    assert (started.target, started.replicas) == ("a notebook (CPU)", 1)
+    assert isinstance(finished, RunFinished)
+    assert finished.test.count == 61
+    (summary,) = [one for one in list_runs(away.home / "runs") if one.path == run.path]
+    assert (summary.outcome, summary.has_model, summary.epochs_done) == ("completed", True, 2)
+
+
+def test_the_test_pictures_are_scored_here_as_there(away, trained):
+    some, folder = trained
+    run = read_back(away, some, folder).path
+    here = away.done(m.Evaluate, model=run)
+    there = RunFolder(Path(run)).model_card().test
+    assert here.accuracy == pytest.approx(there.accuracy)
+    assert here.loss == pytest.approx(there.loss, abs=LIMIT)
+    assert sum(score.count for score in here.per_class) == there.count == 61
+
+
+def test_everything_a_recipe_has_trains_on_two_cores_and_comes_back(away):
+    """And keeps the test part apart that Workbench keeps apart, where the data has none."""
+    some = project(
+        away.folder / "whole.npz", steps_per_call=3, mixing="mixup", random_erasing=0.2,
+        label_smoothing=0.1, class_weights="balanced", top_k=2, ema_decay=0.5, clip_norm=1.0,
+        schedule="cosine", optimizer="adamw", weight_decay=0.01, decay_biases=False, keep="best",
+    )  # fmt: skip
+    folder = away.train(some, "everything.py", 2)
+    run = read_back(away, some, folder).path
+    there = np.load(folder / "answers.npy")
+    assert np.abs(away.probabilities(run) - there).max() <= LIMIT
+    card = RunFolder(Path(run)).model_card()
+    here = away.done(m.Evaluate, model=run)
+    assert here.accuracy == pytest.approx(card.test.accuracy)
+    assert here.loss == pytest.approx(card.test.loss, abs=LIMIT)
+    assert sum(score.count for score in here.per_class) == card.test.count == 12
+    assert card.recipe["mixing"] == "mixup"
+
+
+def test_its_calls_are_traced_for_a_tpu_of_eight_cores(away):
+    """By the real strategy for TPUs: fixed shapes, one loop, gradients added up by the cores."""
+    some = project(
+        away.data, precision="bfloat16", mixing="cutmix", class_weights="balanced", clip_norm=1.0,
+        ema_decay=0.9, loss="focal", top_k=2, schedule="one_cycle", optimizer="lamb",
+    )  # fmt: skip
+    assert away.trace(some, "traced.ipynb", 8) == []
+
+
+def test_the_commands_write_and_read_back(away, trained, tmp_path, capsys):
+    some, folder = trained
+    path = tmp_path / "stripes.workbench"
+    save_project(some, path)
+    assert main(["notebook", str(path), str(tmp_path / "out.ipynb"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["format"] == "notebook"
+    nbformat.validate(nbformat.read(tmp_path / "out.ipynb", as_version=4))
+    assert main(["readback", str(folder / "workbench_result.zip"), str(path), "--json"]) == 0
+    assert RunFolder(Path(json.loads(capsys.readouterr().out)["run"])).model_card().epochs_done == 2
+    assert main(["notebook", str(path), str(tmp_path / "out.txt")]) == 2
+    assert main(["readback", str(path), str(path)]) == 2
+
+
+def read_back(away: Away, some: Project, folder: Path) -> m.Done:
+    zipped = str(folder / "workbench_result.zip")
+    return away.done(m.LoadWeights, project=project_text(some), weights=zipped)
+
+
+# hostile results ---------------------------------------------------------------------------
+
+
+def changed(name, change):
+    """The same archive with one member changed; None takes it out."""
+
+    def spoil(members):
+        made = change(members[name])
+        return {**members, name: made} if made is not None else {
+            key: data for key, data in members.items() if key != name
+        }  # fmt: skip
+
+    return spoil
+
+
+def card_with(**values):
+    return changed("card.json", lambda data: json.dumps(json.loads(data) | values).encode())
+
+
+def history_with(**values):
+    return changed("history.json", lambda data: json.dumps(json.loads(data) | values).encode())
+
+
+HOSTILE = {
+    "a strange member": lambda members: {**members, "../../evil.py": b"boom"},
+    "no weights": changed("weights.weights.h5", lambda data: None),
+    "no curve": changed("history.json", lambda data: None),
+    "no card": changed("card.json", lambda data: None),
+    "weights that are none": changed("weights.weights.h5", lambda data: b"PK" + data[:100]),
+    "cut weights": changed("weights.weights.h5", lambda data: data[: len(data) // 2]),
+    "a bomb as curve": changed("history.json", lambda data: bytes(70 << 20)),
+    "a bomb as card": changed("card.json", lambda data: b" " * (5 << 20) + data),
+    "a bomb as weights": changed("weights.weights.h5", lambda data: bytes(70 << 20)),
+    "no JSON": changed("card.json", lambda data: b"\xff{"),
+    "nested JSON": changed("history.json", lambda data: b"[" * 100_000),
+    "another version": card_with(version=2),
+    "another program": card_with(format="x" * 90),
+    "a long name": card_with(class_names=["x" * 300]),
+    "negative figures": card_with(batch_size=-1),
+    "a curve too short": history_with(losses=[1.0]),
+    "an endless curve": history_with(losses=[1.0] * 9, accuracies=[1.0] * 9),
+    "NaN": changed("history.json", lambda data: data.replace(b'"test": {', b'"x": NaN, "test": {')),
+    "text as loss": history_with(losses=["a"] * 4),
+    "best of none": card_with(best_epoch=77),
+}
+
+
+@pytest.mark.parametrize("spoil", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_result_is_refused_and_nothing_is_made(away, trained, tmp_path, spoil):
+    some, folder = trained
+    with zipfile.ZipFile(folder / "workbench_result.zip") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in spoil(members).items():
+            archive.writestr(name, data)
+    assert refused(away, some, tmp_path / "x.zip").kind == "WeightsError"
+
+
+def test_two_members_of_one_name_are_refused(away, trained, tmp_path):
+    some, folder = trained
+    shutil.copy(folder / "workbench_result.zip", tmp_path / "x.zip")
+    with (
+        zipfile.ZipFile(tmp_path / "x.zip", "a") as archive,
+        pytest.warns(UserWarning, match="Duplicate name"),
+    ):
+        archive.writestr("card.json", b"{}")
+    assert "two members" in refused(away, some, tmp_path / "x.zip").what
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"x" * 1000], ids=["none", "cut", "text"])
+def test_what_is_no_zip_is_refused(away, trained, tmp_path, content):
+    (tmp_path / "x.zip").write_bytes(content)
+    assert refused(away, trained[0], tmp_path / "x.zip").kind == "WeightsError"
+
+
+def test_the_result_of_another_network_is_refused(away, trained):
+    other = Project(
+        graph=chain(
+            ("input", {"shape": (8, 8, 1)}),
+            ("flatten", {}),
+            ("dense", {"units": 3, "activation": "softmax"}),
+        )
+    )
+    error = refused(away, other, trained[1] / "workbench_result.zip")
+    assert "another network" in error.what
+
+
+def refused(away: Away, some: Project, path: Path) -> m.ErrorParts:
+    before = sorted((away.home / "runs").iterdir())
+    answer = away.ask(m.LoadWeights, project=project_text(some), weights=str(path))[-1]
+    assert isinstance(answer, m.Failed), answer
+    assert sorted((away.home / "runs").iterdir()) == before
+    assert not list(path.parent.glob("evil*")) + list(path.parent.parent.parent.glob("evil*"))
+    return answer.error

@@ -1,0 +1,296 @@
+"""The texts of an exported notebook, cell by cell: any recipe, any source of pictures."""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+import shutil
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.contexts import PlainContext
+from tests.worker.requests.test_python_script import CALLS, EVERYTHING
+from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
+from workbench.core.training.schedules import learning_rate_at
+from workbench.core.training.split import split_indices
+from workbench.datasets import all_datasets
+from workbench.exports.tpu_script import script
+from workbench.pictures import write_png
+from workbench.pictures.prepare import prepare
+from workbench.programs import notebook_texts as _tpu_texts
+from workbench.programs.notebook_cells import cells
+from workbench.programs.notebook_data import data_text
+from workbench.programs.notebook_recipe import LoopText
+
+pytestmark = pytest.mark.worker
+
+
+def context(recipe=None, *, is_logits=False, front=(), program="", **values):
+    """What the exports are handed, without a network of Keras behind it."""
+    recipe = recipe or TrainingRecipe()
+    last = {} if is_logits else {"activation": "softmax"}
+    calls = [
+        SimpleNamespace(name=name, kind=kind, required=needed, arguments=told, inputs=inputs)
+        for name, kind, needed, told, inputs in (
+            *CALLS,
+            ("dense", "Dense", {"units": 3}, last, ("flatten",)),
+        )
+    ]
+    made = {
+        "title": 'Stripes "and" \\ stars',
+        "class_names": ["a", "b", "c"],
+        "num_outputs": 3,
+        "input_shape": (8, 8, 1),
+        "fit": "crop",
+        "is_logits": is_logits,
+        "recipe": recipe,
+        "recipe_values": recipe_to_plain(recipe),
+        "front": front,
+        "float32_names": ("dense",),
+        "load_program": program,
+        "is_fixed_shape": True,
+        "data_path": "stripes.npz",
+        "has_split": not program or recipe.validation == "split",
+        "keras_calls": lambda: calls,
+    }
+    return SimpleNamespace(**made | values)
+
+
+def test_any_recipe_gives_a_formatted_program(tmp_path):
+    """Every value at least once, and 100 recipes drawn from all."""
+    random = np.random.default_rng(0)
+    recipes = [
+        TrainingRecipe(
+            **{key: values[random.integers(len(values))] for key, values in EVERYTHING.items()}
+        )
+        for _ in range(100)
+    ]
+    for key, values in EVERYTHING.items():
+        recipes += [TrainingRecipe(**{key: value}) for value in values]
+    kinds = itertools.cycle(
+        itertools.product([True, False], [(), ("rescaling",)], ["", "return 1"])
+    )
+    for number, (recipe, (is_logits, front, program)) in enumerate(
+        zip(recipes, kinds, strict=False)
+    ):
+        told = context(recipe, is_logits=is_logits, front=front, program=program)
+        text = script(told)
+        for cell in cells(told):
+            if cell.is_code:
+                compile(cell.text, "cell", "exec")
+        (tmp_path / f"program_{number}.py").write_text(text)
+    words = ["--isolated", "--no-cache", "--line-length", "100", str(tmp_path)]
+    for check in (["format", "--check", "--diff"], ["check", "--ignore", "E402"]):
+        command = [sys.executable, "-m", "ruff", *check, *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[:3000]
+
+
+def test_a_plain_recipe_stays_a_plain_program():
+    text = script(context())
+    for word in ("swap_averages", "WarmUp", "one_hot", "penalty", "best_weights", "clip_by"):
+        assert word not in text
+
+
+def test_a_pinned_pair_is_the_only_thing_that_is_installed():
+    assert (
+        'NEEDED = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"}'
+        in _tpu_texts.INSTALL
+    )
+    assert _tpu_texts.INSTALL.count('"install"') == 1
+    assert '[f"{package}=={version}" for package' in _tpu_texts.INSTALL
+
+
+def test_nothing_is_installed_where_there_is_no_tpu(monkeypatch):
+    """The first cell as it is, on this computer."""
+    if list(pathlib.Path("/dev").glob("accel[0-9]*")):
+        pytest.skip("this computer has a TPU")
+    run = []
+    monkeypatch.setattr(subprocess, "run", lambda *words, **more: run.append(words))
+    names = {}
+    exec(_tpu_texts.INSTALL, names)  # noqa: S102
+    assert names["HAS_TPU"] is False
+    assert run == []
+    monkeypatch.setattr(sys, "version_info", (3, 11, 0))
+    monkeypatch.setitem(sys.modules, "tensorflow", SimpleNamespace(__version__="9"))
+    with pytest.raises(SystemExit, match="restart"):
+        names["install"]()
+    removed, installed = (words[0][1:] for words in run)
+    assert removed[:3] == ["-m", "pip", "uninstall"]
+    assert installed == [
+        "-m", "pip", "install", "--quiet", "tensorflow-tpu==2.19.1", "libtpu==0.0.10",
+        "keras==3.15.1",
+    ]  # fmt: skip
+
+
+# pictures ----------------------------------------------------------------------------------
+
+
+@given(
+    labels=st.lists(st.integers(0, 4), min_size=1, max_size=80),
+    share=st.floats(0.001, 0.9),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_the_parts_are_those_of_workbench(labels, share, seed):
+    names = {"np": np}
+    exec(_tpu_texts.SPLIT, names)  # noqa: S102
+    labels = np.array(labels)
+    ours, rest = split_indices(labels, shares=(share,), seed=seed)
+    is_picked = names["picked"](labels, share, seed)
+    assert np.flatnonzero(is_picked).tolist() == ours.tolist()
+    assert np.flatnonzero(~is_picked).tolist() == rest.tolist()
+
+
+def read(told, tmp_path, monkeypatch):
+    """Runs the cell of the pictures in the folder where they are."""
+    monkeypatch.chdir(tmp_path)
+    names = {
+        "np": np,
+        "pathlib": pathlib,
+        "INPUT_SHAPE": tuple(told.input_shape),
+        "CLASS_NAMES": list(told.class_names),
+    }
+    exec(compile(data_text(told), "data", "exec"), names)  # noqa: S102
+    return names
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """A folder with three classes: names that sort naturally, a folder inside, rubbish."""
+    random, root = np.random.default_rng(3), tmp_path / "flowers"
+    for name in ("tulip 10", "tulip 9", "aster"):
+        (root / name / "more").mkdir(parents=True)
+        for number in (1, 2, 10, 11):
+            for place in (root / name, root / name / "more"):
+                pixels = random.integers(0, 256, (12, 10, 3), dtype=np.uint8)
+                write_png(place / f"picture {number}.png", pixels)
+        (root / name / "broken.png").write_bytes(b"no picture")
+        (root / name / ".hidden.png").write_bytes(b"")
+    return root
+
+
+def of_workbench(source, path, told):
+    spec, context = all_datasets()[source], PlainContext(path.parent / "cache")
+    loaded = spec.load(context, {"path": str(path), "fit": told.fit})
+    return prepare(
+        loaded, shape=told.input_shape, fit=told.fit, recipe=told.recipe, ctx=context
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+@pytest.mark.parametrize("are_names_known", [False, True])
+def test_a_folder_is_read_as_workbench_reads_it(
+    pictures, tmp_path, monkeypatch, is_zip, are_names_known
+):
+    recipe = TrainingRecipe(validation="none", test_share=0.25)
+    known = ["aster", "tulip 9", "tulip 10"] if are_names_known else []
+    told = context(recipe, input_shape=(12, 10, 3), class_names=known, data_path="flowers")
+    ours = of_workbench("folder", pictures, told)
+    if is_zip:
+        shutil.make_archive(str(tmp_path / "flowers"), "zip", tmp_path, "flowers")
+        shutil.rmtree(pictures)
+        told.data_path = "flowers.zip"
+    names = read(told, tmp_path, monkeypatch)
+    assert names["CLASS_NAMES"] == list(ours.class_names) == ["aster", "tulip 9", "tulip 10"]
+    x, y = names["x_train"], names["y_train"]
+    split = {"np": np}
+    exec(_tpu_texts.SPLIT, split)  # noqa: S102
+    is_picked = split["picked"](y, 0.25, recipe.seed)
+    everything = np.arange(len(ours.test))
+    assert np.array_equal(x[is_picked], ours.test.x[everything])
+    assert np.array_equal(y[is_picked], ours.test.y)
+    assert np.array_equal(y[~is_picked], ours.train.y)
+    assert names["x_test"] is None
+
+
+@pytest.mark.parametrize("fit", ["crop", "pad", "stretch"])
+def test_pictures_are_fitted_as_workbench_fits_them(pictures, tmp_path, monkeypatch, fit):
+    recipe = TrainingRecipe(validation="none")
+    told = context(recipe, input_shape=(6, 7, 1), class_names=[], data_path="flowers", fit=fit)
+    ours = of_workbench("folder", pictures, told)
+    names = read(told, tmp_path, monkeypatch)
+    split = {"np": np}
+    exec(_tpu_texts.SPLIT, split)  # noqa: S102
+    is_picked = split["picked"](names["y_train"], recipe.test_share, recipe.seed)
+    test = ours.test.x[np.arange(len(ours.test))].astype(int)
+    assert np.abs(names["x_train"][is_picked].astype(int) - test).max() <= 1
+
+
+def test_train_and_test_folders_are_two_parts(pictures, tmp_path, monkeypatch):
+    root = tmp_path / "parts"
+    shutil.copytree(pictures, root / "Train")
+    shutil.copytree(pictures, root / "validation")
+    told = context(input_shape=(12, 10, 3), class_names=["aster", "tulip 9"], data_path="parts")
+    names = read(told, tmp_path, monkeypatch)
+    assert len(names["x_train"]) == len(names["x_test"]) == 16
+    assert sorted({*names["y_test"].tolist()}) == [0, 1]
+
+
+def test_a_table_is_read(pictures, tmp_path, monkeypatch, capsys):
+    rows = ["path,label", "flowers/aster/picture 1.png,aster", "flowers/aster/broken.png,aster"]
+    rows.append("flowers/tulip 9/picture 2.png,tulip")
+    (tmp_path / "table.csv").write_text("\n".join(rows))
+    told = context(input_shape=(12, 10, 3), class_names=[], data_path="table.csv")
+    names = read(told, tmp_path, monkeypatch)
+    assert names["CLASS_NAMES"] == ["aster", "tulip"]
+    assert names["y_train"].tolist() == [0, 1]
+    assert "left out" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("labels", [np.array(["b", "a", "c"] * 4), np.array([[7], [3], [9]] * 4)])
+@pytest.mark.parametrize("scale", [1, 255.0])
+def test_arrays_are_read_as_workbench_reads_them(tmp_path, monkeypatch, labels, scale):
+    pixels = np.random.default_rng(1).integers(0, 256, (12, 8, 8), dtype=np.uint8)
+    np.savez(tmp_path / "stripes.npz", x=pixels if scale == 1 else pixels / scale, y=labels)
+    told = context(TrainingRecipe(validation="none", test_share=0.3), class_names=[])
+    ours = of_workbench("npz", tmp_path / "stripes.npz", told)
+    names = read(told, tmp_path, monkeypatch)
+    assert names["CLASS_NAMES"] == list(ours.class_names)
+    order = np.concatenate([ours.train.y, ours.test.y])
+    assert sorted(names["y_train"].tolist()) == sorted(order.tolist())
+    assert np.array_equal(names["x_train"][..., 0], pixels)
+
+
+def test_a_wrong_line_is_told(tmp_path, monkeypatch):
+    with pytest.raises(SystemExit, match="no folder"):
+        read(context(data_path="nowhere.npz"), tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("key", [key for key, spec in all_datasets().items() if spec.program])
+def test_downloads_are_programs_of_keras(key):
+    spec = all_datasets()[key]
+    told = context(program=spec.program, input_shape=spec.shape, class_names=spec.class_names)
+    compile(data_text(told), "data", "exec")
+    told.is_fixed_shape, told.input_shape = False, (40, 40, 3)
+    compile(data_text(told), "data", "exec")
+    import keras
+
+    if key != "kmnist":  # Keras does not have it: the program fetches its files
+        assert hasattr(getattr(keras.datasets, key), "load_data")
+
+
+# the learning rate -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("warmup_epochs", [None, 0.0, 1.5])
+@pytest.mark.parametrize("schedule", ["constant", "step", "exponential", "cosine", "one_cycle"])
+def test_the_rate_of_each_step_is_that_of_workbench(schedule, warmup_epochs):
+    import keras
+
+    recipe = TrainingRecipe(
+        schedule=schedule, warmup_epochs=warmup_epochs, learning_rate=0.02, epochs=5,
+        decay_every_epochs=2.0, decay_factor=0.5, final_share=0.1,
+    )  # fmt: skip
+    names = {"keras": keras}
+    loop = LoopText(recipe, is_logits=False, has_front=False, has_penalty=False)
+    exec(loop.optimizer(), names)  # noqa: S102
+    rate = names["make_optimizer"](4)._learning_rate
+    for step in range(20):
+        told = float(rate(step)) if callable(rate) else float(rate)
+        assert told == pytest.approx(learning_rate_at(recipe, step, 20, 4), rel=1e-4), step

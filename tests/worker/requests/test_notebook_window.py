@@ -1,0 +1,114 @@
+"""The window's way out to a notebook and back, with the real service worker behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from tests.worker.requests.test_notebook import away, project, trained  # noqa: F401 - fixtures
+from workbench.app import close_context, make_context, make_window
+from workbench.core.projects.project import Project
+from workbench.gui.common.drops import sort_drop
+from workbench.gui.targets import notebook as notebook_flow
+from workbench.runs.home import data_home
+
+pytestmark = pytest.mark.worker
+
+WAIT_MS = 60_000
+
+
+@pytest.fixture
+def window(qtbot, qapp, tmp_path):
+    context = make_context(data_home())
+    window = make_window(context, tmp_path)
+    qtbot.addWidget(window, before_close_func=lambda window: window.context.document.new())
+    window.show()
+    context.library.open()
+    yield window
+    window.context.document.new()
+    window.close()
+    close_context(context)
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What message boxes would have said: (sentence, more)."""
+    told = []
+    monkeypatch.setattr(notebook_flow, "show_notice", lambda _w, *words: told.append(words))
+    monkeypatch.setattr(notebook_flow, "show_error", lambda _w, error: told.append((error.what,)))
+    return told
+
+
+def choose(monkeypatch, path, suffix=".ipynb"):
+    def choose_path(_parent, _title, _start, filters):
+        return str(path), next(one for one in filters.split(";;") if suffix in one)
+
+    monkeypatch.setattr(notebook_flow, "ask_save_path", choose_path)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_words: (str(path), ""))
+
+
+def test_a_notebook_is_written_and_what_to_do_next_is_told(
+    qtbot, window, shown, monkeypatch, tmp_path
+):
+    window.files.new(project(tmp_path / "flowers.npz"))
+    choose(monkeypatch, tmp_path / "out.ipynb")
+    window.actions_by_key["export_notebook"].trigger()
+    qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
+    nbformat.validate(nbformat.read(tmp_path / "out.ipynb", as_version=4))
+    what, more = shown[0]
+    assert what == "out.ipynb is written."
+    assert "line DATA" in more
+    assert "Read back results" in more
+
+
+def test_a_network_with_errors_shows_them_instead(window, shown, monkeypatch, tmp_path):
+    window.files.new(Project())
+    choose(monkeypatch, tmp_path / "out.ipynb")
+    window.actions_by_key["export_notebook"].trigger()
+    assert window.popup.isVisible()
+    assert shown == []
+    assert not (tmp_path / "out.ipynb").exists()
+
+
+def test_results_are_read_back_and_their_curve_is_shown(
+    qtbot, window, shown, monkeypatch, trained  # noqa: F811
+):  # fmt: skip
+    some, folder = trained
+    window.files.new(some)
+    choose(monkeypatch, folder / "workbench_result.zip")
+    with qtbot.waitSignal(window.notebooks.read_back, timeout=WAIT_MS) as read:
+        window.actions_by_key["read_result"].trigger()
+    library = window.context.library
+    qtbot.waitUntil(
+        lambda: library.current is not None and len(library.current.history.epochs) == 2
+    )
+    assert library.current.run.path == Path(read.args[0])
+    assert library.current.history.steps.tolist() == [1, 2, 3, 4]
+    assert window.views.current_key == "train"
+    assert shown == []
+
+
+def test_a_dropped_result_of_another_network_is_refused(
+    qtbot, window, shown, trained  # noqa: F811
+):  # fmt: skip
+    some, folder = trained
+    path = folder / "workbench_result.zip"
+    assert sort_drop([str(path)]).kind == "result"
+    assert sort_drop([str(folder / "pictures.zip")]).kind == "unknown"
+    other = some.graph.without_nodes(["n5"])
+    window.files.new(Project(graph=other, dataset=some.dataset))
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
+    assert "results" in window.overlay.words
+    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
+    qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
+    assert shown[0][0].endswith(".")
+    assert window.context.library.current is None

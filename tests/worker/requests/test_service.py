@@ -1,0 +1,446 @@
+"""The service worker as a real process: what it answers, and how it begins and ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import h5py
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import project_text
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.protocol import messages as m
+from workbench.protocol.service_call import ServiceCall
+from workbench.protocol.wire import decode_answer, encode_request
+from workbench.protocol.worker_command import worker_command, worker_environment
+from workbench.runs.folder import RunFolder
+from workbench.runs.store.weights_file import read_arrays, write_arrays
+from workbench.worker.requests.session import SessionFolder, sweep_session_folders
+
+pytestmark = pytest.mark.worker
+
+GREY_LIMIT = 127.5
+
+
+def write_pictures(folder: Path, brightness: dict[str, list[int]]) -> Path:
+    """One folder a class, with plain grey pictures of the given brightness."""
+    for name, values in brightness.items():
+        (folder / name).mkdir(parents=True)
+        for number, value in enumerate(values):
+            Image.new("L", (6, 4), value).save(folder / name / f"{number:02d}.png")
+    return folder
+
+
+def brightness_project(data: Path) -> Project:
+    """Input, Flatten, Dense with softmax: enough to tell bright from dark."""
+    nodes = [
+        Node("n1", "input", "input", {"shape": (4, 6, 1)}),
+        Node("n2", "flatten", "flatten", {}),
+        Node("n3", "dense", "dense", {"units": 2, "activation": "softmax"}),
+    ]
+    return Project(
+        title="Brightness",
+        graph=Graph.of(nodes, [Edge("n1", "n2"), Edge("n2", "n3")]),
+        dataset=Choice("folder", {"path": str(data)}),
+        recipe=TrainingRecipe(test_share=0.5),
+    )
+
+
+def write_weights(path: Path) -> Path:
+    """Weights under which the mean brightness alone decides: bright first, dark second."""
+    kernel = np.zeros((24, 2), np.float32)
+    kernel[:, 0] = 1 / 24
+    with h5py.File(path, "w") as file:
+        file["layers/dense/vars/0"] = kernel
+        file["layers/dense/vars/1"] = np.array([0, GREY_LIMIT], np.float32)
+    return path
+
+
+class Brightness:
+    """A worker, pictures, and a run that knows bright from dark."""
+
+    def __init__(self, call: ServiceCall, folder: Path) -> None:
+        self._call = call
+        self._id = 0
+        self.folder = folder
+        self.data = write_pictures(
+            folder / "data", {"bright": [200, 220, 240, 160], "dark": [10, 40, 60, 90]}
+        )
+        self.run = self.load(write_weights(folder / "grey.weights.h5"))
+
+    def load(self, weights: Path) -> str:
+        text = project_text(brightness_project(self.data))
+        answer = self.last(m.LoadWeights, project=text, weights=str(weights))
+        assert isinstance(answer, m.Done), answer
+        return answer.path
+
+    def ask(self, kind, **fields) -> list[m.AnyAnswer]:
+        self._id += 1
+        answers = list(self._call.ask(kind(id=self._id, **fields)))
+        assert {answer.id for answer in answers} == {self._id}
+        return answers
+
+    def last(self, kind, **fields) -> m.AnyAnswer:
+        return self.ask(kind, **fields)[-1]
+
+
+@pytest.fixture(scope="module")
+def brightness(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("service-home")))
+        with ServiceCall() as call:
+            yield Brightness(call, tmp_path_factory.mktemp("service"))
+
+
+def classified(answers: list[m.AnyAnswer]) -> list[m.Classified]:
+    assert isinstance(answers[-1], m.Done), answers[-1]
+    return [answer for answer in answers if isinstance(answer, m.Classified)]
+
+
+# classifying ----------------------------------------------------------------------------
+
+
+def test_class_names_come_from_the_projects_data(brightness):
+    assert RunFolder(Path(brightness.run)).model_card().class_names == ["bright", "dark"]
+
+
+def test_pictures_are_named_in_order_and_a_bad_one_stops_no_other(brightness):
+    bad = brightness.folder / "bad.png"
+    bad.write_bytes(b"\x89PNG\r\n\x1a\nnonsense")
+    files = [
+        str(brightness.data / "dark/00.png"),
+        str(bad),
+        str(brightness.data / "bright/00.png"),
+        str(brightness.folder / "missing.png"),
+    ]
+    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    assert [one.file for one in found] == files
+    assert [one.label for one in found] == ["dark", "", "bright", ""]
+    assert [one.error is None for one in found] == [True, False, True, False]
+    assert "cut off" in found[1].error.what
+    scores = found[0].scores
+    assert [score.name for score in scores] == ["dark", "bright"]
+    assert sum(score.probability for score in scores) == pytest.approx(1, abs=1e-5)
+
+
+def test_previews_are_the_picture_and_what_the_network_sees(brightness):
+    wide = brightness.folder / "wide.png"
+    Image.new("RGB", (60, 20), (250, 250, 250)).save(wide)
+    (one,) = classified(
+        brightness.ask(m.Classify, model=brightness.run, pictures=[str(wide)], top=1, previews=True)
+    )
+    assert (one.width, one.height, one.input_shape) == (60, 20, [4, 6, 1])
+    assert len(one.scores) == 1
+    with Image.open(one.picture_png) as picture, Image.open(one.input_png) as seen:
+        assert (picture.size, seen.size, seen.mode) == ((60, 20), (6, 4), "L")
+    assert Path(one.input_png).parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):
+    values = [(7 * number) % 256 for number in range(75)]
+    folder = write_pictures(brightness.folder / "many", {"all": values})
+    files = [str(folder / "all" / f"{number:02d}.png") for number in range(75)]
+    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    assert [one.label for one in found] == [
+        "bright" if value > GREY_LIMIT else "dark" for value in values
+    ]
+
+
+def test_a_model_whose_files_have_changed_is_loaded_anew(brightness):
+    run = brightness.load(write_weights(brightness.folder / "second.weights.h5"))
+    file = str(brightness.data / "dark/00.png")
+    before = classified(brightness.ask(m.Classify, model=run, pictures=[file]))
+    card = Path(run) / "model.json"
+    text = card.read_text().replace('"bright"', '"light"').replace('"dark"', '"gloomy"')
+    card.write_text(text)
+    after = classified(brightness.ask(m.Classify, model=run, pictures=[file]))
+    assert [before[0].label, after[0].label] == ["dark", "gloomy"]
+
+
+def test_weights_that_are_not_finite_are_told(brightness):
+    run = brightness.load(write_weights(brightness.folder / "third.weights.h5"))
+    arrays = read_arrays(Path(run) / "weights.npz")
+    arrays["dense/bias"][0] = np.nan
+    write_arrays(Path(run) / "weights.npz", arrays)
+    card = Path(run) / "model.json"
+    plain = msgspec.json.decode(card.read_bytes())
+    card.write_bytes(msgspec.json.encode({**plain, "checksum": ""}))
+    answer = brightness.last(m.Classify, model=run, pictures=[str(brightness.data / "dark/00.png")])
+    assert isinstance(answer, m.Failed)
+    assert "diverged" in answer.error.what
+
+
+@pytest.mark.parametrize("request_kind", [m.Classify, m.WarmUp, m.Evaluate, m.PickTestPictures])
+def test_a_run_without_weights_is_told_in_words(brightness, tmp_path, request_kind):
+    fields = {"pictures": ["a.png"]} if request_kind is m.Classify else {}
+    answer = brightness.last(request_kind, model=str(tmp_path), **fields)
+    assert isinstance(answer, m.Failed)
+    assert answer.error.kind == "RunFolderError"
+    assert "no trained weights" in answer.error.what
+
+
+# evaluating -----------------------------------------------------------------------------
+
+
+def test_evaluating_uses_the_part_that_training_keeps_apart(brightness):
+    answer = brightness.last(m.Evaluate, model=brightness.run)
+    assert isinstance(answer, m.Evaluation)
+    assert answer.classes == ["bright", "dark"]
+    assert answer.confusion == [[2, 0], [0, 2]]
+    assert answer.accuracy == 1.0
+    assert 0 <= answer.loss < 1e-3
+    assert [(one.name, one.precision, one.recall, one.f1) for one in answer.per_class] == [
+        ("bright", 1.0, 1.0, 1.0),
+        ("dark", 1.0, 1.0, 1.0),
+    ]
+
+
+def test_another_source_is_matched_by_class_names(brightness, tmp_path):
+    data = write_pictures(
+        tmp_path / "x", {"Dark": [5, 130, 250], "BRIGHT": [255, 3], "Bright2": []}
+    )
+    answer = brightness.last(
+        m.Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
+    )
+    assert isinstance(answer, m.Evaluation), answer
+    assert answer.confusion == [[1, 1], [2, 1]]
+    assert answer.accuracy == pytest.approx(2 / 5)
+    dark = answer.per_class[1]
+    assert (dark.precision, dark.count) == (0.5, 3)
+    assert dark.recall == pytest.approx(1 / 3)
+
+
+def test_classes_that_the_model_does_not_know_are_refused(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"dark": [5], "purple": [255]})
+    answer = brightness.last(
+        m.Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
+    )
+    assert isinstance(answer, m.Failed)
+    assert answer.error.received == '"purple"'
+    assert '"bright", "dark"' in answer.error.expected
+
+
+def test_a_data_set_that_has_gone_is_told(brightness):
+    moved = brightness.data.rename(brightness.folder / "moved")
+    try:
+        answer = brightness.last(m.Evaluate, model=brightness.run)
+    finally:
+        moved.rename(brightness.data)
+    assert isinstance(answer, m.Failed)
+    assert str(brightness.data) in answer.error.where
+
+
+# data -----------------------------------------------------------------------------------
+
+
+def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_path):
+    data = write_pictures(tmp_path / "x", {"a": list(range(10)), "b": list(range(20))})
+    (data / "a" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut")
+    answer = brightness.last(
+        m.DescribeData,
+        source="folder",
+        params={"path": str(data)},
+        thumbnails_per_class=3,
+        test_share=0.2,
+    )
+    assert isinstance(answer, m.DataDescription), answer
+    assert [(c.name, c.num_train, c.num_test) for c in answer.classes] == [
+        ("a", 8, 2),
+        ("b", 16, 4),
+    ]
+    assert (answer.num_train, answer.num_test) == (24, 6)
+    assert (answer.shape, answer.typical_size) == ([4, 6, 3], [4, 6])
+    ((path, reason),) = answer.bad_files
+    assert Path(path).name == "broken.jpg"
+    assert reason
+    thumbnails = [path for c in answer.classes for path in c.thumbnails]
+    assert len(thumbnails) == 6
+    for path in thumbnails:
+        with Image.open(path) as thumbnail:
+            assert thumbnail.size == (6, 4)
+
+
+def test_an_unknown_source_and_a_wrong_value_are_told(brightness):
+    answer = brightness.last(m.DescribeData, source="imagenet", params={})
+    assert "fashion_mnist" in answer.error.expected
+    answer = brightness.last(
+        m.DescribeData, source="folder", params={"path": "x", "fit": "squeeze"}
+    )
+    assert answer.error.kind == "ParamError"
+
+
+def test_test_pictures_come_with_their_true_class(brightness):
+    answer = brightness.last(m.PickTestPictures, model=brightness.run, count=3, seed=1)
+    assert isinstance(answer, m.TestPictures), answer
+    assert len(answer.pictures) == 3
+    files = [one.path for one in answer.pictures]
+    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    assert [one.label for one in found] == [one.label for one in answer.pictures]
+    index = answer.pictures[-1].index
+    again = brightness.last(m.PickTestPictures, model=brightness.run, indices=[index, 9_999])
+    assert [(one.index, one.label) for one in again.pictures] == [
+        (index, answer.pictures[-1].label)
+    ]
+
+
+# the process ----------------------------------------------------------------------------
+
+
+class RawWorker:
+    """A worker spoken to line by line, without the client in between."""
+
+    def __init__(self, temporary: Path) -> None:
+        self.process = subprocess.Popen(
+            worker_command("serve", "--lazy"),
+            env={**worker_environment(), "TMPDIR": str(temporary)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def send(self, *lines: bytes) -> None:
+        self.process.stdin.write(b"".join(lines))
+        self.process.stdin.flush()
+
+    def read(self) -> m.AnyAnswer:
+        return decode_answer(self.process.stdout.readline())
+
+    def read_until(self, request_id: int) -> m.AnyAnswer:
+        while True:
+            answer = self.read()
+            if answer.id == request_id and not isinstance(answer, m.Progress):
+                return answer
+
+    def end(self) -> int:
+        self.process.stdin.close()
+        code = self.process.wait(60)
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def raw(tmp_path):
+    worker = RawWorker(tmp_path)
+    yield worker
+    worker.process.kill()
+    worker.end()
+
+
+def test_hello_comes_first_and_data_needs_no_tensorflow(raw, tmp_path):
+    hello = raw.read()
+    assert isinstance(hello, m.Hello)
+    assert (hello.protocol, hello.pid) == (m.PROTOCOL_VERSION, raw.process.pid)
+    assert {"workbench", "tensorflow", "keras"} <= set(hello.versions)
+    data = write_pictures(tmp_path / "data", {"a": [1, 2], "b": [3, 4]})
+    request = m.DescribeData(id=1, source="folder", params={"path": str(data)})
+    raw.send(encode_request(request))
+    assert isinstance(raw.read_until(1), m.DataDescription)
+    assert "tensorflow" not in Path(f"/proc/{hello.pid}/maps").read_text()
+    assert raw.end() == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]  # no session folder is left
+
+
+def test_lines_that_are_no_requests_are_answered_and_passed_over(raw):
+    raw.read()
+    raw.send(b"hello?\n", b'{"request": "fly", "id": 1}\n', b'{"request": "warm_up", "id": 2}\n')
+    for _ in range(3):
+        answer = raw.read()
+        assert isinstance(answer, m.Failed)
+        assert (answer.id, answer.error.kind) == (0, "WireError")
+    raw.send(encode_request(m.WarmUp(id=7, model="/no/such/run")))
+    assert isinstance(raw.read_until(7), m.Failed)
+    assert raw.end() == 0
+
+
+def test_a_request_under_way_is_cancelled_and_the_next_one_is_done(raw, tmp_path):
+    data = write_pictures(tmp_path / "data", {"a": [1], "b": [3]})
+    for number in range(4_000):
+        os.link(data / "a/00.png", data / "a" / f"copy_{number}.png")
+    request = m.DescribeData(id=1, source="folder", params={"path": str(data)})
+    raw.send(encode_request(request), encode_request(m.Cancel(id=2, target=1)))
+    final = {}
+    while len(final) < 2:
+        answer = raw.read()
+        if not isinstance(answer, m.Progress | m.Hello):
+            final[answer.id] = answer
+    assert final[1].error.what == "This was cancelled."
+    assert isinstance(final[2], m.Done)
+    raw.send(encode_request(m.Cancel(id=3, target=1)))
+    assert "finished already" in raw.read_until(3).text
+    assert raw.end() == 0
+
+
+def test_a_number_that_is_in_use_is_refused(raw, tmp_path):
+    data = write_pictures(tmp_path / "data", {"a": [1], "b": [3]})
+    line = encode_request(m.DescribeData(id=1, source="folder", params={"path": str(data)}))
+    raw.send(line, line)
+    raw.read()
+    answers = [raw.read_until(1), raw.read_until(1)]
+    kinds = {type(answer) for answer in answers}
+    assert kinds == {m.Failed, m.DataDescription}
+    assert raw.end() == 0
+
+
+def test_closing_its_input_ends_a_busy_worker_and_removes_its_folder(raw, tmp_path):
+    data = write_pictures(tmp_path / "data", {"a": [1], "b": [3]})
+    for number in range(4_000):
+        os.link(data / "a/00.png", data / "a" / f"copy_{number}.png")
+    raw.send(encode_request(m.DescribeData(id=1, source="folder", params={"path": str(data)})))
+    raw.process.stdin.close()
+    answers = [decode_answer(line) for line in raw.process.stdout]
+    assert isinstance(answers[-1], m.Failed | m.DataDescription)
+    assert raw.process.wait(60) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_a_terminated_worker_removes_its_folder(raw, tmp_path):
+    raw.read()
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("workbench-service-*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    raw.process.terminate()
+    raw.process.wait(60)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_blocking_call_to_a_killed_worker_ends_in_words():
+    with ServiceCall() as call:
+        (first, *_) = call.ask(m.WarmUp(id=1, model="/no/such/run"))
+        assert isinstance(first, m.Failed | m.Progress)
+        os.kill(call.hello.pid, signal.SIGKILL)
+        answers = list(call.ask(m.WarmUp(id=2, model="/no/such/run")))
+    assert len(answers) == 1
+    assert answers[0].id == 2
+    assert "killed (signal 9)" in answers[0].error.what
+
+
+def test_folders_of_dead_workers_are_swept_and_those_of_living_ones_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead = tmp_path / "workbench-service-dead"
+    dead.mkdir()
+    (dead / "lock").touch()
+    (dead / "1-input.png").touch()
+    stranger = tmp_path / "workbench-service-stranger"
+    stranger.mkdir()  # no lock inside: just being made, or not ours
+    (tmp_path / "workbench-service-link").symlink_to(stranger)
+    with SessionFolder() as living:
+        assert not dead.exists()
+        sweep_session_folders()
+        assert living.path.is_dir()
+        lock = os.open(living.path / "lock", os.O_RDWR)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(lock)
+    assert not living.path.exists()
+    assert stranger.is_dir()

@@ -1,0 +1,84 @@
+"""Which layer went wrong first, in real runs that blow up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.protocol.events import Batch, PhaseChanged
+from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.worker.trainer.nonfinite import culprit_of_batch, culprit_of_weights
+
+pytestmark = pytest.mark.worker
+
+
+LINEAR = [("conv2d", {"filters": 4}) for _ in range(4)]
+"""Layers without limits: where steps are too large, their outputs grow until they overflow."""
+
+
+def first_bad_step(events):
+    """The first step without a finite loss, from 1."""
+    return [loss for batch in events for loss in batch.losses].index(None) + 1
+
+
+def test_the_layer_that_overflows_is_named(trainer, small_project):
+    project = small_project(
+        *LINEAR[:3], optimizer="sgd", learning_rate=50.0, epochs=30, precision="float32"
+    )
+    started = trainer(project)
+    finished = started.finish()
+    assert finished.outcome == "failed"
+    assert f"diverged: the loss is not a number at step {first_bad_step(started.all(Batch))}; " in (
+        finished.error.what
+    )
+    assert "not finite is “" in finished.error.what or "come out of “" in finished.error.what
+    assert any(event.phase == "diagnosing" for event in started.all(PhaseChanged))
+
+
+def test_it_is_found_from_the_last_checkpoint(trainer, small_project):
+    """Weight decay at a rate above 2 throws weights over zero, further each time: that rate is
+    reached after 30 epochs, when checkpoints have long been kept.
+    """
+    project = small_project(
+        ("rescaling", {}), *LINEAR[:2], optimizer="sgd", learning_rate=20.0, epochs=310,
+        momentum=0.0, warmup_epochs=300.0, weight_decay=1.0, precision="float32",
+    )  # fmt: skip
+    started = trainer(project)
+    finished = started.finish()
+    assert finished.outcome == "failed"
+    # A sum of finite losses may overflow before any output does: then the layer with the
+    # largest values is named.
+    assert "not finite is “" in finished.error.what or "come out of “" in finished.error.what
+    checkpoint = read_checkpoint(started.run)
+    assert checkpoint is not None
+    assert 0 < checkpoint.state.step < first_bad_step(started.all(Batch))
+
+
+@pytest.fixture(scope="module")
+def engine():
+    import keras
+    import tensorflow as tf
+
+    return tf, keras
+
+
+def test_batches_and_weights_name_their_layer(engine):
+    from tests.worker.recipe_loops import small
+
+    tf, keras = engine
+    built = small().built
+    pictures = tf.ones((2, 8, 8, 1))
+    assert culprit_of_weights(built) is None
+    assert "loss itself" in culprit_of_batch(tf, keras, built, pictures).words
+    bad = np.ones((2, 8, 8, 1), np.float32)
+    bad[1, 2, 3, 0] = np.inf
+    assert "input pipeline" in culprit_of_batch(tf, keras, built, tf.constant(bad)).words
+    dense = built.model.layers[-1]
+    dense.bias.assign([0.0, np.nan, 0.0])
+    assert culprit_of_weights(built).layer == dense.name
+    dense.bias.assign([0.0, 0.0, 0.0])
+    conv = next(layer for layer in built.model.layers if "kernel" in dir(layer))
+    conv.kernel.assign(np.full(conv.kernel.shape, 3e38, np.float32))
+    culprit = culprit_of_batch(tf, keras, built, pictures)
+    assert culprit.layer == conv.name
+    assert "first layer whose output is not finite" in culprit.words

@@ -1,0 +1,131 @@
+"""Runs that are killed, paused or stopped and go on as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+
+import numpy as np
+import pytest
+
+from workbench.protocol.events import Batch, CheckpointKept, EpochFinished, RunFinished, RunStarted
+from workbench.runs.control import ask_to_pause
+from workbench.runs.log.event_log import read_all
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.start import start_trainer
+from workbench.runs.state.outcome import outcome_of
+from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.runs.store.weights_file import read_arrays
+
+pytestmark = pytest.mark.worker
+
+AUGMENTED = [
+    ("random_flip", {}),
+    ("rescaling", {}),
+    ("conv2d", {"filters": 4}),
+    ("batch_normalization", {}),
+    ("dropout", {"rate": 0.2}),
+]
+LONG = {"epochs": 60, "schedule": "cosine", "validation": "split", "learning_rate": 0.01}
+
+
+def history_of(run):
+    history = MetricHistory()
+    history.add_all(read_all(run.events_path))
+    return history
+
+
+def curves_of(run):
+    """All that a run told of its steps and epochs, without what depends on the clock."""
+    history = history_of(run)
+    epochs = [
+        (e.epoch, e.step, e.loss, e.accuracy, e.val_loss, e.val_accuracy) for e in history.epochs
+    ]
+    return history.steps.tolist(), history.losses.tolist(), history.accuracies.tolist(), epochs
+
+
+def assert_equal_runs(one, other):
+    assert curves_of(one) == curves_of(other)
+    left, right = read_arrays(one.weights_path), read_arrays(other.weights_path)
+    assert left.keys() == right.keys()
+    for name in left:
+        np.testing.assert_array_equal(left[name], right[name])
+    ours, theirs = history_of(one).finished, history_of(other).finished
+    assert (ours.outcome, ours.test, ours.best) == (theirs.outcome, theirs.test, theirs.best)
+
+
+def resume(training):
+    training.pid = start_trainer(training.run, resume=True)
+
+
+def test_a_run_killed_at_any_step_ends_as_if_it_had_not_been(trainer, small_project):
+    whole = trainer(small_project(*AUGMENTED, **LONG))
+    killed = trainer(small_project(*AUGMENTED, **LONG))
+    killed.wait_for(CheckpointKept)
+    killed.wait_for(Batch, count=len(killed.all(Batch)) + 3)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait_for_end()
+    assert outcome_of(killed.run).kind == "died"
+    assert outcome_of(killed.run).can_resume
+
+    resume(killed)
+    killed.wait_for(RunFinished)
+    started = killed.all(RunStarted)[-1]
+    assert started.resumed_at_step >= 10
+    assert started.bit_exact is True
+    whole.finish()
+    assert_equal_runs(whole.run, killed.run)
+    assert read_checkpoint(killed.run) is None  # completed: no longer needed
+
+
+def test_a_pause_in_the_middle_of_an_epoch(trainer, small_project):
+    recipe = {**LONG, "keep": "best", "steps_per_epoch": 150, "epochs": 4, "optimizer": "adamw"}
+    whole = trainer(small_project(*AUGMENTED, **recipe))
+    paused = trainer(small_project(*AUGMENTED, **recipe))
+    paused.wait_for(EpochFinished)
+    ask_to_pause(paused.run)
+    finished = paused.wait_for(RunFinished)[0]
+    paused.wait_for_end()
+    assert (finished.outcome, finished.is_paused, finished.can_resume) == ("stopped", True, True)
+    assert finished.test is None
+    outcome = outcome_of(paused.run)
+    assert (outcome.kind, outcome.can_resume) == ("paused", True)
+    checkpoint = read_checkpoint(paused.run)
+    assert outcome.sentence() == "Paused at epoch 2; it can be resumed."
+    assert checkpoint.state.step == history_of(paused.run).steps[-1]
+
+    resume(paused)
+    last = paused.wait_for(RunFinished, count=2)[-1]
+    whole.finish()
+    assert_equal_runs(whole.run, paused.run)
+    assert last.seconds > finished.seconds
+
+
+def test_a_disk_that_takes_no_checkpoint_is_told_and_forgiven(trainer, small_project):
+    """Files limited in size: the event log fits, the checkpoint does not."""
+    wide = [("flatten", {}), ("dense", {"units": 2_000})]
+    training = trainer(small_project(*wide, epochs=100_000))
+    training.wait_for(CheckpointKept)
+    old = read_checkpoint(training.run).state.number
+    soft, hard = resource.prlimit(training.pid, resource.RLIMIT_FSIZE)
+    limit = min(file.stat().st_size for file in training.run.checkpoints_path.glob("?.npz")) // 2
+    resource.prlimit(training.pid, resource.RLIMIT_FSIZE, (limit, hard))
+
+    def is_problem(event):
+        return isinstance(event, CheckpointKept) and event.problem is not None
+
+    while not any(map(is_problem, training.events)):
+        training.wait_for(CheckpointKept, count=len(training.all(CheckpointKept)) + 1)
+    told = next(filter(is_problem, training.events))
+    assert "larger than allowed" in told.problem.what
+    assert read_checkpoint(training.run).state.number >= old
+    training.wait_for(EpochFinished, count=len(training.all(EpochFinished)) + 3)
+
+    resource.prlimit(training.pid, resource.RLIMIT_FSIZE, (soft, hard))
+    while is_problem(training.all(CheckpointKept)[-1]):
+        training.wait_for(CheckpointKept, count=len(training.all(CheckpointKept)) + 1)
+    ask_to_pause(training.run)
+    finished = training.finish()
+    assert finished.can_resume
+    assert read_checkpoint(training.run).state.step == history_of(training.run).steps[-1]

@@ -1,0 +1,93 @@
+"""The views against real processes: a training, a classification, an evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from workbench.app import close_context, make_context
+from workbench.gui.classify.view import ClassifyView
+from workbench.gui.evaluate.view import EvaluateView
+from workbench.gui.train.view import TrainView
+from workbench.runs.home import data_home
+
+pytestmark = pytest.mark.worker
+
+WAIT_MS = 120_000
+
+
+@pytest.fixture
+def context(qapp):
+    context = make_context(data_home())
+    yield context
+    close_context(context)
+
+
+def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_project, tmp_path):
+    train, classify = TrainView(context), ClassifyView(context)
+    evaluate = EvaluateView(context)
+    for view in (train, classify, evaluate):
+        qtbot.addWidget(view)
+        view.resize(1200, 800)
+    train.show()
+    context.library.open()
+    with qtbot.waitSignal(context.library.run_ended, timeout=WAIT_MS) as ended:
+        context.library.start_run(small_project(epochs=2), title="Stripes")
+    assert ended.args[1].kind == "completed", ended.args[1]
+    history = context.library.current.history
+    assert len(history.epochs) == 2
+    assert len(history.losses) == 2 * history.data.steps_per_epoch
+    train.plots.redraw()
+    assert train.plots.loss.series.values.tolist() == history.losses.tolist()
+    assert train.header.headline.text() == "Completed 2 epochs"
+
+    # A picture with a bright third stripe is of the second class.
+    pixels = np.full((8, 8), 40, np.uint8)
+    pixels[3] = 170
+    Image.fromarray(pixels).save(tmp_path / "stripe.png")
+    classify.show()
+    classify.classify([str(tmp_path / "stripe.png")])
+    with qtbot.waitSignal(classify.classified, timeout=WAIT_MS) as classified:
+        pass
+    entry = classified.args[0]
+    assert entry.answer.error is None
+    assert entry.answer.label == history.class_names[1]
+    assert sum(score.probability for score in entry.answer.scores) == pytest.approx(1, abs=1e-4)
+    assert entry.seen.width() == 8
+
+    evaluate.show()
+    with qtbot.waitSignal(evaluate.evaluated, timeout=WAIT_MS) as evaluated:
+        evaluate.evaluate()
+    assert sum(sum(row) for row in evaluated.args[0].confusion) == 100
+    assert evaluated.args[0].accuracy == pytest.approx(history.finished.test.accuracy)
+    train.close_background()
+    classify.close_background()
+
+
+def test_a_killed_trainer_is_told_and_a_stopped_one_keeps_its_weights(
+    qtbot, context, small_project
+):
+    view = TrainView(context)
+    qtbot.addWidget(view)
+    view.show()
+    context.library.open()
+    for is_killed in (True, False):
+        with qtbot.waitSignal(context.library.run_started, timeout=WAIT_MS):
+            context.library.start_run(small_project(epochs=100_000), title="Endless")
+        follower = context.library.current
+        qtbot.waitUntil(lambda follower=follower: bool(follower.history.epochs), timeout=WAIT_MS)
+        with qtbot.waitSignal(context.library.run_ended, timeout=WAIT_MS) as ended:
+            if is_killed:
+                context.library.kill()
+            else:
+                view.header.stop.click()
+        outcome = ended.args[1]
+        assert outcome.kind == ("died" if is_killed else "stopped"), outcome
+        assert view.trouble.isVisible() == is_killed
+        if is_killed:
+            assert "killed" in view.trouble.words.text()
+            assert view.header.headline.text() == "The trainer ended early"
+        assert len(follower.history.losses) > 0
+        assert follower.run.has_model() or is_killed
+    view.close_background()

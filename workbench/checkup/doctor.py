@@ -1,0 +1,182 @@
+"""What could keep a training from starting on a target, looked at step by step before it is
+tried. Nothing here imports TensorFlow, and every step has its own deadline.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.core.projects.target_text import target_text
+from workbench.core.specs import TargetSpec
+from workbench.errors import WorkbenchError
+from workbench.runs.home import cache_home, data_home, runs_home
+from workbench.runs.state.memory import memory_limit
+from workbench.targets import all_targets
+
+_LOW_DISK_BYTES = 2 * 10**9
+_LOW_MEMORY_BYTES = 3 * 10**9
+_PYTHONS = ((3, 11), (3, 14))
+"""From the first on, and before the second."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one look has found.
+
+    Attributes:
+        check: What was looked at, a key.
+        ok: Whether it is as it must be.
+        words: What is there.
+        fix: What to do where it is not ok.
+    """
+
+    check: str
+    ok: bool
+    words: str
+    fix: str = ""
+
+    @classmethod
+    def of(cls, check: str, error: WorkbenchError) -> Finding:
+        """An error as a finding."""
+        words = " ".join(filter(None, (error.what, error.received and f"({error.received})")))
+        return cls(check, ok=False, words=words, fix=error.fix)
+
+    def to_dict(self) -> dict[str, object]:
+        """The finding as JSON values."""
+        return {"check": self.check, "ok": self.ok, "words": self.words, "fix": self.fix}
+
+
+Examine = Callable[[Choice], Iterator[Finding]]
+"""Looks at a target on another computer, over the line to it."""
+
+
+def examine(target: Choice, far: Examine | None = None) -> Iterator[Finding]:
+    """Looks at this computer, and at a target that is reached from it.
+
+    Args:
+        target: Where training is meant to run.
+        far: Looks at targets on other computers, where there is a way to them; without it,
+            what can be said from here is said.
+    """
+    yield from examine_computer()
+    spec = all_targets().get(target.key)
+    if far is not None and spec is not None and spec.is_remote(target.params):
+        yield from far(target)
+    else:
+        yield examine_target(target)
+
+
+def examine_computer() -> Iterator[Finding]:
+    """Python, packages, memory, disk and folders of this computer."""
+    yield _python()
+    yield from _packages()
+    yield _memory()
+    for check, folder in (("runs folder", runs_home()), ("cache folder", cache_home())):
+        yield _folder(check, folder)
+    yield _disk(data_home())
+    yield _ssh()
+
+
+def examine_target(target: Choice) -> Finding:
+    """Asks a target what is wrong with it."""
+    targets = all_targets()
+    spec = targets.get(target.key)
+    if spec is None:
+        words = f"There is no target {target.key}."
+        return Finding("target", ok=False, words=words, fix="`workbench targets` lists them.")
+    params, errors = check_all(spec.params, target.params)
+    problem = errors[0] if errors else spec.probe(params)
+    check = target_text(target, targets)
+    if problem is not None:
+        return Finding.of(check, problem)
+    replicas = spec.replicas(params)
+    words = f"{spec.describe(params)}; {replicas:,} replica{'s' if replicas > 1 else ''}"
+    return Finding(check, ok=True, words=f"Ready: {words}.")
+
+
+@dataclass(frozen=True)
+class OfferedTarget:
+    """A place to train, and why it is named: "" for those that are always there."""
+
+    spec: TargetSpec
+    choice: Choice
+    why: str = ""
+
+
+def offered_targets(variables: Mapping[str, str]) -> Iterator[OfferedTarget]:
+    """Every kind of target as it is without being told more, and every place that the
+    environment names.
+
+    Args:
+        variables: `os.environ`, or another computer's.
+    """
+    for spec in all_targets().values():
+        yield OfferedTarget(spec, Choice(spec.key, check_all(spec.params, {})[0]))
+    for spec in all_targets().values():
+        for params, why in spec.found(variables):
+            yield OfferedTarget(spec, Choice(spec.key, check_all(spec.params, params)[0]), why)
+
+
+def _python() -> Finding:
+    low, high = _PYTHONS
+    words = f"Python {platform.python_version()} at {sys.executable}"
+    is_right = low <= sys.version_info[:2] < high
+    fix = "" if is_right else f"Use Python {low[0]}.{low[1]} to {high[0]}.{high[1] - 1}."
+    return Finding("python", is_right, words, fix)
+
+
+def _packages() -> Iterator[Finding]:
+    flavours = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
+    for check, names in (("tensorflow", flavours), ("keras", ("keras",))):
+        found = [f"{name} {version}" for name in names if (version := _version(name))]
+        fix = "" if found else "Install it: bash packaging/run.sh does."
+        yield Finding(check, bool(found), ", ".join(found) or "not installed", fix)
+
+
+def _version(name: str) -> str:
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version(name)
+    return ""
+
+
+def _memory() -> Finding:
+    total = memory_limit()
+    if not total:
+        return Finding("memory", ok=True, words="unknown")
+    is_much = total >= _LOW_MEMORY_BYTES
+    fix = "" if is_much else "TensorFlow alone takes 1 GB: train small networks, or elsewhere."
+    return Finding("memory", is_much, f"{total / 1e9:.1f} GB", fix)
+
+
+def _folder(check: str, folder: Path) -> Finding:
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    is_writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    fix = "" if is_writable else "Make it writable, or name another one in WORKBENCH_HOME."
+    return Finding(check, is_writable, str(folder), fix)
+
+
+def _disk(folder: Path) -> Finding:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    is_enough = free >= _LOW_DISK_BYTES
+    fix = "" if is_enough else "Make room: checkpoints and decoded pictures need it."
+    return Finding("disk", is_enough, f"{free / 1e9:.1f} GB free at {folder}", fix)
+
+
+def _ssh() -> Finding:
+    program = shutil.which("ssh")
+    # Only other computers need it; that there is none is said when one of them is asked for.
+    return Finding("ssh", ok=True, words=program or "not installed: only this computer can train")

@@ -1,0 +1,180 @@
+"""What could keep a training from starting on another computer: asked over the line to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from workbench.checkup.doctor import Finding, examine_target
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.errors import RemoteError, WorkbenchError
+from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.connection import Connection
+from workbench.remote.ssh.faults import plain
+from workbench.remote.ssh.host import Place
+from workbench.targets import all_targets
+from workbench.targets.ssh import trains_on
+
+_LOW_DISK_BYTES = 4 * 10**9
+_LOW_MEMORY_BYTES = 3 * 10**9
+_LOWEST, _ABOVE = (3, 11), (3, 14)
+_INSTALL = "Install it there: sudo apt-get install -y python3.11 python3.11-venv"
+
+
+class Python(msgspec.Struct, frozen=True):
+    """An interpreter there."""
+
+    path: str = ""
+    version: list[int] = []
+    has_venv: bool = False
+    versions: dict[str, str] = {}
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """A process that has a chip open."""
+
+    pid: int = 0
+    words: str = ""
+
+
+class Chip(msgspec.Struct, frozen=True):
+    """A device node of a TPU."""
+
+    path: str = ""
+    is_allowed: bool = False
+    group: str = ""
+    holders: list[Holder] = []
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What the other computer says of itself, see `host.probe`; anybody may have written it."""
+
+    system: str = ""
+    machine: str = ""
+    name: str = ""
+    user: str = ""
+    cores: int = 0
+    memory_bytes: int = 0
+    free_bytes: int = 0
+    pythons: list[Python] = []
+    chips: list[Chip] = []
+    gpus: list[str] = []
+    cloud: dict[str, str] = {}
+    runs_alive: list[str] = []
+
+
+def examine_far(target: Choice) -> Iterator[Finding]:
+    """Connects, asks, and says what was found; a line that cannot be made is a finding too.
+
+    Args:
+        target: One of another computer.
+    """
+    near = examine_target(target)
+    if not near.ok or target.key != "ssh":
+        yield near
+        return
+    params = check_all(all_targets()[target.key].params, target.params)[0]
+    for place in saved_hosts.places_for(params):
+        try:
+            facts = _facts_of(place)
+        except WorkbenchError as error:
+            yield Finding.of("line", error)
+            continue
+        yield Finding("line", ok=True, words=f"{place.text()} answers as {plain(facts.name)}")
+        yield from findings_of(facts, trains_on(params), python=place.python)
+
+
+def _facts_of(place: Place) -> Facts:
+    with Connection.to(place) as line:
+        return read_facts(line.call("probe", python=place.python).data)
+
+
+def read_facts(data: bytes) -> Facts:
+    """The facts in an answer's bytes; raises RemoteError for what is none."""
+    try:
+        return msgspec.json.decode(data, type=Facts)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RemoteError(
+            "The other computer's answer cannot be understood.", received=plain(str(error))
+        ) from error
+
+
+def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Finding]:
+    """What the facts mean for a target of that computer.
+
+    Args:
+        facts: What it says.
+        inner: The target there.
+        python: The interpreter to train with; "" for an environment of ours.
+    """
+    yield _system(facts)
+    yield _python(facts, python)
+    yield _amount("memory", facts.memory_bytes, _LOW_MEMORY_BYTES, "", "Take a larger computer.")
+    free = "Make room there, or name another folder: an environment alone takes 2.5 GB."
+    yield _amount("disk", facts.free_bytes, _LOW_DISK_BYTES, " free", free)
+    if inner.key == "tpu":
+        yield _chips(facts)
+        yield from _preempted(facts)
+    if inner.key == "gpu":
+        words = ", ".join(map(plain, facts.gpus)) or "no NVIDIA card with a driver"
+        fix = "" if facts.gpus else "Choose another target of it, such as this_computer."
+        yield Finding("cards", bool(facts.gpus), words, fix)
+    if facts.runs_alive:
+        words = f"{len(facts.runs_alive):,} of our runs train there now"
+        yield Finding("runs", ok=True, words=words)
+
+
+def _system(facts: Facts) -> Finding:
+    words = f"{plain(facts.system)} on {plain(facts.machine)}, {facts.cores:,} cores"
+    is_linux = facts.system == "Linux"
+    return Finding("system", is_linux, words, "" if is_linux else "Only Linux trains for others.")
+
+
+def _python(facts: Facts, named: str) -> Finding:
+    fitting = [each for each in facts.pythons if _LOWEST <= tuple(each.version[:2]) < _ABOVE]
+    if named:
+        lacking = [
+            name
+            for name in ("keras", "msgspec", "numpy")
+            if not any(name in each.versions for each in fitting)
+        ]
+        fix = f"Install there for it: {', '.join(lacking)}" if lacking else ""
+        words = f"{named}: {'lacks packages' if lacking else 'has what is needed'}"
+        return Finding("python", not lacking, words, fix)
+    words = ", ".join(f"{'.'.join(map(str, p.version))} at {plain(p.path)}" for p in facts.pythons)
+    is_there = any(each.has_venv for each in fitting)
+    return Finding("python", is_there, words or "none was found", "" if is_there else _INSTALL)
+
+
+def _amount(check: str, count: int, low: int, what: str, fix: str) -> Finding:
+    is_enough = count >= low
+    return Finding(check, is_enough, f"{count / 1e9:.1f} GB{what}", "" if is_enough else fix)
+
+
+def _chips(facts: Facts) -> Finding:
+    if not facts.chips:
+        fix = "This is no TPU VM, or its chip is lost until it is restarted."
+        return Finding("chips", ok=False, words="no /dev/accel0 and no /dev/vfio/0", fix=fix)
+    paths = ", ".join(plain(chip.path) for chip in facts.chips)
+    denied = next((chip for chip in facts.chips if not chip.is_allowed), None)
+    if denied is not None:
+        fix = f"There: sudo usermod -aG {plain(denied.group)} $USER, then log in again."
+        return Finding("chips", ok=False, words=f"{paths}: this user may not use them", fix=fix)
+    holder = next((holder for chip in facts.chips for holder in chip.holders), None)
+    if holder is not None:
+        words = f"{paths}: in use by process {holder.pid}: {plain(holder.words)[:120]}"
+        return Finding("chips", ok=False, words=words, fix="Stop that run, or end the process.")
+    return Finding("chips", ok=True, words=f"{paths}: free")
+
+
+def _preempted(facts: Facts) -> Iterator[Finding]:
+    if facts.cloud.get("is_preempted", "").upper() == "TRUE":
+        words = "Google has taken this TPU VM back (preempted)."
+        yield Finding("preempted", ok=False, words=words, fix="Delete the VM and make it anew.")
+    accelerator = plain(facts.cloud.get("accelerator", ""))
+    if accelerator:
+        is_old_enough = not accelerator.lower().startswith("tpu7x")
+        fix = "" if is_old_enough else "TPU7x needs JAX: take a v5e, v5p or v6e."
+        yield Finding("accelerator", is_old_enough, accelerator, fix)

@@ -1,0 +1,347 @@
+"""The first run on a TPU, step by step: each step is real work on the target, and says at
+which level of truth it ran.
+
+L0  the versions that are installed
+L3  the same loop on several replicas of a processor
+L4  on another computer, over a line
+L5  on a TPU
+
+Nothing here ran on a TPU while it was written. What needs a chip and has none is told as not
+run; what ran on processors is labelled so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.checkup.parity import (
+    agreement_of,
+    history_of,
+    train_pair,
+    train_to_end,
+    wait_for_end,
+)
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.target_text import target_text
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.errors import RunError, WorkbenchError
+from workbench.hardware.tpu_host import TpuHost, installed, packages_problem
+from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarted
+from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
+from workbench.runs.environment import trainer_environment
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.link import has_courier
+from workbench.runs.log.event_log import EventReader, first_of, read_all
+from workbench.runs.start import start_trainer
+from workbench.targets import all_targets
+
+NO_CHIP = "not run: no TPU here"
+NOT_FROM_HERE = "not run: only on that computer itself can its replicas be looked at"
+_PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras")
+_AGREEING_STEPS = 20
+_EPOCHS, _STEPS_PER_EPOCH = 60, 25
+_CHECK_S = 600.0
+"""A TPU's first compilation takes minutes."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step of the checklist has shown.
+
+    Attributes:
+        name: The step, as the help page calls it.
+        level: L0 to L5, of what ran; of what would have run where it did not.
+        ran: Whether it ran.
+        ok: Whether it went as it must; None where it did not run.
+        result: What was seen, in words.
+        seconds: How long it took.
+    """
+
+    name: str
+    level: str
+    ran: bool
+    ok: bool | None
+    result: str
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+
+@dataclass
+class FirstRun:
+    """Walks the checklist.
+
+    Args:
+        target: Where; a processor's replicas rehearse it.
+        folder: For the runs that are made; new or empty.
+        wait: Called again and again while a trainer works; waits a moment, or raises.
+    """
+
+    target: Choice
+    folder: Path
+    wait: Callable[[], None]
+    _whole: RunFolder | None = field(default=None, init=False)
+    _paused: RunFolder | None = field(default=None, init=False)
+
+    def walk(self) -> Iterator[Step]:
+        """Runs one step after the other; a failed one does not keep the next from its try."""
+        yield self._step("versions", "L0", self._versions)
+        yield self._step("chips", "L5", self._chips)
+        level = self._level()
+        yield self._step("two steps", level, self._two_steps)
+        yield self._step("agreement", level, self._agreement)
+        yield self._step("undisturbed run", level, self._undisturbed)
+        yield self._step("pause", level, self._pause)
+        yield self._step("replicas agree after load", level, self._replicas)
+        yield self._step("resume", level, self._resume)
+        yield self._step("kill and go on", level, self._kill)
+        yield self._step("memory", "L5", self._memory)
+
+    def _level(self) -> str:
+        if self.target.key == "tpu":
+            return "L5"
+        return "L4" if all_targets()[self.target.key].is_remote(self.target.params) else "L3"
+
+    def _step(self, name: str, level: str, do: Callable[[], str]) -> Step:
+        if level == "L5" and not TpuHost().chips():
+            return Step(name, level, ran=False, ok=None, result=NO_CHIP)
+        if level == "L4" and do == self._replicas:
+            return Step(name, level, ran=False, ok=None, result=NOT_FROM_HERE)
+        begun = time.monotonic()
+        try:
+            ok, result = True, do()
+        except WorkbenchError as error:
+            ok, result = False, str(error)
+        seconds = round(time.monotonic() - begun, 2)
+        return Step(name, level, ran=True, ok=ok, result=result, seconds=seconds)
+
+    def _versions(self) -> str:
+        words = ", ".join(f"{name} {installed(name)}" for name in _PACKAGES if installed(name))
+        problem = packages_problem()
+        if self.target.key == "tpu" and problem is not None:
+            raise problem
+        return words if problem is None else f"{words}: these cannot train on a TPU"
+
+    def _chips(self) -> str:
+        host = TpuHost()
+        problem = host.problem()
+        if problem is not None:
+            raise problem
+        return f"{host.generation()}: {', '.join(map(str, host.chips()))}, free, permitted"
+
+    def _project(self, **recipe: Any) -> Project:
+        return toy_project(self.target, **recipe)
+
+    def _run(self, name: str, **recipe: Any) -> RunFolder:
+        return create_run(self._project(**recipe), path=self.folder / name, title=name)
+
+    def _two_steps(self) -> str:
+        run = self._run("two-steps", epochs=1, steps_per_epoch=2)
+        train_to_end(run, self.wait)
+        started, losses = first_of(run.events_path, RunStarted), history_of(run).losses
+        if started is None or len(losses) != 2 or not np.isfinite(losses).all():
+            raise RunError("Two steps gave no two losses.", received=str(losses.tolist()))
+        return (
+            f"{started.replicas} replicas, {started.precision}, losses {losses[0]:.4f} and "
+            f"{losses[1]:.4f}; {started.plan.words}"
+        )
+
+    def _agreement(self) -> str:
+        found = agreement_of(
+            train_pair(
+                self._project(precision="float32"),
+                (Choice("this_computer"), self.target),
+                _AGREEING_STEPS,
+                wait=self.wait,
+            )
+        )
+        if found.verdict != "agree":
+            raise RunError(found.words)
+        return found.words
+
+    def _undisturbed(self) -> str:
+        run = self._run("undisturbed")
+        train_to_end(run, self.wait)
+        self._whole = run
+        history = history_of(run)
+        return f"{len(history.losses):,} steps, the last loss {history.losses[-1]:.6f}"
+
+    def _pause(self) -> str:
+        self._needed(self._whole)
+        run = self._run("paused")
+        start_trainer(run)
+        self._until(run, lambda event: isinstance(event, Batch))
+        ask_to_pause(run)
+        wait_for_end(run, self.wait)
+        finished = history_of(run).finished
+        if finished is None or not finished.is_paused:
+            raise RunError("It was over before it could be paused.", where=str(run.path))
+        self._paused = run
+        return f"kept at step {history_of(run).steps[-1]:,}"
+
+    def _replicas(self) -> str:
+        run = self._needed(self._paused)
+        words = [
+            sys.executable,
+            "-P",
+            "-m",
+            "workbench.worker.trainer.replica_check",
+            str(run.path),
+        ]
+        environment = trainer_environment(run.project(), {})
+        with subprocess.Popen(
+            words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as child:
+            try:
+                out, _ = child.communicate(timeout=_CHECK_S)
+            except subprocess.TimeoutExpired as error:
+                child.kill()
+                raise RunError("It did not end.", expected=f"within {_CHECK_S:.0f} s") from error
+        return _replicas_in_words(out, child.returncode)
+
+    def _resume(self) -> str:
+        run = self._needed(self._paused)
+        train_to_end(run, self.wait, resume=True)
+        return self._compared(run)
+
+    def _kill(self) -> str:
+        self._needed(self._whole)
+        run = self._run("killed")
+        pid = start_trainer(run)
+        self._until(run, lambda event: isinstance(event, CheckpointKept) and not event.problem)
+        end_hard(run, pid)
+        wait_for_end(run, self.wait)
+        if history_of(run).finished is not None:
+            raise RunError("It was over before it could be killed.", where=str(run.path))
+        train_to_end(run, self.wait, resume=True)
+        return self._compared(run)
+
+    def _memory(self) -> str:
+        """What the chip says of the toy network; the estimate is made beside it by hand."""
+        if self.target.key != "tpu":
+            return "the rehearsal used no chip"
+        run = self._run("memory", epochs=4)
+        start_trainer(run)
+        self._until(run, lambda event: isinstance(event, CheckpointKept))
+        ask_to_pause(run)
+        wait_for_end(run, self.wait)
+        self._paused = run
+        return self._replicas()
+
+    def _needed(self, run: RunFolder | None) -> RunFolder:
+        if run is None:
+            raise RunError("A step that this one needs has failed.")
+        return run
+
+    def _until(self, run: RunFolder, is_it: Callable[[RunEvent], bool]) -> None:
+        """Waits for an event of a run that has been started."""
+        reader = EventReader(run.events_path)
+        while True:
+            is_alive = run.is_alive()
+            events = reader.read_new()
+            if any(map(is_it, events)):
+                return
+            if not events and not is_alive:
+                error = history_of(run).finished
+                words = error.error.what if error is not None and error.error else ""
+                raise RunError("The trainer ended too early.", where=str(run.path), received=words)
+            try:
+                self.wait()
+            except BaseException:  # called off: no trainer is left behind
+                ask_to_stop(run)
+                raise
+
+    def _compared(self, run: RunFolder) -> str:
+        """A run that was interrupted against the one that was not."""
+        starts = [event for event in read_all(run.events_path) if isinstance(event, RunStarted)]
+        at = starts[-1].resumed_at_step
+        seqs = [event.seq for event in read_all(run.events_path)]
+        if seqs != list(range(1, len(seqs) + 1)):
+            raise RunError("The log of the run has a gap.", where=str(run.events_path))
+        left, right = history_of(run).losses, history_of(self._needed(self._whole)).losses
+        if at is None or len(left) != len(right):
+            raise RunError(
+                "It did not go on where it was.",
+                received=f"{len(left):,} steps, resumed at {at}",
+                expected=f"{len(right):,} steps",
+            )
+        if not np.array_equal(left, right, equal_nan=True):
+            raise RunError(
+                "It went on otherwise than without the interruption.",
+                where=f"step {int(np.flatnonzero(left != right)[0]) + 1:,}",
+                received=f"losses up to {float(np.nanmax(np.abs(left - right))):.2g} apart",
+            )
+        return f"went on at step {at:,}; all {len(left):,} losses as without the interruption"
+
+
+def end_hard(run: RunFolder, pid: int) -> None:
+    """Kills a run's trainer: of a run that another computer trains, `pid` is only a courier's."""
+    if has_courier(run):
+        ask_courier(run, "kill")
+        return
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _replicas_in_words(out: bytes, exit_code: int) -> str:
+    lines = out.decode("utf-8", "replace").splitlines()
+    try:
+        found = json.loads(lines[-1])
+    except (IndexError, ValueError) as error:
+        raise RunError("The check ended badly.", received=f"exit code {exit_code}") from error
+    if "error" in found:
+        raise RunError(**found["error"])
+    if found["differing"]:
+        raise RunError(
+            "Replicas do not hold what was loaded.", received=", ".join(found["differing"][:5])
+        )
+    memory = f"; {found['memory_bytes'] / 1e9:.2f} GB at most" if found["memory_bytes"] else ""
+    return (
+        f"{found['variables']:,} variables are on each of {found['replicas']:,} replicas what the "
+        f"file holds{memory}"
+    )
+
+
+def toy_project(target: Choice, **recipe: Any) -> Project:
+    """A small network on the bundled pictures, the same for everybody."""
+    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("input", {"shape": (28, 28, 1)}),
+        ("rescaling", {}),
+        ("conv2d", {"filters": 8, "activation": "relu"}),
+        ("max_pooling2d", {}),
+        ("flatten", {}),
+        ("dense", {"units": 10, "activation": "softmax"}),
+    )
+    nodes = [Node(f"n{i}", kind, f"{kind}_{i}", params) for i, (kind, params) in enumerate(kinds)]
+    edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
+    values = {
+        "batch_size": 64,
+        "epochs": _EPOCHS,
+        "steps_per_epoch": _STEPS_PER_EPOCH,
+        "validation": "none",
+        "xla": "off",
+        **recipe,
+    }
+    return Project(
+        title=f"First run on {target_text(target, all_targets())}",
+        graph=Graph.of(nodes, edges),
+        recipe=TrainingRecipe().with_values(**values),
+        dataset=Choice("fashion_mnist"),
+        target=target,
+    )

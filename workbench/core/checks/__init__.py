@@ -1,0 +1,1 @@
+"""The one analysis of a project: shapes, costs, problems and their fixes."""

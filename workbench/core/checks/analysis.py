@@ -1,0 +1,195 @@
+"""The one check of a project, made after every edit: shapes, costs and all problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench.core.checks import fixes
+from workbench.core.checks.costs import Costs, estimate
+from workbench.core.checks.gradients import check_gradients
+from workbench.core.checks.output import check_dense_inputs, check_end
+from workbench.core.checks.problems import Problem
+from workbench.core.checks.recipe import check_recipe
+from workbench.core.checks.replicas import check_split
+from workbench.core.checks.shapes import propagate
+from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
+from workbench.core.network.graph import Graph
+from workbench.core.network.text import bytes_text, node_text, shape_text
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec, Shape, TargetLimits
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.errors import GraphError
+
+MANY_PARAMETERS = 100_000_000
+MUCH_MEMORY_BYTES = 12_000_000_000
+
+_SEVERITIES = ("error", "warning", "hint")
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """What is known of the pictures the network is for.
+
+    Attributes:
+        shape: (height, width, channels) where all pictures have the same, else None.
+        num_classes: Number of classes, None while it is not known.
+        title: Words for messages.
+        num_train, num_test: Its pictures; 0 while that is not known.
+    """
+
+    shape: Shape | None
+    num_classes: int | None
+    title: str
+    num_train: int = 0
+    num_test: int = 0
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All that is known of a network.
+
+    Attributes:
+        shapes: Output shape by node id, where it can be known.
+        inputs: Input shapes by node id in the order of the ports.
+        costs: Parameters, multiply-adds and memory, per node and in all.
+        problems: Errors first, then warnings and hints, each in the order of the network.
+    """
+
+    shapes: Mapping[str, Shape]
+    inputs: Mapping[str, tuple[Shape, ...]]
+    costs: Costs
+    problems: list[Problem]
+
+    @property
+    def is_trainable(self) -> bool:
+        """True without errors: warnings and hints do not stop training."""
+        return not self.errors
+
+    @cached_property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that stop training."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    def refuse_errors(self) -> None:
+        """Raises GraphError, which names every reason, where the network has errors."""
+        if self.errors:
+            raise GraphError(
+                " ".join(f"{problem.title}: {problem.message}" for problem in self.errors),
+                where="the network",
+                fix="The design view and `workbench check` list the problems and their fixes.",
+            )
+
+    @cached_property
+    def problems_by_node(self) -> Mapping[str | None, tuple[Problem, ...]]:
+        """The problems of each node that has any; those of the whole network under None."""
+        by_node: dict[str | None, list[Problem]] = {}
+        for problem in self.problems:
+            by_node.setdefault(problem.node, []).append(problem)
+        return {node: tuple(problems) for node, problems in by_node.items()}
+
+
+def analyse(
+    graph: Graph,
+    layers: Registry[LayerSpec],
+    *,
+    recipe: TrainingRecipe,
+    dataset: DatasetFacts | None = None,
+    limits: TargetLimits | None = None,
+) -> Analysis:
+    """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
+
+    Args:
+        graph: The network.
+        layers: The layer types.
+        recipe: How it will be trained: batch size and optimizer set the memory.
+        dataset: What is known of the pictures; without it the classes are not checked.
+        limits: Of the target it will be trained on; without them nothing is said of how it
+            suits the recipe.
+    """
+    facts = dataset or DatasetFacts(None, None, "")
+    found = propagate(graph, layers)
+    costs = estimate(graph, layers, found, batch_size=recipe.batch_size, optimizer=recipe.optimizer)
+    problems = [
+        *check_inputs(graph, layers, facts.shape),
+        *found.problems,
+        *check_places(graph, layers),
+        *check_dense_inputs(graph, layers, found),
+        *check_outputs(graph, layers),
+        *check_gradients(graph, layers, found),
+        *check_end(graph, layers, found, facts.num_classes, facts.title),
+        *check_names(graph, layers),
+        *_check_costs(graph, layers, costs, recipe),
+        *check_recipe(recipe, facts.num_classes),
+    ]
+    if limits is not None:
+        problems += check_split(recipe, limits)
+    if dataset is not None:
+        problems += _check_pictures(graph, layers, found.shapes, dataset)
+    problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
+    return Analysis(found.shapes, found.inputs, costs, problems)
+
+
+def _check_pictures(
+    graph: Graph, layers: Registry[LayerSpec], shapes: Mapping[str, Shape], dataset: DatasetFacts
+) -> Iterator[Problem]:
+    for node in graph.nodes.values():
+        shape = shapes.get(node.id)
+        if node.kind != "input" or shape is None:
+            continue
+        param = layers["input"].params[0]
+        data = f"“{dataset.title}”" if dataset.title else "the data set"
+        if shape[2] not in {1, 3}:
+            wanted = (*shape[:2], dataset.shape[2] if dataset.shape else 3)
+            yield Problem(
+                node.id,
+                "error",
+                "Images need 1 or 3 channels",
+                f"{node_text(node, layers)} has {shape[2]} channels, but the images of {data} "
+                "are grayscale (1) or color (3).",
+                (fixes.set_fix(node.id, param, wanted),),
+            )
+        elif dataset.shape is not None and len(dataset.shape) == 3 and shape != dataset.shape:
+            yield Problem(
+                node.id,
+                "hint",
+                "Images will be resized",
+                f"Images of {data} are {shape_text(dataset.shape)}; {node_text(node, layers)} is "
+                f"{shape_text(shape)}. Images are resized and converted to that shape before "
+                "training.",
+                (
+                    fixes.set_fix(
+                        node.id,
+                        param,
+                        dataset.shape,
+                        title=f"Set Input to {shape_text(dataset.shape)}",
+                    ),
+                ),
+            )
+
+
+def _check_costs(
+    graph: Graph, layers: Registry[LayerSpec], costs: Costs, recipe: TrainingRecipe
+) -> Iterator[Problem]:
+    total = costs.parameters.total
+    if total > MANY_PARAMETERS:
+        heaviest = max(costs.nodes, key=lambda key: costs.nodes[key].parameters.total)
+        share = costs.nodes[heaviest].parameters.total
+        yield Problem(
+            heaviest,
+            "warning",
+            "Too many parameters",
+            f"{node_text(graph.nodes[heaviest], layers)} has {share:,} of the network's "
+            f"{total:,} parameters. Weights, gradients and optimizer state alone need "
+            f"{bytes_text(costs.weight_bytes)} during training. Add pooling before it, or reduce "
+            "its units.",
+        )
+    elif costs.memory_bytes > MUCH_MEMORY_BYTES:
+        yield Problem(
+            None,
+            "warning",
+            "High memory use",
+            f"Training needs about {bytes_text(costs.memory_bytes)} at batch "
+            f"{recipe.batch_size:,}. Reduce the batch size, or pool earlier.",
+        )

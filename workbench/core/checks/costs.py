@@ -1,0 +1,105 @@
+"""What a network costs: numbers to learn, multiply-adds, memory while training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.core.checks.shapes import Propagation
+from workbench.core.network.graph import Graph
+from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec, ParamCount
+
+BYTES_PER_NUMBER = 4  # weights, gradients and activations are counted as float32
+
+OPTIMIZER_SLOTS: Mapping[str, int] = {
+    "sgd": 1,
+    "adam": 2,
+    "adamw": 2,
+    "nadam": 2,
+    "rmsprop": 2,
+    "lamb": 2,
+    "lion": 1,
+    "adafactor": 1,
+    "muon": 1,
+    "lars": 1,
+}
+"""Numbers an optimizer keeps for each learned number."""
+
+
+@dataclass(frozen=True)
+class NodeCost:
+    """What one node costs.
+
+    Attributes:
+        parameters: Numbers it learns and keeps.
+        multiply_adds: Of one forward pass of one picture.
+        activation_bytes: Its output for one picture in float32.
+    """
+
+    parameters: ParamCount
+    multiply_adds: int
+    activation_bytes: int
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a network costs.
+
+    Attributes:
+        nodes: By node id, where the shape is known.
+        parameters: In all.
+        multiply_adds: Of one forward pass of one picture, in all.
+        memory_bytes: While training at the given batch: weights, gradients, optimizer, and
+            every layer's output with its gradient.
+        weight_bytes: The part of it that does not depend on the batch.
+    """
+
+    nodes: Mapping[str, NodeCost]
+    parameters: ParamCount
+    multiply_adds: int
+    memory_bytes: int
+    weight_bytes: int
+
+
+def estimate(
+    graph: Graph,
+    layers: Registry[LayerSpec],
+    propagation: Propagation,
+    *,
+    batch_size: int,
+    optimizer: str,
+) -> Costs:
+    """Adds up what the nodes cost.
+
+    Args:
+        graph: The network.
+        layers: The layer types.
+        propagation: Its shapes, from `propagate`.
+        batch_size: Pictures per step.
+        optimizer: Key of an optimizer, for the numbers it keeps.
+    """
+    nodes: dict[str, NodeCost] = {}
+    for node_id, shape in propagation.shapes.items():
+        spec = layers[graph.nodes[node_id].kind]
+        params, inputs = propagation.params[node_id], propagation.inputs[node_id]
+        nodes[node_id] = NodeCost(
+            spec.count_params(params, inputs),
+            spec.count_multiply_adds(params, inputs, shape),
+            math.prod(shape) * BYTES_PER_NUMBER,
+        )
+    trainable = sum(cost.parameters.trainable for cost in nodes.values())
+    kept = sum(cost.parameters.non_trainable for cost in nodes.values())
+    slots = OPTIMIZER_SLOTS.get(optimizer, 2)
+    weight_bytes = BYTES_PER_NUMBER * ((2 + slots) * trainable + kept)
+    on_host = set(pipeline_nodes(graph, layers))
+    activations = sum(cost.activation_bytes for key, cost in nodes.items() if key not in on_host)
+    return Costs(
+        nodes,
+        ParamCount(trainable, kept),
+        sum(cost.multiply_adds for cost in nodes.values()),
+        weight_bytes + 2 * batch_size * activations,
+        weight_bytes,
+    )

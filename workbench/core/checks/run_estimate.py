@@ -1,0 +1,239 @@
+"""How long an epoch will take and what memory it needs, before anything is trained.
+
+The time of a picture is taken as a sum of three parts: multiply-adds, numbers written by the
+layers, and a constant. How fast this computer is at the first two is learned from the runs it
+has made (`runs.state.throughput`); before the first one it is a guess, and called one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
+
+BASE_BYTES = 620_000_000
+"""What a trainer holds before its first picture: the process with TensorFlow."""
+
+_LARGEST_SHARE = 0.85
+"""Of the memory that is there; the desktop needs some too."""
+
+_NEIGHBOURS = 5
+_SECONDS_PER_MULTIPLY_ADD = {"bfloat16": 8.7e-12, "float32": 3.4e-11}
+_SECONDS_PER_NUMBER = {"bfloat16": 7.7e-10, "float32": 1.9e-9}
+_SECONDS_PER_PICTURE = 1e-5
+"""First guesses, of two cores of a processor of 2023; only ratios between networks matter
+once a run is known."""
+
+_VALIDATION_SHARE = 0.35
+"""Validating a picture takes this part of training it: forward without backward."""
+
+_BYTES_SHARE = {"bfloat16": 0.6, "float32": 1.0}
+
+
+class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a finished run tells about the speed of its computer.
+
+    Attributes:
+        multiply_adds: Of one forward pass of one picture.
+        numbers: Numbers that all layers write for one picture.
+        batch_size: Pictures a step.
+        precision: "float32" or "bfloat16".
+        images_per_second: While training.
+        memory_bytes: The most the trainer held; 0 where unknown.
+        expected_bytes: What `memory_needed` said at that time.
+    """
+
+    multiply_adds: int
+    numbers: int
+    batch_size: int
+    precision: str
+    images_per_second: float
+    memory_bytes: int = 0
+    expected_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class RunPrediction:
+    """What a run will take.
+
+    Attributes:
+        images_per_second: While training.
+        epoch_s: Seconds of an epoch with its validation; None while the number of pictures
+            is not known.
+        memory_bytes: The most the trainer will hold.
+        limit_bytes: What a process can have here; 0 where unknown.
+        fitting_batch: The largest power of two that fits; None when the batch itself fits,
+            0 when none does.
+        num_runs: Runs of this computer that the speed was learned from; 0: a first guess.
+    """
+
+    images_per_second: float
+    epoch_s: float | None
+    memory_bytes: int
+    limit_bytes: int
+    fitting_batch: int | None
+    num_runs: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is enough memory."""
+        return self.fitting_batch is None
+
+    def sentence(self) -> str:
+        """The figures as people write them: "About 12 s an epoch, 1.3 of 24 GB of memory."."""
+        speed = (
+            f"About {_duration(self.epoch_s)} an epoch"
+            if self.epoch_s is not None
+            else f"About {float(f'{self.images_per_second:.2g}'):,.0f} pictures a second"
+        )
+        memory = f"{self.memory_bytes / 1e9:.1f}"
+        if self.limit_bytes:
+            memory += f" of {self.limit_bytes / 1e9:.0f}"
+        if self.fits:
+            return f"{speed}, {memory} GB of memory."
+        if self.fitting_batch:
+            return f"Will not fit ({memory} GB): try a batch of {self.fitting_batch:,}."
+        return f"Will not fit ({memory} GB) at any batch size."
+
+    def basis(self) -> str:
+        """Where the figures come from, in words."""
+        if not self.num_runs:
+            return "a first guess: nothing was trained on this computer yet"
+        runs = "run" if self.num_runs == 1 else "runs"
+        return f"learned from {self.num_runs} {runs} on this computer"
+
+
+def _duration(seconds: float) -> str:
+    """Two digits are all that a prediction is good for."""
+    if seconds < 90:
+        return f"{float(f'{max(seconds, 0.1):.2g}'):g} s"
+    if seconds < 5400:
+        return f"{float(f'{seconds / 60:.2g}'):g} min"
+    return f"{float(f'{seconds / 3600:.2g}'):g} h"
+
+
+def numbers_per_picture(costs: Costs) -> int:
+    """How many numbers all layers write for one picture."""
+    return sum(cost.activation_bytes for cost in costs.nodes.values()) // BYTES_PER_NUMBER
+
+
+def memory_needed(costs: Costs, *, costs_batch: int, batch_size: int, precision: str) -> int:
+    """Bytes a trainer will hold, without its pictures.
+
+    Args:
+        costs: Of the network, from `costs.estimate`.
+        costs_batch: The batch that `costs` was estimated for.
+        batch_size: The batch to know it for.
+        precision: "float32" or "bfloat16".
+    """
+    per_picture = (costs.memory_bytes - costs.weight_bytes) / max(1, costs_batch)
+    activations = per_picture * batch_size * _BYTES_SHARE[precision]
+    return BASE_BYTES + costs.weight_bytes + round(activations)
+
+
+def predict(
+    costs: Costs,
+    measured: Sequence[MeasuredRun],
+    *,
+    batch_size: int,
+    precision: str,
+    steps_per_epoch: int | None,
+    num_validation: int = 0,
+    picture_bytes: int = 0,
+    limit_bytes: int = 0,
+    num_cores: int = 2,
+) -> RunPrediction:
+    """Predicts a run.
+
+    Args:
+        costs: Of the network, estimated for `batch_size`.
+        measured: Finished runs of this computer.
+        batch_size: Pictures a step.
+        precision: "float32" or "bfloat16".
+        steps_per_epoch: Steps of an epoch; None while it is not known.
+        num_validation: Pictures validated after each epoch.
+        picture_bytes: Of all pictures that are held in memory.
+        limit_bytes: Memory a process can have; 0 where unknown.
+        num_cores: Cores at work, for the first guess.
+    """
+    multiply_adds, numbers = costs.multiply_adds, numbers_per_picture(costs)
+    near = _nearest(measured, multiply_adds, numbers, batch_size, precision)
+    seconds = _guess(multiply_adds, numbers, precision) * 2 / max(1, num_cores)
+    if near:
+        factors = [
+            1 / run.images_per_second / _guess(run.multiply_adds, run.numbers, run.precision)
+            for run, _ in near
+        ]
+        seconds = _guess(multiply_adds, numbers, precision) * _mean(factors, near)
+
+    def needed(batch: int) -> int:
+        plain = memory_needed(costs, costs_batch=batch_size, batch_size=batch, precision=precision)
+        return round(plain * _memory_factor(near)) + picture_bytes
+
+    room = _LARGEST_SHARE * limit_bytes if limit_bytes else math.inf
+    fits = needed(batch_size) <= room
+    pictures = (steps_per_epoch or 0) * batch_size + _VALIDATION_SHARE * num_validation
+    return RunPrediction(
+        images_per_second=1 / seconds,
+        epoch_s=pictures * seconds if steps_per_epoch else None,
+        memory_bytes=needed(batch_size),
+        limit_bytes=limit_bytes,
+        fitting_batch=None if fits else _largest(batch_size, lambda b: needed(b) <= room),
+        num_runs=len(near),
+    )
+
+
+def _guess(multiply_adds: int, numbers: int, precision: str) -> float:
+    """Seconds a picture, on the computer of the first guess."""
+    return (
+        multiply_adds * _SECONDS_PER_MULTIPLY_ADD[precision]
+        + numbers * _SECONDS_PER_NUMBER[precision]
+        + _SECONDS_PER_PICTURE
+    )
+
+
+Near = list[tuple[MeasuredRun, float]]
+
+
+def _nearest(
+    measured: Sequence[MeasuredRun], multiply_adds: int, numbers: int, batch: int, precision: str
+) -> Near:
+    """The runs most like this one, and how far each is (0: the same network and batch)."""
+    same = [run for run in measured if run.precision == precision and run.images_per_second > 0]
+
+    def distance(run: MeasuredRun) -> float:
+        return (
+            abs(math.log((run.multiply_adds + 1) / (multiply_adds + 1)))
+            + abs(math.log((run.numbers + 1) / (numbers + 1)))
+            + 0.3 * abs(math.log(run.batch_size / batch))
+        )
+
+    # Of equally near ones the latest: the computer or the program may have changed.
+    ranked = sorted(((run, distance(run)) for run in reversed(same)), key=lambda pair: pair[1])
+    return ranked[:_NEIGHBOURS]
+
+
+def _mean(values: Sequence[float], near: Near) -> float:
+    """The geometric mean, in which near runs count far more than distant ones."""
+    weights = [1 / (0.05 + distance) ** 2 for _, distance in near]
+    logs = [weight * math.log(value) for weight, value in zip(weights, values, strict=True)]
+    return math.exp(sum(logs) / sum(weights))
+
+
+def _memory_factor(near: Near) -> float:
+    known = [(run, distance) for run, distance in near if run.memory_bytes and run.expected_bytes]
+    if not known:
+        return 1.0
+    return _mean([run.memory_bytes / run.expected_bytes for run, _ in known], known)
+
+
+def _largest(batch: int, fits: Callable[[int], bool]) -> int:
+    """The largest power of two below `batch` that fits; 0 when none does."""
+    size = 1 << max(0, (batch - 1).bit_length() - 1)
+    while size and not fits(size):
+        size //= 2
+    return size

@@ -1,0 +1,151 @@
+"""Findings about how the nodes hang together, whatever their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.core.checks import fixes
+from workbench.core.checks.problems import Fix, Problem
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.names import free_name, is_valid_name, valid_name
+from workbench.core.network.output_node import find_outputs
+from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.text import node_text, nodes_text
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec, Shape
+
+Layers = Registry[LayerSpec]
+
+
+def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator[Problem]:
+    """Exactly one Input; `wanted` is the shape that a new one would get."""
+    inputs = [node for node in graph.nodes.values() if node.kind == "input"]
+    if not inputs:
+        what = "has no Input layer" if graph.nodes else "is empty"
+        yield Problem(
+            None,
+            "error",
+            "No Input",
+            f"The network {what}. Add an Input and connect it to the first layer.",
+            (_add_input_fix(graph, wanted),),
+        )
+    for node in inputs[1:]:
+        yield Problem(
+            node.id,
+            "error",
+            "Only one Input is allowed",
+            f"{node_text(node, layers)} is a second Input besides "
+            f"{node_text(inputs[0], layers)}. A network has one Input; branches start there.",
+            (_merge_input_fix(node, inputs[0]), fixes.remove_fix(node.id, node.name)),
+        )
+
+
+def _add_input_fix(graph: Graph, wanted: Shape | None) -> Fix:
+    params = {"shape": wanted} if wanted is not None and len(wanted) == 3 else {}
+    starts = [node for node in graph.nodes if not graph.edges_into(node)]
+
+    def change(graph: Graph) -> Graph:
+        added = fixes.new_node(graph, "input", params)
+        graph = graph.with_node(added)
+        if len(starts) == 1 and starts[0] in graph.nodes:
+            edge = Edge(added.id, starts[0], graph.free_port(starts[0]))
+            graph = graph.with_edge(edge)
+        return graph
+
+    return Fix("add_input", "Add Input", change)
+
+
+def _merge_input_fix(extra: Node, first: Node) -> Fix:
+    def change(graph: Graph) -> Graph:
+        edges = graph.edges_from(extra.id)
+        graph = graph.without_nodes([extra.id])
+        for edge in edges:
+            graph = graph.with_edge(Edge(first.id, edge.target, edge.port))
+        return graph
+
+    return Fix("merge_input", f"Use “{first.name}” instead", change)
+
+
+def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
+    """At most one end: all ends but the last are told."""
+    outputs = find_outputs(graph)
+    if len(outputs) < 2:
+        return
+    names = nodes_text(outputs, graph, layers)
+    for key in outputs[:-1]:
+        node = graph.nodes[key]
+        yield Problem(
+            key,
+            "error",
+            "Several outputs",
+            f"The network ends in {len(outputs)} layers: {names}. A classifier has one output. "
+            f"Remove {node_text(node, layers)}, or connect it to a merge layer.",
+            (fixes.remove_fix(key, node.name),),
+        )
+
+
+def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
+    """Random picture layers stand in the unbroken chain behind Input."""
+    random = [
+        node
+        for node in graph.nodes.values()
+        if (spec := layers.get(node.kind)) is not None and spec.place == "pipeline"
+    ]
+    if not random:
+        return
+    chain = set(pipeline_nodes(graph, layers))
+    inputs = [node for node in graph.nodes.values() if node.kind == "input"]
+    for node in random:
+        if node.id in chain or not graph.edges_into(node.id):
+            continue
+        found: tuple[Fix, ...] = ()
+        if len(inputs) == 1:
+            found = (fixes.move_behind_input_fix(node.id, inputs[0].id, node.name),)
+        yield Problem(node.id, "error", *_place_words(graph, layers, node), found)
+
+
+def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
+    """Title and message for a random picture layer that cannot run in the input pipeline."""
+    rule = "Random image layers run before the model, while images are loaded"
+    name = node_text(node, layers)
+    for source in graph.sources(node.id):
+        others = [key for key in graph.targets(source) if key != node.id]
+        if others and graph.nodes[source].kind == "input":
+            start = node_text(graph.nodes[source], layers)
+            return "Is on a branch", (
+                f"{name} starts at {start}, like {nodes_text(others, graph, layers)}. {rule}, so "
+                "every branch must start after them."
+            )
+    names = nodes_text(graph.sources(node.id), graph, layers)
+    return "Too far from Input", (
+        f"{name} comes after {names}. {rule}, so only other image layers may come between them "
+        "and Input, and the chain must not branch."
+    )
+
+
+def check_names(graph: Graph, layers: Layers) -> Iterator[Problem]:
+    """Names that Keras can take, each once."""
+    seen: dict[str, Node] = {}
+    taken = {node.name for node in graph.nodes.values()}
+    for node in graph.nodes.values():
+        name = valid_name(node.name, node.kind)
+        if node.name in seen:
+            yield Problem(
+                node.id,
+                "error",
+                "Duplicate name",
+                f"{node_text(node, layers)} has the same name as "
+                f"{node_text(seen[node.name], layers)}. Names must be unique.",
+                (fixes.rename_fix(node.id, free_name(name, taken)),),
+            )
+        elif not is_valid_name(node.name):
+            yield Problem(
+                node.id,
+                "warning",
+                "Name is not valid in Keras",
+                f"Keras does not accept the name “{node.name}”: it is trained and exported as "
+                f"“{name}”. Use letters, digits, _ . - (no spaces), starting with a letter or "
+                "digit.",
+                (fixes.rename_fix(node.id, free_name(name, taken)),),
+            )
+        seen.setdefault(node.name, node)

@@ -1,0 +1,1 @@
+"""The network as a value: graph, differences, names, order and layout."""

@@ -1,0 +1,234 @@
+"""Where nodes stand after "Arrange": layers from top to bottom, without overlaps.
+
+The longest path is one straight column, skips run in lanes beside it. The steps are those
+of layered graph drawing: rank by longest path, a dummy for each layer that an edge passes,
+order by barycentre sweeps, then straighten by isotonic regression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from workbench.core.network.graph import Graph
+from workbench.core.network.layering import Layering, order_layers
+from workbench.core.params import check_all
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec
+
+NODE_WIDTH = 236.0
+NODE_HEIGHT = 52.0
+SHORT_NODE_HEIGHT = 36.0
+"""A card whose settings are all defaults has no second line."""
+
+GAP = 36.0
+"""Between two cards of a column: room for the shape text beside the edge."""
+BRANCH_GAP = 48.0
+"""Between two layers where an edge leaves its column."""
+COLUMN_GAP = 40.0
+LANE = 16.0
+"""Width kept free for an edge that passes a layer."""
+COMPONENT_GAP = 80.0
+_LOOSE_PER_COLUMN = 10
+_STRAIGHTENING_PASSES = 12
+
+Size = tuple[float, float]
+"""Width and height of a card, scene pixels."""
+
+Position = tuple[float, float]
+"""Upper left corner of a card, scene pixels."""
+
+
+def node_size(kind: str, params: Mapping[str, object], layers: Registry[LayerSpec]) -> Size:
+    """Width and height of a node's card in scene pixels."""
+    spec = layers.get(kind)
+    has_words = spec is None or bool(_words(spec, params))
+    return NODE_WIDTH, NODE_HEIGHT if has_words else SHORT_NODE_HEIGHT
+
+
+def _words(spec: LayerSpec, params: Mapping[str, object]) -> str:
+    """The second line. Values are checked only where a hand-edited one breaks it: checking
+    all of them at every edit would be felt in large networks.
+    """
+    try:
+        return spec.describe({**spec.defaults(), **params})
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError):
+        return spec.describe(check_all(spec.params, params)[0])
+
+
+def node_sizes(graph: Graph, layers: Registry[LayerSpec]) -> dict[str, Size]:
+    """Width and height of every card: what `arrange` wants as `sizes`."""
+    return {key: node_size(node.kind, node.params, layers) for key, node in graph.nodes.items()}
+
+
+def arrange(graph: Graph, sizes: Mapping[str, Size] | None = None) -> dict[str, Position]:
+    """Finds a place for every node.
+
+    Args:
+        graph: What to lay out.
+        sizes: (width, height) by node id; cards of the usual size where missing.
+
+    Returns:
+        The top-left corner of each node in scene pixels. The first node of the longest
+        path of the first connected part stands at (0, 0).
+    """
+    known = sizes or {}
+    full = {key: known.get(key, (NODE_WIDTH, NODE_HEIGHT)) for key in graph.nodes}
+    parts = _components(graph)
+    positions: dict[str, Position] = {}
+    left = 0.0
+    for part in (part for part in parts if len(part) > 1):
+        placed = _arrange_part(graph, part, full)
+        low = min(x for x, _ in placed.values())
+        shift = left - low if positions else 0.0
+        positions.update({key: (x + shift, y) for key, (x, y) in placed.items()})
+        left = COMPONENT_GAP + max(positions[key][0] + full[key][0] for key in placed)
+    _stack_loose([part[0] for part in parts if len(part) == 1], full, left, positions)
+    return positions
+
+
+def _components(graph: Graph) -> list[list[str]]:
+    """Connected parts, each in the graph's own order, largest first."""
+    part_of: dict[str, str] = {key: key for key in graph.nodes}
+
+    def root(key: str) -> str:
+        while part_of[key] != key:
+            part_of[key] = part_of[part_of[key]]
+            key = part_of[key]
+        return key
+
+    for edge in graph.edges:
+        part_of[root(edge.source)] = root(edge.target)
+    parts: dict[str, list[str]] = {}
+    for key in graph.nodes:
+        parts.setdefault(root(key), []).append(key)
+    return sorted(parts.values(), key=len, reverse=True)
+
+
+def _stack_loose(
+    loose: Sequence[str], sizes: Mapping[str, Size], left: float, positions: dict[str, Position]
+) -> None:
+    """Puts nodes without edges in columns to the right of everything else."""
+    x = left
+    for start in range(0, len(loose), _LOOSE_PER_COLUMN):
+        column = loose[start : start + _LOOSE_PER_COLUMN]
+        y = 0.0
+        for key in column:
+            positions[key] = (x, y)
+            y += sizes[key][1] + GAP
+        x += max(sizes[key][0] for key in column) + COLUMN_GAP
+
+
+def _arrange_part(
+    graph: Graph, part: Sequence[str], sizes: Mapping[str, Size]
+) -> dict[str, Position]:
+    """Lays out one connected part of the graph."""
+    layering = Layering.of(graph, part)
+    order_layers(layering)
+    widths = [LANE if key is None else sizes[key][0] for key in layering.keys]
+    centres = _straighten(layering, widths)
+    heights = [
+        max(sizes[key][1] for i in layer if (key := layering.keys[i]) is not None)
+        for layer in layering.layers
+    ]
+    tops = _tops(layering, heights, centres)
+    first = layering.trunk[0]
+    offset = widths[first] / 2 - centres[first]
+    return {
+        key: (
+            round(centres[i] - widths[i] / 2 + offset),
+            round(tops[layering.rank[i]] + (heights[layering.rank[i]] - sizes[key][1]) / 2),
+        )
+        for i, key in enumerate(layering.keys)
+        if key is not None
+    }
+
+
+def _tops(layering: Layering, heights: Sequence[float], centres: Sequence[float]) -> list[float]:
+    """The y of each layer: a wider gap where an edge has to leave its column."""
+    tops = [0.0]
+    for above, height in enumerate(heights[:-1]):
+        is_straight = all(
+            abs(centres[i] - centres[j]) < 1
+            for i in layering.layers[above]
+            for j in layering.down[i]
+        )
+        tops.append(tops[-1] + height + (GAP if is_straight else BRANCH_GAP))
+    return tops
+
+
+def _straighten(layering: Layering, widths: Sequence[float]) -> list[float]:
+    """Centres of all items: near their neighbours, in order, without overlaps.
+
+    The trunk stands at 0; the items left and right of it are moved towards the mean of
+    their neighbours, alternately those above and those below.
+    """
+    centres = [0.0] * len(layering.keys)
+    for layer in layering.layers:
+        _spread(layer, [0.0] * len(layer), layering, widths, centres)
+    for sweep in range(_STRAIGHTENING_PASSES):
+        is_down = sweep % 2 == 0
+        layers = layering.layers if is_down else reversed(layering.layers)
+        for layer in layers:
+            if len(layer) > 1:
+                wanted = [_wanted(i, layering, centres, is_down=is_down) for i in layer]
+                _spread(layer, wanted, layering, widths, centres)
+    return centres
+
+
+def _wanted(item: int, layering: Layering, centres: Sequence[float], *, is_down: bool) -> float:
+    """Where an item would like to stand.
+
+    Neighbours off the trunk come first, so that a branch or a lane stays straight instead
+    of leaning towards the column that it left.
+    """
+    near = layering.up[item] if is_down else layering.down[item]
+    beside = [i for i in near if not layering.is_trunk[i]]
+    chosen = beside or near
+    if not chosen:
+        return centres[item]
+    if not beside and (layering.up[item] if not is_down else layering.down[item]):
+        return centres[item]  # the other side's neighbours decide
+    return sum(centres[i] for i in chosen) / len(chosen)
+
+
+def _spread(
+    layer: Sequence[int],
+    wanted: Sequence[float],
+    layering: Layering,
+    widths: Sequence[float],
+    centres: list[float],
+) -> None:
+    """Sets the centres of one layer: nearest to `wanted` that keeps order and distances."""
+    middle = next((k for k, i in enumerate(layer) if layering.is_trunk[i]), 0)
+    right = _one_side(layer[middle:], wanted[middle:], layering, widths)
+    left = _one_side(layer[middle::-1], [-x for x in wanted[middle::-1]], layering, widths)
+    for item, x in zip(layer[middle:], right, strict=True):
+        centres[item] = x
+    for item, x in zip(layer[middle::-1], left, strict=True):
+        centres[item] = -x
+
+
+def _one_side(
+    items: Sequence[int], wanted: Sequence[float], layering: Layering, widths: Sequence[float]
+) -> list[float]:
+    """Centres of items that follow the first, which stands at 0, in growing order."""
+    offsets = [0.0]
+    for a, b in pairwise(items):
+        is_lane = layering.keys[a] is None or layering.keys[b] is None
+        gap = LANE if is_lane else COLUMN_GAP
+        offsets.append(offsets[-1] + (widths[a] + widths[b]) / 2 + gap)
+    free = _pool(x - offset for x, offset in zip(wanted[1:], offsets[1:], strict=True))
+    return [0.0, *(max(x, 0.0) + o for x, o in zip(free, offsets[1:], strict=True))]
+
+
+def _pool(values: Iterable[float]) -> list[float]:
+    """The nearest never-falling sequence (pool adjacent violators)."""
+    blocks: list[tuple[float, int]] = []
+    for value in values:
+        total, count = value, 1
+        while blocks and blocks[-1][0] * count > total * blocks[-1][1]:
+            before, size = blocks.pop()
+            total, count = total + before, count + size
+        blocks.append((total, count))
+    return [total / count for total, count in blocks for _ in range(count)]

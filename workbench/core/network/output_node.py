@@ -1,0 +1,49 @@
+"""The end of a network: the node whose output is the answer, and what stands before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.core.network.graph import Graph
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec
+
+
+def find_outputs(graph: Graph) -> tuple[str, ...]:
+    """Ids of the nodes that data from Input reaches and that feed no other node."""
+    reached: set[str] = set()
+    for node_id in graph.order:
+        sources = graph.sources(node_id)
+        if graph.nodes[node_id].kind == "input" or any(s in reached for s in sources):
+            reached.add(node_id)
+    return tuple(node for node in graph.order if node in reached and not graph.edges_from(node))
+
+
+def param_value(graph: Graph, layers: Registry[LayerSpec], node_id: str, key: str) -> Any:
+    """The value of a parameter with its default; None for a parameter the node lacks."""
+    node = graph.nodes[node_id]
+    spec = layers.get(node.kind)
+    values: Mapping[str, Any] = {} if spec is None else spec.defaults()
+    return node.params.get(key, values.get(key)) if key in values else None
+
+
+def ends_in_softmax(graph: Graph, layers: Registry[LayerSpec], output: str) -> bool:
+    """True when the output node gives probabilities, not logits."""
+    is_softmax = graph.nodes[output].kind == "softmax"
+    return is_softmax or param_value(graph, layers, output, "activation") == "softmax"
+
+
+def tail(graph: Graph, layers: Registry[LayerSpec], output: str) -> tuple[str, ...]:
+    """The output node and, before it, those that only change the values of its scores.
+
+    From the end to the start; the last one is the layer that makes the scores.
+    """
+    nodes = [output]
+    while True:
+        spec = layers.get(graph.nodes[nodes[-1]].kind)
+        sources = graph.sources(nodes[-1])
+        changes_values = spec is not None and spec.category in {"activation", "regularisation"}
+        if not changes_values or len(sources) != 1:
+            return tuple(nodes)
+        nodes.append(sources[0])

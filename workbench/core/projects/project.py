@@ -1,0 +1,57 @@
+"""A project: what to train, how, on what, where; and how it looks on the canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from workbench.core.network.graph import Graph
+from workbench.core.network.layout import Position
+from workbench.core.training.recipe import TrainingRecipe
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A plug-in chosen by key, with its parameter values: a dataset or a target."""
+
+    key: str
+    params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+
+
+@dataclass(frozen=True)
+class View:
+    """Where things stand on the canvas; has no meaning for training.
+
+    Attributes:
+        positions: Top-left corner of each node in scene pixels, by node id.
+        zoom: Scale of the canvas, 1.0 is 100 %.
+        center: Scene point in the middle of the canvas, or None to fit all.
+    """
+
+    positions: Mapping[str, Position] = field(default_factory=lambda: _EMPTY)
+    zoom: float = 1.0
+    center: Position | None = None
+
+
+@dataclass(frozen=True)
+class Project:
+    """Everything a project file holds. A value: changes make a new one.
+
+    Attributes:
+        title: Words for people; the file name is used where it is empty.
+        summary: One sentence about it.
+        extra: Top-level fields of the file that this version does not know; written back.
+    """
+
+    graph: Graph = field(default_factory=Graph)
+    recipe: TrainingRecipe = field(default_factory=TrainingRecipe)
+    dataset: Choice = field(default_factory=lambda: Choice("fashion_mnist"))
+    target: Choice = field(default_factory=lambda: Choice("this_computer"))
+    view: View = field(default_factory=View)
+    title: str = ""
+    summary: str = ""
+    extra: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)

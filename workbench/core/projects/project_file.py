@@ -1,0 +1,300 @@
+"""Project files: `NAME.workbench`, versioned JSON.
+
+Semantics (`graph`, `recipe`, `dataset`, `target`) stand apart from looks (`view`). Fields
+and layer kinds that this version does not know are kept and written back. Reading never
+changes a file; a file of a newer version is refused.
+
+A data set parameter named `path`, or ending in `_path`, is a path: in a file it is relative
+to the folder of the project; in a Project it is absolute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workbench.core.network.graph import Graph
+from workbench.core.projects.migrations import PROJECT_MIGRATIONS, PROJECT_VERSION
+from workbench.core.projects.project import Choice, Project, View
+from workbench.core.projects.project_reader import ProjectReader, edge_key
+from workbench.core.storage.save import save_bytes
+from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, describe, load
+from workbench.core.training.recipe import recipe_to_plain
+from workbench.errors import ProjectFileError, SaveError
+
+PROJECT_FORMAT = "workbench-project"
+PROJECT_SUFFIX = ".workbench"
+
+_LINE_WIDTH = 100
+_MAX_TOLD = 8
+_REPAIR = "Open a backup copy, or repair the file in a text editor."
+
+
+def read_project(path: str | Path) -> Project:
+    """Reads a project file.
+
+    Raises:
+        ProjectFileError: it cannot be read, is no project, is damaged, or is of a newer
+            version; the message names every place that is wrong.
+    """
+    path = Path(path)
+    project = parse_project(_read_text(path), str(path))
+    folder = path.absolute().parent
+    return _with_paths(project, lambda text: os.path.normpath(folder / text))
+
+
+def save_project(project: Project, path: str | Path) -> None:
+    """Writes a project file; raises SaveError, see `save_bytes`."""
+    path = Path(path)
+    folder = path.absolute().parent
+    relative = _with_paths(project, lambda text: _relative(text, folder))
+    save_bytes(path, project_text(relative).encode("utf-8", errors="replace"))
+
+
+def parse_project(text: str, where: str) -> Project:
+    """The project of a file's text; raises ProjectFileError naming `where`."""
+    reader = ProjectReader()
+    project = reader.read_project(_current_version(_load(text, where), where))
+    _refuse(reader, where)
+    return project
+
+
+def project_text(project: Project) -> str:
+    """The file text of a project: the same project gives the same text."""
+    try:
+        return _pretty(project_to_plain(project)) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SaveError(
+            "The project contains a value that cannot be saved.", received=str(error)
+        ) from error
+
+
+def graph_to_plain(graph: Graph) -> dict[str, Any]:
+    """A graph as JSON values, as in a project file's `graph`."""
+    return {
+        "nodes": [
+            {
+                "id": node.id,
+                "kind": node.kind,
+                "name": node.name,
+                "params": dict(node.params),
+                **node.extra,
+            }
+            for node in graph.nodes.values()
+        ],
+        "edges": [
+            {"source": edge.source, "target": edge.target, "port": edge.port}
+            for edge in graph.edges
+        ],
+    }
+
+
+def graph_from_plain(plain: Mapping[str, Any], where: str) -> Graph:
+    """The graph of JSON values; raises ProjectFileError naming `where`."""
+    reader = ProjectReader()
+    graph = reader.read_graph(plain)
+    _refuse(reader, where)
+    return graph
+
+
+def project_to_plain(project: Project) -> dict[str, Any]:
+    """A project as JSON values, in the order of the file."""
+    extra = dict(project.extra)
+    graph = graph_to_plain(project.graph)
+    graph_extra = dict(extra.pop("graph", {}))
+    edge_extras = graph_extra.pop("edges", {})
+    for edge, item in zip(project.graph.edges, graph["edges"], strict=True):
+        item.update(edge_extras.get(edge_key(edge), {}))
+    recipe = recipe_to_plain(project.recipe)
+    return {
+        "format": PROJECT_FORMAT,
+        "version": PROJECT_VERSION,
+        "title": project.title,
+        "summary": project.summary,
+        "graph": {**graph, **graph_extra},
+        "recipe": {**recipe, **extra.pop("recipe", {})},
+        "dataset": {**_choice_to_plain(project.dataset), **extra.pop("dataset", {})},
+        "target": {**_choice_to_plain(project.target), **extra.pop("target", {})},
+        "view": {**_view_to_plain(project.view), **extra.pop("view", {})},
+        **extra,
+    }
+
+
+# reading -----------------------------------------------------------------------------------
+
+
+def _read_text(path: Path) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ProjectFileError(
+                    f"“{path.name}” is not a file.", where=str(path), expected="a project file"
+                )
+            data = file.read(MAX_CHARACTERS + 1)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ProjectFileError(
+            f"“{path.name}” is not a Workbench project or is damaged.",
+            where=f"{path}, byte {error.start:,}",
+            received=f"byte 0x{data[error.start]:02x}",
+            expected="UTF-8 text",
+            fix="Open a file saved by Workbench.",
+        ) from error
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> ProjectFileError:
+    """Why a file could not be opened, in words."""
+    fix = "Check the path and its permissions."
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        cause, fix = "there is no such file", "Check the path."
+    elif isinstance(error, IsADirectoryError):
+        cause, fix = "it is a folder", "Open a project file, or use the folder as a data set."
+    elif isinstance(error, PermissionError):
+        cause, fix = "permission denied", "Ask its owner for access, or open a copy."
+    what = f"“{path.name}” cannot be read: {cause}."
+    return ProjectFileError(what, where=str(path), expected="a project file", fix=fix)
+
+
+def _load(text: str, where: str) -> dict[str, Any]:
+    try:
+        plain = load(text)
+    except JsonFault as fault:
+        raise ProjectFileError(
+            f"“{Path(where).name}” is not a Workbench project or is damaged.",
+            where=f"{where}, {fault.place}",
+            received=fault.received,
+            expected=fault.expected,
+            fix=_REPAIR,
+        ) from fault
+    if not isinstance(plain, dict) or plain.get("format") != PROJECT_FORMAT:
+        found = plain.get("format") if isinstance(plain, dict) else plain
+        raise ProjectFileError(
+            f"“{Path(where).name}” is not a Workbench project or is damaged.",
+            where=f"{where}, format",
+            received=describe(found),
+            expected=f'"{PROJECT_FORMAT}"',
+            fix="Open a file saved by Workbench.",
+        )
+    return plain
+
+
+def _current_version(plain: dict[str, Any], where: str) -> dict[str, Any]:
+    version = plain.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+        raise ProjectFileError(
+            "The project has no valid version number.",
+            where=f"{where}, version",
+            received=describe(version),
+            expected=f"a whole number from 0 to {PROJECT_VERSION}",
+            fix=_REPAIR,
+        )
+    if version > PROJECT_VERSION:
+        raise ProjectFileError(
+            "This project was saved by a newer version of Workbench. The file was not changed.",
+            where=f"{where}, version",
+            received=describe(version),
+            expected=f"at most {PROJECT_VERSION}",
+            fix="Update Workbench.",
+        )
+    return PROJECT_MIGRATIONS.migrate(plain, version)
+
+
+def _refuse(reader: ProjectReader, where: str) -> None:
+    """Raises one error for all findings, if there are any."""
+    findings = reader.findings
+    if not findings:
+        return
+    if len(findings) == 1:
+        place, received, expected = findings[0]
+        raise ProjectFileError(
+            "The project file has 1 invalid value.",
+            where=f"{where}, {place}",
+            received=received,
+            expected=expected,
+            fix=_REPAIR,
+        )
+    told = [f"{place}: {expected} expected, {got} found" for place, got, expected in findings]
+    more = f"; and {len(told) - _MAX_TOLD:,} more" if len(told) > _MAX_TOLD else ""
+    raise ProjectFileError(
+        f"The project file has {len(told):,} invalid values: {'; '.join(told[:_MAX_TOLD])}{more}.",
+        where=where,
+        fix=_REPAIR,
+    )
+
+
+# writing -----------------------------------------------------------------------------------
+
+
+def _choice_to_plain(choice: Choice) -> dict[str, Any]:
+    return {"key": choice.key, "params": dict(choice.params)}
+
+
+def _view_to_plain(view: View) -> dict[str, Any]:
+    center = None if view.center is None else [_short(part) for part in view.center]
+    positions = {key: [_short(x), _short(y)] for key, (x, y) in view.positions.items()}
+    return {"positions": positions, "zoom": _short(view.zoom, 4), "center": center}
+
+
+def _short(number: float, digits: int = 2) -> float:
+    rounded = round(float(number), digits)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _pretty(value: Any, indent: str = "", taken: int = 0) -> str:
+    """JSON with one node or edge a line: short values on one line, longer ones opened."""
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if len(indent) + taken + len(line) <= _LINE_WIDTH or not isinstance(value, dict | list | tuple):
+        return line
+    deeper = indent + "  "
+    if isinstance(value, dict):
+        parts = []
+        for key, part in value.items():
+            head = json.dumps(key, ensure_ascii=False) + ": "
+            parts.append(deeper + head + _pretty(part, deeper, len(head) + 1))
+        opening, closing = "{", "}"
+    else:
+        parts = [deeper + _item(part, deeper) for part in value]
+        opening, closing = "[", "]"
+    return f"{opening}\n" + ",\n".join(parts) + f"\n{indent}{closing}"
+
+
+def _item(value: Any, indent: str) -> str:
+    """A node or an edge stays on its line, however long: that makes the best diffs."""
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _pretty(value, indent, 1)
+
+
+# paths -------------------------------------------------------------------------------------
+
+
+def _with_paths(project: Project, convert: Callable[[str], str]) -> Project:
+    params = {
+        key: convert(value) if _is_path(key) and isinstance(value, str) and value else value
+        for key, value in project.dataset.params.items()
+    }
+    if params == project.dataset.params:
+        return project
+    return replace(project, dataset=replace(project.dataset, params=params))
+
+
+def _is_path(key: str) -> bool:
+    return key == "path" or key.endswith("_path")
+
+
+def _relative(text: str, folder: Path) -> str:
+    """A path inside the project's folder without that folder; any other as it is."""
+    path = Path(text)
+    if path.is_absolute() and path.is_relative_to(folder) and path != folder:
+        return str(path.relative_to(folder))
+    return text

@@ -1,0 +1,85 @@
+"""SOURCE texts: how a data set is named on the command line and in messages.
+
+fashion_mnist          a source that needs nothing more
+folder:../flowers      a source and what it is pointed at
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from workbench.core.params import Param, PathParam
+from workbench.core.projects.project import Choice
+from workbench.core.registry import Registry
+from workbench.core.specs import DatasetSpec
+from workbench.errors import ParamError, UsageError
+
+
+def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
+    """The data set that a SOURCE text names, with all its parameters.
+
+    A path is made absolute: the trainer may have another working folder.
+
+    Raises:
+        UsageError: no such source, a missing value, or one it does not take.
+    """
+    key, colon, value = text.strip().partition(":")
+    spec = datasets.get(key)
+    if spec is None:
+        raise _unknown(text, key, datasets)
+    if not spec.source_param:
+        if colon:
+            raise UsageError(
+                f'The source "{key}" takes no value after a colon.', received=text, expected=key
+            )
+        return Choice(key, _defaults(spec))
+    if not value:
+        raise UsageError(
+            f'The source "{key}" needs a value.',
+            received=text,
+            expected=_form(spec),
+            fix=f'For example "{key}:../my_data".',
+        )
+    return Choice(key, {**_defaults(spec), spec.source_param: _checked(spec, value)})
+
+
+def _defaults(spec: DatasetSpec) -> Mapping[str, object]:
+    return {param.key: param.default for param in spec.params}
+
+
+def _source_param(spec: DatasetSpec) -> Param:
+    return next(param for param in spec.params if param.key == spec.source_param)
+
+
+def _form(spec: DatasetSpec) -> str:
+    return f"{spec.key}:{spec.source_param.upper()}" if spec.source_param else spec.key
+
+
+def _checked(spec: DatasetSpec, value: str) -> object:
+    param = _source_param(spec)
+    if isinstance(param, PathParam):
+        value = os.path.abspath(os.path.expanduser(value))  # noqa: PTH100, PTH111 - text, no I/O
+    try:
+        checked: object = param.check(value)
+    except ParamError as error:
+        raise UsageError(
+            error.what, where=spec.key, received=error.received, expected=error.expected
+        ) from error
+    return checked
+
+
+def _unknown(text: str, key: str, datasets: Registry[DatasetSpec]) -> UsageError:
+    near = datasets.near(key)
+    is_path = any(mark in text for mark in "/\\.~")
+    fix = ""
+    if near:
+        fix = f"Did you mean {' or '.join(near)}?"
+    elif is_path:
+        fix = f'A folder of images is written "folder:{text}", a NumPy file "npz:{text}".'
+    return UsageError(
+        "There is no such data set.",
+        received=text or "nothing",
+        expected="one of " + ", ".join(_form(spec) for spec in datasets.values()),
+        fix=fix,
+    )

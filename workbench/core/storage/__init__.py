@@ -1,0 +1,1 @@
+"""Files: the one save routine, locks, strict JSON, migrations."""

@@ -1,0 +1,226 @@
+"""The one save routine of the application: whatever happens, the old file or the new one.
+
+Written to a temporary file in the same folder, flushed to the disk, renamed over the old
+file, and the folder flushed. A kill or a power cut at any moment leaves one of the two
+files whole. The temporary file is locked while it is written, so that a leftover of a
+killed process can be told from a save that is going on elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from workbench.core.storage.file_lock import is_locked, lock_descriptor
+from workbench.errors import SaveError, UnconfirmedSaveError
+
+
+class Sink(Protocol):
+    """Where a file's content is written to, from front to back."""
+
+    def write(self, data: bytes, /) -> int:
+        """Takes all of `data`; returns its length."""
+
+    def flush(self) -> None:
+        """Hands on what is held back."""
+
+
+_TEMPORARY = re.compile(r"\.workbench-save-[0-9a-f]{16}")
+_LEFTOVER_AGE_S = 3600.0
+_NO_FOLDER_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+"""What file systems answer that have nothing to flush for a folder: not a fault."""
+
+_CAUSES = {
+    errno.ENOSPC: ("the disk is full", "Free some space, or save in another folder."),
+    errno.EDQUOT: ("your disk quota is exceeded", "Free some space, or save in another folder."),
+    errno.EFBIG: ("the file is larger than allowed", "Save in another folder."),
+    errno.EACCES: ("permission denied", "Save in another folder."),
+    errno.EPERM: ("permission denied", "Save in another folder."),
+    errno.EROFS: ("the disk is read-only", "Save in another folder."),
+    errno.ENOENT: ("the folder does not exist", "Create the folder, or save in another one."),
+    errno.ENOTDIR: ("part of the path is a file, not a folder", "Save in another folder."),
+    errno.EEXIST: ("part of the path is a file, not a folder", "Save in another folder."),
+    errno.EISDIR: ("a folder has that name", "Choose another name."),
+    errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),
+    errno.ELOOP: ("the path has a loop of symbolic links", "Save in another folder."),
+    errno.EIO: ("the disk reported an error", "Save on another disk."),
+}
+
+
+def save_bytes(path: str | Path, data: bytes) -> None:
+    """Replaces the file at `path` by `data`, or leaves it as it is.
+
+    Permissions of a file that is there are kept, and a link stays a link. A file that may
+    not be written is not replaced, although its folder would allow it.
+
+    Raises:
+        UnconfirmedSaveError: the new file is there, but the disk did not confirm it.
+        SaveError: nothing was saved; the old file is unharmed.
+    """
+
+    def write(file: Sink) -> None:
+        file.write(data)
+
+    save_stream(path, write)
+
+
+def save_with_folder(path: Path, data: bytes) -> None:
+    """As `save_bytes`, and makes the file's folder where there is none yet."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_saved(path, error) from error
+    save_bytes(path, data)
+
+
+def save_stream(path: str | Path, write: Callable[[Sink], None]) -> None:
+    """As `save_bytes`, for what is better not held in memory as a whole.
+
+    Args:
+        path: File to replace.
+        write: Writes the content into a file opened for it; called once. What it raises
+            beside OSError and ValueError comes through, with the old file unharmed.
+    """
+    path = Path(path)
+    try:
+        target = path.resolve()
+        mode = _mode_to_keep(target)
+        temporary = _write_temporary(target.parent, write, mode)
+        try:
+            temporary.replace(target)
+        except OSError:
+            _remove(temporary)
+            raise
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _not_saved(path, error) from error
+    try:
+        _flush_folder(target.parent)
+    except OSError as error:
+        raise _not_confirmed(path, error) from error
+
+
+def sweep_leftovers(folder: str | Path, *, min_age_s: float = _LEFTOVER_AGE_S) -> int:
+    """Removes temporary files that killed processes left behind; returns their number.
+
+    Only regular files of this module's own name pattern go, older than an hour and with
+    no living process holding their lock. A folder that cannot be listed has none.
+
+    Args:
+        folder: Looked through, but not the folders within.
+        min_age_s: Younger ones stay; 0 where nobody else can be saving just now.
+    """
+    removed = 0
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name) and _is_leftover(entry, min_age_s):
+                _remove(Path(entry.path))
+                removed += 1
+    return removed
+
+
+def _mode_to_keep(target: Path) -> int | None:
+    """Permission bits of the file that will be replaced; None when there is none."""
+    try:
+        info = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(info.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(info.st_mode):
+        raise ValueError("not a regular file")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return stat.S_IMODE(info.st_mode)
+
+
+def _write_temporary(folder: Path, write: Callable[[Sink], None], mode: int | None) -> Path:
+    """Writes a new file of `folder` and waits until the disk has it."""
+    path = folder / f".workbench-save-{secrets.token_hex(8)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        try:
+            with contextlib.suppress(OSError):  # some network folders know no locks
+                lock_descriptor(descriptor)
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+            write(_Sink(descriptor))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        _remove(path)
+        raise
+    return path
+
+
+class _Sink:
+    """What a new file's content is written into: each piece goes straight to the system."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write(self, data: bytes, /) -> int:
+        """Writes all of it."""
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+        return size
+
+    def flush(self) -> None:
+        """Nothing is held back here."""
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER_FLUSH:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _is_leftover(entry: os.DirEntry[str], min_age_s: float) -> bool:
+    try:
+        if not entry.is_file(follow_symlinks=False):
+            return False
+        if time.time() - entry.stat(follow_symlinks=False).st_mtime < min_age_s:
+            return False
+        return not is_locked(entry.path)
+    except OSError:
+        return False
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _not_saved(path: Path, error: Exception) -> SaveError:
+    number = error.errno if isinstance(error, OSError) else None
+    cause, fix = _CAUSES.get(number or 0, (str(error), "Save in another folder."))
+    return SaveError(
+        f"“{path.name}” was not saved: {cause}. The previous file is unchanged.",
+        where=str(path.parent),
+        fix=fix,
+    )
+
+
+def _not_confirmed(path: Path, error: OSError) -> UnconfirmedSaveError:
+    cause, _ = _CAUSES.get(error.errno or 0, (str(error), ""))
+    return UnconfirmedSaveError(
+        f"“{path.name}” was saved, but the disk did not confirm it: {cause}.",
+        where=str(path.parent),
+        fix="Save again, or save a copy on another disk.",
+    )

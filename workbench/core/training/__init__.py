@@ -1,0 +1,1 @@
+"""How to train: the recipe, learning-rate schedules, rules of progress."""

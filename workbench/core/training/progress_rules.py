@@ -1,0 +1,195 @@
+"""What follows from how training goes: the best epoch, an early end, a lower learning rate.
+
+All three look at one value, the recipe's `keep_by`. Their memory is a plain dict, so that a
+checkpoint can hold it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from workbench.core.training.recipe import TrainingRecipe
+
+
+class EpochValues(Protocol):
+    """The means of one epoch; None is "not measured" or "not finite"."""
+
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def loss(self) -> float | None: ...
+    @property
+    def accuracy(self) -> float | None: ...
+    @property
+    def val_loss(self) -> float | None: ...
+    @property
+    def val_accuracy(self) -> float | None: ...
+    @property
+    def top_k_accuracy(self) -> float | None: ...
+
+
+E = TypeVar("E", bound=EpochValues)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an epoch changes.
+
+    Attributes:
+        is_best: It is the best so far.
+        stop_words: Why training ends here; "" when it goes on.
+        rate_scale: What the schedule's learning rates are multiplied with from now on.
+        words: That the rate has just fallen, for the log; "" otherwise.
+    """
+
+    is_best: bool
+    stop_words: str
+    rate_scale: float
+    words: str
+
+
+Score = tuple[float, float]
+
+WORST: Score = (-math.inf, -math.inf)
+
+
+def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
+    """The value that `keep_by` means, turned so that more is better; of equals, less loss.
+
+    With few validation pictures many epochs are equal, the untrained first ones too: there
+    the loss tells which has learnt more. Without validation the training's own values stand
+    in. What is not a number is minus infinity.
+    """
+    # A log of a newer Workbench may name a value that this one does not know.
+    value = _VALUES.get(keep_by, _accuracy)(epoch)
+    loss = _loss(epoch)
+    return WORST if value is None else (value, _or_worst(loss))
+
+
+def _loss(epoch: EpochValues) -> float | None:
+    """Less is better: the loss with its sign turned."""
+    loss = epoch.loss if epoch.val_accuracy is None else epoch.val_loss
+    return None if loss is None else -loss
+
+
+def _or_worst(value: float | None) -> float:
+    return -math.inf if value is None else value
+
+
+def _accuracy(epoch: EpochValues) -> float | None:
+    return epoch.accuracy if epoch.val_accuracy is None else epoch.val_accuracy
+
+
+def _top_k(epoch: EpochValues) -> float | None:
+    return _accuracy(epoch) if epoch.top_k_accuracy is None else epoch.top_k_accuracy
+
+
+_VALUES: Mapping[str, Callable[[EpochValues], float | None]] = {
+    "val_accuracy": _accuracy,
+    "val_loss": _loss,
+    "top_k": _top_k,
+    "loss": lambda epoch: None if epoch.loss is None else -epoch.loss,
+}
+
+
+class BestSoFar(Generic[E]):
+    """Remembers the best of the epochs it is told; of equals the first.
+
+    Args:
+        keep_by: The recipe's.
+
+    Attributes:
+        epoch: The best epoch; None before the first that has a value.
+    """
+
+    def __init__(self, keep_by: str) -> None:
+        self.keep_by = keep_by
+        self.epoch: E | None = None
+        self._score = WORST
+
+    def took(self, epoch: E) -> None:
+        """Takes in a finished epoch; call once for each, in order."""
+        score = epoch_score(epoch, self.keep_by)
+        if score > self._score:
+            self.epoch, self._score = epoch, score
+
+
+class ProgressRules:
+    """Judges epoch by epoch.
+
+    Args:
+        recipe: Its `keep_by`, `early_stopping_patience`, and the plateau's values.
+        state: From `state()` of rules that saw the epochs before.
+
+    Attributes:
+        best_epoch: Number of the best epoch; 0 before the first.
+        rate_scale: Factor upon the schedule's learning rates.
+    """
+
+    def __init__(self, recipe: TrainingRecipe, state: Mapping[str, Any] | None = None) -> None:
+        state = state or {}
+        self._recipe = recipe
+        best = state.get("best_score") or (None, None)
+        self._best_score = (_or_worst(best[0]), _or_worst(best[1]))
+        self.best_epoch = int(state.get("best_epoch", 0))
+        self._since_fall = int(state.get("since_fall", 0))
+        self.rate_scale = float(state.get("rate_scale", 1.0))
+        self._seen = int(state.get("seen", 0))
+
+    def state(self) -> dict[str, Any]:
+        """All that `__init__` needs to go on from here; values that JSON holds exactly."""
+        return {
+            "best_score": [None if math.isinf(part) else part for part in self._best_score],
+            "best_epoch": self.best_epoch,
+            "since_fall": self._since_fall,
+            "rate_scale": self.rate_scale,
+            "seen": self._seen,
+        }
+
+    def took(self, epoch: EpochValues) -> Verdict:
+        """Takes in a finished epoch; call once for each, in order."""
+        score = epoch_score(epoch, self._recipe.keep_by)
+        is_best = score > self._best_score
+        self._seen = epoch.epoch
+        self._since_fall += 1
+        if is_best:
+            self._best_score, self.best_epoch, self._since_fall = score, epoch.epoch, 0
+        words = self._fall()
+        return Verdict(is_best, self.stop_words, self.rate_scale, words)
+
+    @property
+    def stop_words(self) -> str:
+        """Why training ends after the epochs seen so far; "" when it goes on."""
+        patience = self._recipe.early_stopping_patience
+        waited = self._seen - self.best_epoch
+        if patience is None or waited < patience:
+            return ""
+        epochs = "epoch" if waited == 1 else "epochs"
+        return (
+            f"Stopped early: {waited:,} {epochs} without a better {_titles(self._recipe)} "
+            f"than in epoch {self.best_epoch:,}."
+        )
+
+    def _fall(self) -> str:
+        """Lowers the rate where it is time to, and says so."""
+        recipe = self._recipe
+        if recipe.schedule != "plateau" or self._since_fall < recipe.plateau_patience:
+            return ""
+        self._since_fall = 0
+        self.rate_scale *= recipe.decay_factor
+        return (
+            f"The learning rate falls to {recipe.peak_rate * self.rate_scale:.3g}: "
+            f"{recipe.plateau_patience:,} epochs without a better {_titles(recipe)}."
+        )
+
+
+def _titles(recipe: TrainingRecipe) -> str:
+    return {
+        "val_accuracy": "validation accuracy" if recipe.validation != "none" else "accuracy",
+        "val_loss": "validation loss" if recipe.validation != "none" else "loss",
+        "top_k": f"top-{recipe.top_k} accuracy",
+        "loss": "training loss",
+    }[recipe.keep_by]

@@ -1,0 +1,1 @@
+"""The classify view: drop a picture, read the answer."""

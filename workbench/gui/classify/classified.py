@@ -1,0 +1,67 @@
+"""One classified picture as the window keeps it, and loading its previews."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage, QImageReader
+
+from workbench.gui.kit.numbers import share
+from workbench.protocol.messages import Classified
+
+MAX_PREVIEW_PX = 640
+
+
+@dataclass(frozen=True)
+class ClassifiedPicture:
+    """An answer, what is known of its picture, and its previews in memory.
+
+    Attributes:
+        answer: What the worker said.
+        name: Words for the picture: its file name, or where it came from.
+        model: Words for the run that classified it.
+        truth: The true class, "" when it is not known.
+        picture, seen: The picture, and as the network sees it; null where unreadable.
+    """
+
+    answer: Classified
+    name: str
+    model: str
+    truth: str
+    picture: QImage
+    seen: QImage
+
+    @property
+    def probability(self) -> float:
+        """How sure the network is of its answer, 0..1."""
+        return self.answer.scores[0].probability if self.answer.scores else 0.0
+
+    @property
+    def is_right(self) -> bool | None:
+        """Whether the answer is the true class; None when that is not known."""
+        return self.answer.label == self.truth if self.truth and not self.answer.error else None
+
+    def words(self) -> str:
+        """The answer in one line."""
+        if self.answer.error is not None:
+            return "not readable"
+        return f"{self.answer.label} {share(self.probability)}"
+
+
+def load_preview(path: str) -> QImage:
+    """Reads a preview made by the worker, at most `MAX_PREVIEW_PX` large; null when empty."""
+    if not path:
+        return QImage()
+    reader = QImageReader(path)
+    size = reader.size()
+    if max(size.width(), size.height()) > MAX_PREVIEW_PX:
+        limit = QSize(MAX_PREVIEW_PX, MAX_PREVIEW_PX)
+        reader.setScaledSize(size.scaled(limit, Qt.AspectRatioMode.KeepAspectRatio))
+    return reader.read()
+
+
+def picture_name(file: str) -> str:
+    """The file's own name."""
+    return Path(file).name or file

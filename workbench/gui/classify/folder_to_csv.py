@@ -1,0 +1,124 @@
+"""Classifies all pictures of a folder into a CSV table, a few at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.client.background import Background
+from workbench.client.service_process import ServiceProcess
+from workbench.core.storage.save import save_bytes
+from workbench.errors import PictureError, WorkbenchError
+from workbench.gui.kit.numbers import count, plural
+from workbench.pictures import list_pictures
+from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Failed
+from workbench.protocol.wire import error_from_parts
+
+PICTURES_PER_REQUEST = 64
+
+
+def csv_text(answers: list[Classified]) -> str:
+    """A row for each picture: file, class, probability, error, then each class's probability."""
+    names = sorted({score.name for answer in answers for score in answer.scores})
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["file", "class", "probability", "error", *names])
+    for answer in answers:
+        by_name = {score.name: score.probability for score in answer.scores}
+        top = f"{answer.scores[0].probability:.6f}" if answer.scores else ""
+        error = answer.error.what if answer.error is not None else ""
+        cells = [f"{by_name[name]:.6f}" if name in by_name else "" for name in names]
+        rows.writerow([answer.file, answer.label, top, error, *cells])
+    return out.getvalue()
+
+
+class FolderToCsv(QObject):
+    """One such job; starts with `start`, can be cancelled between requests.
+
+    Signals:
+        progressed: What is being done, in words.
+        finished: What came out, in words.
+        failed: The WorkbenchError; no table was written.
+    """
+
+    progressed = Signal(str)
+    finished = Signal(str)
+    failed = Signal(object)
+
+    def __init__(self, service: ServiceProcess, background: Background, parent: QObject) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._background = background
+        self._model = ""
+        self._table = Path()
+        self._waiting: list[str] = []
+        self._total = 0
+        self._answers: list[Classified] = []
+        self._is_cancelled = False
+
+    def start(self, model: Path, folder: Path, table: Path) -> None:
+        """Lists the folder in another thread, then classifies with the run `model`."""
+        self._model, self._table = str(model), table
+        self.progressed.emit(f"Looking through {folder.name}")
+        self._background.run(
+            lambda: [str(path) for path in list_pictures(folder)],
+            lambda files: self._on_listed(folder, files),
+            self.failed.emit,
+        )
+
+    def cancel(self) -> None:
+        """Stops after the pictures under way; nothing is written."""
+        self._is_cancelled = True
+
+    def _on_listed(self, folder: Path, files: list[str]) -> None:
+        if not files:
+            self.failed.emit(
+                PictureError(
+                    "This folder holds no pictures.",
+                    where=str(folder),
+                    expected="PNG, JPEG, GIF, BMP, WebP or TIFF files",
+                    fix="Choose another folder.",
+                )
+            )
+            return
+        self._waiting, self._total = files, len(files)
+        self._next()
+
+    def _next(self) -> None:
+        if self._is_cancelled:
+            self.failed.emit(WorkbenchError("This was cancelled; no table was written."))
+            return
+        if not self._waiting:
+            self._save()
+            return
+        now = self._waiting[:PICTURES_PER_REQUEST]
+        self._waiting = self._waiting[PICTURES_PER_REQUEST:]
+        request = Classify(id=0, model=self._model, pictures=now)
+        self._service.send(request, self._on_answer)
+
+    def _on_answer(self, answer: AnyAnswer) -> None:
+        if isinstance(answer, Classified):
+            self._answers.append(answer)
+            self.progressed.emit(
+                f"Classified {count(len(self._answers))} of {count(self._total)} pictures"
+            )
+        elif isinstance(answer, Failed):
+            self.failed.emit(error_from_parts(answer.error))
+        elif isinstance(answer, Done):
+            self._next()
+
+    def _save(self) -> None:
+        table, answers = self._table, self._answers
+        self._background.run(
+            lambda: save_bytes(table, csv_text(answers).encode()),
+            lambda _none: self.finished.emit(self._words()),
+            self.failed.emit,
+        )
+
+    def _words(self) -> str:
+        bad = sum(answer.error is not None for answer in self._answers)
+        rest = f"; {plural(bad, 'picture')} could not be read (the table says why)" if bad else ""
+        return f"{plural(self._total - bad, 'picture')} classified into {self._table.name}{rest}."

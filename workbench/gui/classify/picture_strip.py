@@ -1,0 +1,164 @@
+"""Rows of small pictures with a line below each: earlier answers, test pictures."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import (
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.theme import Theme
+
+Index = QModelIndex | QPersistentModelIndex
+
+TILE = QSize(108, 70)
+WORDS_PX = 20
+GAP_PX = 8
+IMAGE_ROLE = int(Qt.ItemDataRole.UserRole)
+KEY_ROLE = IMAGE_ROLE + 1
+MOOD_ROLE = IMAGE_ROLE + 2
+MAX_TILES = 200
+
+
+class _TileDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(TILE.width() + GAP_PX, TILE.height() + WORDS_PX + GAP_PX)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        colors = self._theme.colors
+        rect = QRectF(option.rect)
+        state = option.state
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        tile = QRectF(rect.left() + 1, rect.top() + 1, TILE.width(), TILE.height())
+        outline = QPainterPath()
+        outline.addRoundedRect(tile, 6, 6)
+        painter.fillPath(outline, QColor(colors.hover))
+        image = index.data(IMAGE_ROLE)
+        if isinstance(image, QImage) and not image.isNull():
+            painter.setClipPath(outline)
+            painter.drawImage(_cover(image, tile), image)
+            painter.setClipping(False)
+        is_marked = bool(
+            state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus)
+        )
+        painter.setPen(QColor(colors.accent if is_marked else colors.line))
+        painter.drawPath(outline)
+        self._paint_words(painter, tile, index)
+        painter.restore()
+
+    def _paint_words(self, painter: QPainter, tile: QRectF, index: Index) -> None:
+        colors = self._theme.colors
+        mood = {"good": colors.good, "bad": colors.bad}.get(index.data(MOOD_ROLE), colors.text)
+        painter.setPen(QColor(mood))
+        painter.setFont(self._theme.font(12))
+        place = QRectF(tile.left(), tile.bottom() + 2, tile.width(), WORDS_PX)
+        words = painter.fontMetrics().elidedText(
+            str(index.data()), Qt.TextElideMode.ElideRight, int(place.width())
+        )
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, words)
+
+
+def _cover(image: QImage, tile: QRectF) -> QRectF:
+    """Where to draw an image so that it covers the tile; the outline cuts the rest."""
+    scale = max(tile.width() / image.width(), tile.height() / image.height())
+    place = QRectF(0, 0, image.width() * scale, image.height() * scale)
+    place.moveCenter(QPointF(tile.center()))
+    return place
+
+
+class PictureStrip(QListView):
+    """Tiles with a key each. `chosen` when one is clicked, or Enter is pressed on it."""
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, name: str, *, is_one_row: bool) -> None:
+        super().__init__()
+        self._model = QStandardItemModel(self)
+        self.setModel(self._model)
+        self.setItemDelegate(_TileDelegate(theme, self))
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFlow(QListView.Flow.LeftToRight)
+        self.setWrapping(not is_one_row)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.setMouseTracking(True)
+        never = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(
+            never if is_one_row else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        )
+        self.setHorizontalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded if is_one_row else never
+        )
+        self.setHorizontalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        if is_one_row:
+            self.setFixedHeight(TILE.height() + WORDS_PX + GAP_PX + 12)
+        self.clicked.connect(self._on_chosen)
+        self.activated.connect(self._on_chosen)
+        theme.changed.connect(self.viewport().update)
+
+    @property
+    def num_tiles(self) -> int:
+        """How many are shown."""
+        return self._model.rowCount()
+
+    def words(self) -> list[str]:
+        """The line below each tile, in order."""
+        return [self._model.item(row).text() for row in range(self.num_tiles)]
+
+    def add(
+        self,
+        key: object,
+        image: QImage,
+        words: str,
+        *,
+        tip: str = "",
+        mood: str = "",
+        at_front: bool = False,
+    ) -> None:
+        """Adds a tile; beyond 200 the oldest goes.
+
+        Args:
+            key: Comes back with `chosen`.
+            image: What it shows.
+            words: The line below.
+            tip: More words for the mouse; the line below where empty.
+            mood: "good" or "bad" colours the line; the words say the same.
+            at_front: Newest first.
+        """
+        item = QStandardItem(words)
+        item.setData(image, IMAGE_ROLE)
+        item.setData(key, KEY_ROLE)
+        item.setData(mood, MOOD_ROLE)
+        item.setToolTip(plain_tip(tip or words))
+        self._model.insertRow(0 if at_front else self.num_tiles, item)
+        if self.num_tiles > MAX_TILES:
+            self._model.removeRow(self.num_tiles - 1 if at_front else 0)
+
+    def clear_tiles(self) -> None:
+        """Removes all."""
+        self._model.clear()
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        self.chosen.emit(index.data(KEY_ROLE))

@@ -1,0 +1,92 @@
+"""Pictures on their way through the service worker, a few at a time, in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.client.background import Background
+from workbench.client.service_process import ServiceProcess
+from workbench.gui.classify.classified import ClassifiedPicture, load_preview, picture_name
+from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Failed, Progress
+from workbench.protocol.wire import error_from_parts
+
+PICTURES_PER_REQUEST = 32
+
+
+class ClassifyQueue(QObject):
+    """Asks about pictures as soon as there is a network.
+
+    Signals:
+        progressed: What is being done, in words.
+        classified: A ClassifiedPicture with its previews loaded.
+        emptied: Every picture has its answer.
+        failed: The WorkbenchError of a whole request; what still waited is dropped.
+    """
+
+    progressed = Signal(str)
+    classified = Signal(object)
+    emptied = Signal()
+    failed = Signal(object)
+
+    def __init__(self, service: ServiceProcess, background: Background, parent: QObject) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._background = background
+        self._model: Path | None = None
+        self._title = ""
+        self._waiting: list[str] = []
+        self._known: dict[str, tuple[str, str]] = {}
+        self.is_asking = False
+
+    def set_model(self, model: Path | None, title: str) -> None:
+        """The run that answers from now on, and its words; None lets pictures wait."""
+        self._model, self._title = model, title
+        self._ask_next()
+
+    def know(self, file: str, name: str, truth: str) -> None:
+        """Gives a file words to be shown by, and its true class."""
+        self._known[file] = (name, truth)
+
+    def add(self, files: list[str]) -> None:
+        """Puts picture files at the end."""
+        self._waiting += files
+        self._ask_next()
+
+    def _ask_next(self) -> None:
+        if self.is_asking or not self._waiting or self._model is None:
+            return
+        rest = len(self._waiting)
+        now = self._waiting[:PICTURES_PER_REQUEST]
+        self._waiting = self._waiting[PICTURES_PER_REQUEST:]
+        self.is_asking = True
+        name, _ = self._known.get(now[0], (picture_name(now[0]), ""))
+        self.progressed.emit(f"Classifying {name if rest == 1 else f'{rest} pictures'}")
+        title = self._title
+        request = Classify(id=0, model=str(self._model), pictures=now, previews=True)
+        self._service.send(request, lambda answer: self._on_answer(title, answer))
+
+    def _on_answer(self, title: str, answer: AnyAnswer) -> None:
+        if isinstance(answer, Classified):
+            self._load(title, answer)
+        elif isinstance(answer, Progress):
+            self.progressed.emit(answer.text)
+        elif isinstance(answer, Failed):
+            self.is_asking = False
+            self._waiting = []
+            self.failed.emit(error_from_parts(answer.error))
+        elif isinstance(answer, Done):
+            self.is_asking = False
+            if not self._waiting:
+                self.emptied.emit()
+            self._ask_next()
+
+    def _load(self, title: str, answer: Classified) -> None:
+        name, truth = self._known.get(answer.file, (picture_name(answer.file), ""))
+
+        def work() -> ClassifiedPicture:
+            picture, seen = load_preview(answer.picture_png), load_preview(answer.input_png)
+            return ClassifiedPicture(answer, name, title, truth, picture, seen)
+
+        self._background.run(work, self.classified.emit)

@@ -1,0 +1,1 @@
+"""What several features of the window share."""

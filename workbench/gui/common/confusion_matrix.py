@@ -1,0 +1,281 @@
+"""The confusion matrix as a heat map: rows are true classes, columns the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from workbench.gui.kit.numbers import plural, share
+from workbench.gui.kit.theme import Theme
+
+NUMBERS_FROM_PX = 24
+NAMES_FROM_PX = 11
+MAX_CELL_PX = 56
+WHITE_BELOW = 140.0
+NAME_GAP_PX = 6
+MAX_NAME_PX = 110
+SHADE_POWER = 0.6
+"""Small shares are shaded darker than in proportion, so that rare mistakes can be seen."""
+
+POINT_AT = "Point at a square, or use the arrow keys."
+"""What to say below a map while no square is pointed at."""
+
+_MOVES = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+}
+
+
+Shares = np.ndarray[Any, np.dtype[np.float64]]
+Rgb = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def _is_dark(color: QColor) -> bool:
+    """Whether white is easier to read on a colour than black."""
+    light = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
+    return light < WHITE_BELOW
+
+
+def _shades(counts: list[list[int]]) -> Shares:
+    """Share of its row of each square, made darker, float64 (classes, classes)."""
+    if not counts:
+        return np.zeros((0, 0))
+    table = np.array(counts, dtype=np.float64)
+    shades: Shares = (table / np.maximum(1.0, table.sum(axis=1, keepdims=True))) ** SHADE_POWER
+    return shades
+
+
+def _cell_colors(shades: Shares, theme: Theme) -> Rgb:
+    """Red, green, blue of each square, uint8 (classes, classes, 3)."""
+    tokens = (theme.colors.field, theme.colors.bad, theme.colors.accent)
+    empty, wrong, right = (_rgb(token) for token in tokens)
+    is_right = np.eye(len(shades), dtype=bool)[..., None]
+    full = np.where(is_right, right, wrong)
+    colors: Rgb = np.rint(empty + (full - empty) * shades[..., None]).astype(np.uint8)
+    return colors
+
+
+def _rgb(token: str) -> Shares:
+    color = QColor(token)
+    return np.array([color.red(), color.green(), color.blue()], dtype=np.float64)
+
+
+def _image(colors: Rgb) -> QImage:
+    rows, columns, _ = colors.shape
+    pixels = np.ascontiguousarray(colors)
+    line_bytes = 3 * columns
+    image = QImage(pixels.data, columns, rows, line_bytes, QImage.Format.Format_RGB888)
+    return image.copy()  # the array's memory ends with this function
+
+
+class ConfusionMap(QWidget):
+    """Squares shaded by their share of the row, with counts where there is room.
+
+    With the keyboard: arrows go from square to square, Home and End to the first and last
+    of the row.
+
+    Signals:
+        hovered: Words for the square under the mouse or the keyboard, "" for none.
+    """
+
+    hovered = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._names: list[str] = []
+        self._counts: list[list[int]] = []
+        self._shades = _shades([])
+        self.cell: tuple[int, int] | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Confusion matrix")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(220, 220)
+        theme.changed.connect(self.update)
+
+    def set_matrix(self, names: list[str], counts: list[list[int]]) -> None:
+        """Shows counts[true][answered]."""
+        self._names, self._counts = list(names), [list(row) for row in counts]
+        self._shades = _shades(self._counts)
+        is_there = self.cell is not None and max(self.cell) < len(self._names)
+        self._mark(self.cell if is_there else None)
+
+    def sizeHint(self) -> QSize:
+        return QSize(480, 480)
+
+    def words(self, true: int, answered: int) -> str:
+        """A square in words."""
+        number, total = self._counts[true][answered], sum(self._counts[true])
+        of = f" ({share(number / total)} of them)" if total else ""
+        return (
+            f"true {self._names[true]}, answered {self._names[answered]}: "
+            f"{plural(number, 'picture')}{of}"
+        )
+
+    def _name_px(self) -> float:
+        metrics = self.fontMetrics()
+        widest = max((metrics.horizontalAdvance(name) for name in self._names), default=0)
+        return float(min(MAX_NAME_PX, widest) + NAME_GAP_PX)
+
+    def _place(self) -> QRectF:
+        """The square area of all cells."""
+        place = self._place_beside(self._name_px())
+        return place if self._shows_names(place) else self._place_beside(float(NAME_GAP_PX))
+
+    def _shows_names(self, place: QRectF) -> bool:
+        return place.width() / max(1, len(self._names)) >= NAMES_FROM_PX
+
+    def _place_beside(self, names: float) -> QRectF:
+        count = max(1, len(self._names))
+        # Names stand left and, turned, above; a line for the axes' own names each.
+        line = float(self.fontMetrics().lineSpacing() + 4)
+        room = min(self.width() - names - line, self.height() - names - line)
+        side = min(max(room, 40.0), float(MAX_CELL_PX * count))
+        spare = max(0.0, self.width() - names - line - side)
+        return QRectF(names + line + spare / 2, names + line, side, side)
+
+    def cell_at(self, point: QPointF) -> tuple[int, int] | None:
+        """(true, answered) under a point of the widget; None outside."""
+        place, count = self._place(), len(self._names)
+        if not count or not place.contains(point):
+            return None
+        size = place.width() / count
+        row, column = int((point.y() - place.top()) / size), int((point.x() - place.left()) / size)
+        return min(row, count - 1), min(column, count - 1)
+
+    def cell_rect(self, true: int, answered: int) -> QRectF:
+        """Where a square is drawn."""
+        place = self._place()
+        size = place.width() / max(1, len(self._names))
+        return QRectF(place.left() + answered * size, place.top() + true * size, size, size)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._names:
+            self._paint_cells(painter)
+            self._paint_names(painter)
+        painter.end()
+
+    def _paint_cells(self, painter: QPainter) -> None:
+        size = self.cell_rect(0, 0).width()
+        gap = 1.0 if size >= NAMES_FROM_PX else 0.0
+        colors = _cell_colors(self._shades, self._theme)
+        if gap:
+            self._paint_squares(painter, colors, gap)
+        else:
+            # Thousands of squares are painted as one picture: one by one takes too long.
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, on=False)
+            painter.drawImage(self._place(), _image(colors))
+        if self.cell is not None:
+            painter.setPen(QPen(QColor(self._theme.colors.text), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.cell_rect(*self.cell).adjusted(0, 0, -gap, -gap))
+
+    def _paint_squares(self, painter: QPainter, colors: Rgb, gap: float) -> None:
+        painter.setFont(self._theme.font(11, tabular=True))
+        for true, row in enumerate(self._counts):
+            for answered, number in enumerate(row):
+                rect = self.cell_rect(true, answered).adjusted(0, 0, -gap, -gap)
+                color = QColor(*colors[true, answered].tolist())
+                painter.fillRect(rect, color)
+                if rect.width() + gap >= NUMBERS_FROM_PX and number:
+                    painter.setPen(QColor("#ffffff" if _is_dark(color) else "#1c2330"))
+                    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, f"{number}")
+
+    def _paint_names(self, painter: QPainter) -> None:
+        place = self._place()
+        self._paint_axes(painter, place)
+        if not self._shows_names(self._place_beside(self._name_px())):
+            return
+        painter.setFont(self._theme.font(12))
+        painter.setPen(QColor(self._theme.colors.dim))
+        room = self._name_px() - NAME_GAP_PX
+        middle = Qt.AlignmentFlag.AlignVCenter
+        for index, name in enumerate(self._names):
+            short = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, int(room))
+            row = self.cell_rect(index, 0)
+            left = QRectF(row.left() - NAME_GAP_PX - room, row.top(), room, row.height())
+            painter.drawText(left, middle | Qt.AlignmentFlag.AlignRight, short)
+            column = self.cell_rect(0, index)
+            painter.save()
+            painter.translate(column.left(), place.top() - NAME_GAP_PX)
+            painter.rotate(-90)
+            painter.drawText(QRectF(0, 0, room, column.width()), middle, short)
+            painter.restore()
+
+    def _paint_axes(self, painter: QPainter, place: QRectF) -> None:
+        painter.setFont(self._theme.font(11, weight=600))
+        painter.setPen(QColor(self._theme.colors.dim))
+        line = float(self.fontMetrics().lineSpacing())
+        painter.drawText(
+            QRectF(place.left(), 0, place.width(), line), Qt.AlignmentFlag.AlignCenter, "answered"
+        )
+        painter.save()
+        has_names = self._shows_names(self._place_beside(self._name_px()))
+        names = self._name_px() if has_names else NAME_GAP_PX
+        painter.translate(place.left() - names - line - 4, place.bottom())
+        painter.rotate(-90)
+        painter.drawText(
+            QRectF(0, 0, place.height(), line), Qt.AlignmentFlag.AlignCenter, "true class"
+        )
+        painter.restore()
+
+    def _mark(self, cell: tuple[int, int] | None) -> None:
+        self.cell = cell
+        words = "" if cell is None else self.words(*cell)
+        self.setAccessibleDescription(words)
+        self.hovered.emit(words)
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        cell = self.cell_at(event.position())
+        if cell != self.cell:
+            self._mark(cell)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._mark(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        last = len(self._names) - 1
+        key = Qt.Key(event.key())
+        if last < 0 or key not in (*_MOVES, Qt.Key.Key_Home, Qt.Key.Key_End):
+            super().keyPressEvent(event)
+            return
+        row, column = self.cell or (0, 0)
+        if key in _MOVES and self.cell is not None:
+            down, right = _MOVES[key]
+            row, column = min(last, max(0, row + down)), min(last, max(0, column + right))
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            column = 0 if key == Qt.Key.Key_Home else last
+        self._mark((row, column))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        by_key = event.reason() in (
+            Qt.FocusReason.TabFocusReason,
+            Qt.FocusReason.BacktabFocusReason,
+        )
+        if by_key and self.cell is None and self._names:
+            self._mark((0, 0))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._mark(None)

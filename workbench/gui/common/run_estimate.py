@@ -1,0 +1,115 @@
+"""What the next run will take, kept up to date while the project is edited."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.client.background import Background
+from workbench.client.run_library import RunLibrary
+from workbench.core.checks.run_estimate import MeasuredRun, RunPrediction
+from workbench.core.network.text import bytes_text
+from workbench.core.specs import Shape
+from workbench.document.project_document import ProjectDocument
+from workbench.gui.kit.numbers import count, duration
+from workbench.runs.state.outcome import memory_limit
+from workbench.runs.state.throughput import predict_run, read_speeds
+from workbench.targets.this_computer import cpu_flags
+
+
+class RunPredictor(QObject):
+    """Predicts with what this computer has trained so far; `changed` with each new figure.
+
+    The file of speeds is read in another thread, at the start and after each run.
+
+    Attributes:
+        prediction: None while nothing can be said: the network has errors, or the speeds
+            are not read yet.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, document: ProjectDocument, library: RunLibrary, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.prediction: RunPrediction | None = None
+        self._document = document
+        self._background = Background(self, max_threads=1)
+        self._speeds: list[MeasuredRun] | None = None
+        self._limit_bytes = 0
+        document.analysis_changed.connect(lambda _analysis: self.predict())
+        library.run_ended.connect(lambda _path, _outcome: self.refresh())
+        QTimer.singleShot(0, self, self.refresh)
+
+    def close(self) -> None:
+        """Waits for what still reads."""
+        self._background.close()
+
+    def refresh(self) -> None:
+        """Reads the speeds again."""
+
+        def work() -> tuple[list[MeasuredRun], int]:
+            cpu_flags()  # read and kept here, not on the window's thread
+            return read_speeds(), memory_limit()
+
+        self._background.run(work, self._on_read)
+
+    def _on_read(self, found: tuple[list[MeasuredRun], int]) -> None:
+        self._speeds, self._limit_bytes = found
+        self.predict()
+
+    def predict(self) -> None:
+        """Works out the figures of the project as it is now; under a millisecond."""
+        before = self.prediction
+        self.prediction = self._predicted()
+        if self.prediction != before:
+            self.changed.emit()
+
+    def _predicted(self) -> RunPrediction | None:
+        document = self._document
+        if self._speeds is None or not document.analysis.is_trainable:
+            return None
+        return predict_run(
+            document.analysis,
+            document.recipe,
+            document.dataset_facts,
+            shape=self._input_shape(),
+            speeds=self._speeds,
+            limit_bytes=self._limit_bytes,
+        )
+
+    def _input_shape(self) -> Shape | None:
+        nodes, shapes = self._document.graph.nodes, self._document.analysis.shapes
+        return next((shapes.get(key) for key, node in nodes.items() if node.kind == "input"), None)
+
+
+def epoch_words(prediction: RunPrediction) -> str:
+    """Such as "12 s"; the speed where the number of images is not known yet."""
+    if prediction.epoch_s is None:
+        return f"{count(_two_digits(prediction.images_per_second))} images/s"
+    if prediction.epoch_s < 1:
+        return "under 1 s"
+    seconds = _two_digits(prediction.epoch_s)
+    return f"{seconds} s" if seconds < 10 else duration(seconds)
+
+
+def memory_words(prediction: RunPrediction) -> str:
+    """What is needed and what is there: "1.3 GB of 24 GB"."""
+    needed = bytes_text(prediction.memory_bytes)
+    limit = prediction.limit_bytes
+    return f"{needed} of {bytes_text(limit)}" if limit else needed
+
+
+def fit_words(prediction: RunPrediction) -> str:
+    """Why a run will not fit and what would; "" when it does."""
+    if prediction.fits:
+        return ""
+    words = f"Will not fit: it needs {memory_words(prediction)}."
+    if prediction.fitting_batch:
+        return f"{words} Try a batch of {count(prediction.fitting_batch)}."
+    return f"{words} It does not fit at any batch size: make the network smaller."
+
+
+def _two_digits(value: float) -> int:
+    """A prediction is no better than that."""
+    return round(float(f"{value:.2g}"))

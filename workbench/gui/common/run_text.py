@@ -1,0 +1,118 @@
+"""A run in words: its state for the list, its phase for the header."""
+
+from __future__ import annotations
+
+import time
+
+from workbench.gui.kit.numbers import count, plural
+from workbench.runs.library.summary import RunSummary
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.state.outcome import RunOutcome
+
+_WHERE = {"waiting": "Waiting for its turn", "away": "Not connected"}
+"""Outcomes of a run that nobody here hears of."""
+
+
+def state_words(summary: RunSummary) -> str:
+    """The second line of a run in the list."""
+    match summary.outcome:
+        case "running" | "silent" | "away":
+            return _live_words(summary)
+        case "waiting":
+            return _place_words(summary.queue_place)
+        case "completed":
+            return f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
+        case "stopped" | "paused":
+            return _halted_words(summary)
+    return f"{summary.outcome} · {summary.words}"
+
+
+def _halted_words(summary: RunSummary) -> str:
+    """A run that was stopped or paused."""
+    if summary.epochs_done == 0:
+        return f"{summary.outcome} {_before_an_epoch(has_begun=summary.seconds > 0)}"
+    if summary.outcome == "paused":
+        return f"paused after {plural(summary.epochs_done, 'epoch')}"
+    return f"stopped at epoch {count(summary.epochs_done)} · {when(summary.created)}"
+
+
+def _live_words(summary: RunSummary) -> str:
+    """A run that is not over, here or on another computer."""
+    if summary.outcome == "away":
+        return f"goes on at {summary.on or 'another computer'}"
+    if summary.outcome == "silent":
+        return f"line to {summary.on} lost" if summary.on else "silent · its process is there"
+    has_begun = summary.epochs_done > 0 or summary.seconds > 0
+    if summary.epochs == 0 or not has_begun:
+        return f"starting on {summary.on}" if summary.on else "starting"
+    epoch = min(summary.epochs_done + 1, summary.epochs)
+    how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
+    return f"{how_far} · on {summary.on}" if summary.on else f"running · {how_far}"
+
+
+def _before_an_epoch(*, has_begun: bool) -> str:
+    """Where a run ended that finished no epoch: one taken out of the queue never began."""
+    return "in its first epoch" if has_begun else "before its first epoch"
+
+
+def _place_words(place: int) -> str:
+    """Where a run stands in the queue: 1 is the next."""
+    if place <= 1:
+        return "waiting · next in line"
+    ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
+    return f"waiting · {ordinal} in line"
+
+
+def when(created: float) -> str:
+    """A moment as people name it: the time today, else the day."""
+    then, now = time.localtime(created), time.localtime()
+    if then[:3] == now[:3]:
+        return time.strftime("today %H:%M", then)
+    return time.strftime("%d %b %H:%M" if then[0] == now[0] else "%d %b %Y", then)
+
+
+def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
+    """What a run is doing or how it ended, in a few words."""
+    if outcome is not None:
+        if outcome.is_over:
+            return _end_words(history, outcome)
+        if outcome.kind in _WHERE:
+            return _WHERE[outcome.kind]
+        if outcome.is_far and outcome.kind == "silent":
+            return "Line lost"
+        if history.started is None and outcome.reason and history.phase is None:
+            return far_words(outcome)[0]
+    return _phase_words(history)
+
+
+def far_words(outcome: RunOutcome) -> tuple[str, str]:
+    """What is made ready on another computer: in a few words, and what there is more."""
+    head, _, rest = outcome.reason.rstrip(".").partition(": ")
+    return head, rest
+
+
+def _phase_words(history: MetricHistory) -> str:
+    started, phase = history.started, history.phase
+    if started is not None and history.last_batch is not None and _is_training(history):
+        return f"Epoch {count(history.progress.epoch)} of {count(started.epochs)}"
+    if phase is not None and phase.text:
+        return phase.text[:1].upper() + phase.text[1:]
+    return "Starting the trainer"
+
+
+def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
+    done = history.epochs[-1].epoch if history.epochs else 0
+    at = f"at epoch {count(max(1, history.progress.epoch, done))}"
+    if history.started is None:
+        at = _before_an_epoch(has_begun=False)
+    return {
+        "completed": f"Completed {plural(done, 'epoch')}",
+        "stopped": f"Stopped {at}",
+        "paused": f"Paused {at}",
+        "failed": "Training failed",
+        "died": "The trainer ended early",
+    }.get(outcome.kind, outcome.sentence())
+
+
+def _is_training(history: MetricHistory) -> bool:
+    return history.phase is None or history.phase.phase in ("training", "validating")

@@ -1,0 +1,123 @@
+"""What a source holds: classes with counts and pictures, notes, files left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+
+from workbench.core.network.text import shape_text
+from workbench.errors import WorkbenchError
+from workbench.gui.data.class_row import ClassRow
+from workbench.gui.kit.cards import Box, FactRows, TextBox
+from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.messages import error_text
+from workbench.gui.kit.numbers import count, plural
+from workbench.gui.kit.theme import Theme
+from workbench.protocol.messages import DataDescription, ErrorParts
+
+_MAX_BAD_SHOWN = 200
+_FACTS_PX = 460
+_EMPTY = "Nothing has been looked at yet. The classes and some of their pictures will stand here."
+
+
+class DataContentsPanel(QScrollArea):
+    """A scrolling column, rebuilt for each description."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._column = self._new_page()
+        self.clear()
+
+    def clear(self) -> None:
+        """Shows nothing but what can stand here."""
+        self.say_empty(_EMPTY)
+
+    def say_empty(self, words: str) -> None:
+        """Shows a sentence in the empty place."""
+        self._column = self._new_page()
+        hint = plain_label(words, role="dim", wrap=True)
+        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._column.addStretch(1)
+        self._column.addWidget(hint)
+        self._column.addStretch(2)
+
+    def show_error(self, parts: ErrorParts) -> None:
+        """Shows why the source cannot be used."""
+        error = WorkbenchError(
+            parts.what,
+            where=parts.where,
+            received=parts.received,
+            expected=parts.expected,
+            fix=parts.fix,
+        )
+        self._column = self._new_page()
+        self._column.addWidget(TextBox("problem", error.what, error_text(error)))
+        self._column.addStretch(1)
+
+    def show_description(self, description: DataDescription) -> None:
+        """Shows what the source holds."""
+        self._column = self._new_page()
+        summary = Box("card", 16, 10)
+        summary.column.addWidget(plain_label(description.title, role="title", wrap=True))
+        facts = FactRows(_facts(description))
+        facts.setMaximumWidth(_FACTS_PX)
+        summary.column.addWidget(facts)
+        self._column.addWidget(summary)
+        for note in description.notes:
+            self._column.addWidget(TextBox("notice", "", note))
+        self._column.addWidget(self._classes(description))
+        if description.bad_files:
+            self._column.addWidget(self._bad_files(description))
+        self._column.addStretch(1)
+
+    def _classes(self, description: DataDescription) -> Box:
+        box = Box("card", 16, 2)
+        box.column.addWidget(plain_label("Classes", role="heading"))
+        sizes = [each.num_train + each.num_test for each in description.classes]
+        largest = max(sizes, default=0)
+        for each in description.classes:
+            box.column.addWidget(ClassRow(self._theme, each, largest))
+        return box
+
+    def _bad_files(self, description: DataDescription) -> Box:
+        bad = description.bad_files
+        box = Box("notice", 16, 4)
+        box.column.addWidget(plain_label(f"{plural(len(bad), 'file')} left out", role="strong"))
+        for path, reason in bad[:_MAX_BAD_SHOWN]:
+            name = ElidedLabel(f"{Path(path).name}: {reason}")
+            name.setAccessibleDescription(path)
+            box.column.addWidget(name)
+        if len(bad) > _MAX_BAD_SHOWN:
+            box.column.addWidget(
+                plain_label(f"… and {count(len(bad) - _MAX_BAD_SHOWN)} more", role="dim")
+            )
+        return box
+
+    def _new_page(self) -> QVBoxLayout:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(14)
+        self.setWidget(page)
+        return column
+
+
+def _facts(description: DataDescription) -> list[tuple[str, str]]:
+    facts = [
+        ("Classes", count(len(description.classes))),
+        ("Training pictures", count(description.num_train)),
+    ]
+    test = (
+        count(description.num_test) if description.num_test else "split off the training pictures"
+    )
+    facts.append(("Test pictures", test))
+    if description.shape:
+        facts.append(("Size", shape_text(description.shape)))
+    elif description.typical_size:
+        facts.append(("Typical size", shape_text(description.typical_size)))
+    return facts

@@ -1,0 +1,102 @@
+"""The chooser of the data set: which source, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.gui.common.context import WindowContext
+from workbench.gui.forms.param_editors import CalmComboBox
+from workbench.gui.forms.param_form import ParamForm
+from workbench.gui.kit.labels import plain_label
+
+
+class DataSourcePanel(QWidget):
+    """Shows the project's data set and lets another be chosen; each change is undoable.
+
+    `chosen` is emitted after the document has taken the choice.
+    """
+
+    chosen = Signal()
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._document = context.document
+        self._datasets = context.datasets
+        self._form: ParamForm | None = None
+        self._form_key = ""
+        self._values: dict[str, Mapping[str, Any]] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        self.sources = CalmComboBox()
+        self.sources.setAccessibleName("Source of the pictures")
+        for spec in self._datasets.values():
+            self.sources.addItem(spec.title, spec.key)
+        self._summary = plain_label(role="dim", wrap=True)
+        self._licence = plain_label(role="dim", wrap=True)
+        self._place = QVBoxLayout()
+        column.addWidget(plain_label("Pictures", role="heading"))
+        column.addWidget(self.sources)
+        column.addWidget(self._summary)
+        column.addLayout(self._place)
+        column.addWidget(self._licence)
+        self.sources.activated.connect(self._on_source_chosen)
+        self._document.dataset_changed.connect(self.refresh)
+        self._document.project_replaced.connect(self.refresh)
+        self.refresh()
+
+    @property
+    def form(self) -> ParamForm | None:
+        """The form of the chosen source's parameters."""
+        return self._form
+
+    def refresh(self) -> None:
+        """Shows the document's data set."""
+        choice = self._document.project.dataset
+        self._values[choice.key] = choice.params
+        index = self.sources.findData(choice.key)
+        self.sources.setCurrentIndex(index)
+        spec = self._datasets.get(choice.key)
+        if spec is None:
+            self._summary.setText(f"This version does not know the source “{choice.key}”.")
+            self._licence.setText("")
+            self._show_form(None, {})
+            return
+        self._summary.setText(spec.summary)
+        self._licence.setText(f"Licence: {spec.licence}" if spec.licence else "")
+        self._show_form(spec.key, choice.params)
+
+    def _show_form(self, key: str | None, values: Mapping[str, Any]) -> None:
+        if key != self._form_key or self._form is None:
+            if self._form is not None:
+                self._place.removeWidget(self._form)
+                self._form.hide()
+                self._form.deleteLater()
+                self._form = None
+            self._form_key = key or ""
+            if key is not None and self._datasets[key].params:
+                self._form = ParamForm(self._datasets[key].params, values)
+                self._form.value_changed.connect(self._on_value_changed)
+                self._place.addWidget(self._form)
+        if self._form is not None and key is not None:
+            checked, _ = check_all(self._datasets[key].params, values)
+            self._form.set_values(checked)
+
+    def _on_source_chosen(self, index: int) -> None:
+        key = str(self.sources.itemData(index))
+        if key != self._document.project.dataset.key:
+            spec = self._datasets[key]
+            values, _ = check_all(spec.params, self._values.get(key, {}))
+            self._document.set_dataset(Choice(key, values))
+            self.chosen.emit()
+
+    def _on_value_changed(self, key: str, value: Any) -> None:
+        choice = self._document.project.dataset
+        self._document.set_dataset(Choice(choice.key, {**choice.params, key: value}))
+        self.chosen.emit()

@@ -1,0 +1,1 @@
+"""The design view: palette, canvas, inspector."""

@@ -1,0 +1,1 @@
+"""The canvas: the network as cards and connections, a mirror of the document."""

@@ -1,0 +1,100 @@
+"""The whole network, small: click or drag in it to go somewhere."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QTransform
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.design.canvas.zoom_view import ZoomView
+
+SIZE = QSize(150, 96)
+_PADDING = 8.0
+
+
+class Minimap(QWidget):
+    """Cards as coloured blocks, and a frame around the part that is shown."""
+
+    def __init__(self, view: ZoomView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._scene = view.graph_scene
+        self.setFixedSize(SIZE)
+        self.setAccessibleName("Overview of the network")
+        self.setToolTip("Overview: click to go there")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._scene.contents_changed.connect(self._on_changed)
+        view.view_changed.connect(self.update)
+        self._blocks: QPixmap | None = None
+        self._on_changed()
+
+    def refresh(self) -> None:
+        """Draws the blocks anew: cards, or colours, are others."""
+        self._blocks = None
+        self.update()
+
+    def _on_changed(self) -> None:
+        self.setVisible(len(self._scene.nodes) > 0)
+        self.refresh()
+
+    def _to_map(self) -> QTransform:
+        """From the scene to the widget; the network fills it, the middle in the middle."""
+        content = self._scene.content_rect()
+        room = QRectF(self.rect()).adjusted(_PADDING, _PADDING, -_PADDING, -_PADDING)
+        wide, high = max(content.width(), 600.0), max(content.height(), 400.0)
+        scale = min(room.width() / wide, room.height() / high)
+        middle = room.center()
+        transform = QTransform.fromTranslate(middle.x(), middle.y())
+        transform.scale(scale, scale)
+        transform.translate(-content.center().x(), -content.center().y())
+        return transform
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - small: painted whole
+        if self._blocks is None:
+            self._blocks = self._draw_blocks()
+        look = self._scene.look
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawPixmap(0, 0, self._blocks)
+        frame = self._to_map().mapRect(self._view.visible_rect())
+        frame = frame.intersected(QRectF(self.rect()).adjusted(3, 3, -3, -3))
+        shade = QColor(look.accent)
+        shade.setAlphaF(0.10)
+        painter.setPen(QPen(look.accent, 1))
+        painter.setBrush(shade)
+        painter.drawRoundedRect(frame, 3, 3)
+        painter.end()
+
+    def _draw_blocks(self) -> QPixmap:
+        """The box and the cards: kept while only the frame moves."""
+        look, ratio = self._scene.look, self.devicePixelRatioF()
+        pixmap = QPixmap(self.size() * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(look.border_pen)
+        painter.setBrush(look.panel)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        transform = self._to_map()
+        for item in self._scene.nodes.values():
+            is_bad = item.facts.severity == "error"
+            color = look.bad if is_bad else look.category_color(item.facts.category)
+            block = transform.mapRect(item.card_rect())
+            painter.fillRect(block.adjusted(0, 0, 0, max(0.0, 1.5 - block.height())), color)
+        painter.end()
+        return pixmap
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._go(event.position())
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go(event.position())
+        event.accept()
+
+    def _go(self, point: QPointF) -> None:
+        back, is_possible = self._to_map().inverted()
+        if is_possible:
+            self._view.center_on(back.map(point))

@@ -1,0 +1,146 @@
+"""What a card says about its node: words and numbers, without any drawing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from workbench.core.checks.analysis import Analysis
+from workbench.core.checks.problems import Problem
+from workbench.core.network.graph import Graph, Node
+from workbench.core.network.text import shape_text
+from workbench.core.params import check_all
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec, Shape
+
+_SEVERITIES = ("error", "warning", "hint")
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """What a card shows.
+
+    Attributes:
+        title: The layer's class name; the raw kind where it is unknown.
+        name: The node's own name, always; `shown_name` only where a person chose it.
+        words: The settings that differ from their defaults, or "".
+        category: Category key, "" where the kind is unknown.
+        count: Number of parameters in words, or "".
+        shape: Output shape in words, or "" where it is not known.
+        severity: Worst problem: "error", "warning", "hint" or "".
+        problems: All problems of the node, worst first.
+        is_known: False for a placeholder.
+        is_open_above: An input still waits for an edge.
+        is_open_below: No edge leaves the node.
+    """
+
+    title: str
+    name: str
+    words: str = ""
+    category: str = ""
+    count: str = ""
+    shape: str = ""
+    severity: str = ""
+    problems: tuple[Problem, ...] = field(default=())
+    is_known: bool = True
+    is_open_above: bool = False
+    is_open_below: bool = False
+
+    @property
+    def shown_name(self) -> str:
+        """The name where it says more than the title does."""
+        stem = re.sub(r"_\d+$", "", self.name)
+        return "" if _letters(stem) == _letters(self.title) else self.name
+
+    def spoken(self) -> str:
+        """The card in one sentence, for screen readers."""
+        parts = [f"{self.title} {self.name}", self.words]
+        parts.append(f"output {self.shape.replace(' × ', ' by ')}" if self.shape else "")
+        parts.append(f"{self.count} parameters" if self.count else "")
+        parts += [f"{p.severity}: {p.title}" for p in self.problems]
+        return ", ".join(part for part in parts if part)
+
+    def tooltip(self, inputs: str) -> str:
+        """Lines of the tooltip, as plain text."""
+        lines = [f"{self.title} · {self.name}", self.words]
+        lines.append(f"Input {inputs}" if inputs else "")
+        lines.append(f"Output {self.shape}" if self.shape else "")
+        lines.append(f"{self.count} parameters" if self.count else "")
+        if not self.is_known:
+            lines.append("This version does not know this layer. It is kept unchanged.")
+        lines += [f"{p.title}: {p.message}" for p in self.problems]
+        return "\n".join(line for line in lines if line)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def problems_by_node(analysis: Analysis) -> dict[str, tuple[Problem, ...]]:
+    """The problems of each node, worst first."""
+    found: dict[str, list[Problem]] = {}
+    for problem in analysis.problems:
+        if problem.node is not None:
+            found.setdefault(problem.node, []).append(problem)
+    return {
+        key: tuple(sorted(problems, key=lambda p: _SEVERITIES.index(p.severity)))
+        for key, problems in found.items()
+    }
+
+
+def node_facts(
+    node: Node,
+    graph: Graph,
+    layers: Registry[LayerSpec],
+    analysis: Analysis,
+    *,
+    words: str,
+    problems: tuple[Problem, ...] = (),
+) -> NodeFacts:
+    """Collects what one card shows.
+
+    Args:
+        node: The node.
+        graph: Where it stands.
+        layers: Known layer types.
+        analysis: Newest shapes and costs.
+        words: Its settings, see `settings_words`.
+        problems: What was found about this node, worst first.
+    """
+    spec = layers.get(node.kind)
+    shape = shape_words(analysis.shapes.get(node.id))
+    cost = analysis.costs.nodes.get(node.id)
+    count = f"{cost.parameters.total:,}" if cost is not None and cost.parameters.total else ""
+    num_inputs = len(graph.edges_into(node.id))
+    return NodeFacts(
+        title=spec.title if spec else node.kind,
+        name=node.name,
+        words=words,
+        category=spec.category if spec else "",
+        count=count,
+        shape=shape,
+        severity=problems[0].severity if problems else "",
+        problems=problems,
+        is_known=spec is not None,
+        is_open_above=spec is not None and num_inputs < spec.min_inputs,
+        is_open_below=not graph.edges_from(node.id),
+    )
+
+
+def settings_words(node: Node, spec: LayerSpec | None) -> str:
+    """The second line of a card."""
+    if spec is None:
+        return "Unknown layer"
+    values, _ = check_all(spec.params, node.params)
+    return spec.describe(values)
+
+
+def shape_words(shape: Shape | None) -> str:
+    """A shape as people write it: "32 × 32 × 3"."""
+    return shape_text(shape) if shape else ""
+
+
+def inputs_words(shapes: Sequence[Shape]) -> str:
+    """Input shapes in the order of their ports."""
+    return " and ".join(shape_words(shape) for shape in shapes)

@@ -1,0 +1,248 @@
+"""One node as a card. It draws what it is told and never writes to the graph."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath
+from PySide6.QtWidgets import (
+    QGraphicsItem,
+    QStyleOptionGraphicsItem,
+    QWidget,
+)
+
+from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
+from workbench.gui.design.canvas.node_facts import NodeFacts
+from workbench.gui.design.canvas.routing import Box
+from workbench.gui.design.canvas.style import (
+    DETAIL_FROM,
+    PADDING,
+    PORT_RADIUS,
+    RADIUS,
+    STRIP_WIDTH,
+    Ink,
+    Look,
+)
+
+_MARGIN = 12.0
+_BADGE = 16.0
+_SHAPE_AWAY = 12.0
+_SHAPE_TOP = 9.0
+_SHAPE_HEIGHT = 18.0
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class NodeItem(QGraphicsItem):
+    """A card with its category strip, title, parameter count, settings and output shape.
+
+    Args:
+        node_id: Id of the node it stands for.
+        facts: What it shows.
+        look: Colours and fonts shared by the canvas.
+    """
+
+    def __init__(self, node_id: str, facts: NodeFacts, look: Look) -> None:
+        super().__init__()
+        self.node_id = node_id
+        self.facts = facts
+        self._look = look
+        self._is_hovered = False
+        self._is_target = False
+        self._is_shape_left = False
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
+        self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+        self.setZValue(1)
+
+    @property
+    def height(self) -> float:
+        """Height of the card in scene pixels."""
+        return NODE_HEIGHT if self.facts.words else SHORT_NODE_HEIGHT
+
+    @property
+    def box(self) -> Box:
+        """The card's place in the scene."""
+        x, y = self.pos().x(), self.pos().y()
+        return Box(x, y, x + NODE_WIDTH, y + self.height)
+
+    def card_rect(self) -> QRectF:
+        """The card in scene pixels."""
+        return QRectF(self.pos().x(), self.pos().y(), NODE_WIDTH, self.height)
+
+    def output_point(self) -> QPointF:
+        """Scene point where edges leave."""
+        return self.pos() + QPointF(NODE_WIDTH / 2, self.height)
+
+    def input_point(self) -> QPointF:
+        """Scene point where edges arrive."""
+        return self.pos() + QPointF(NODE_WIDTH / 2, 0)
+
+    def shape_place(self, *, is_left: bool) -> QRectF:
+        """Where the output shape is written, on one side of the edge, from the corner."""
+        width = self._look.shape_ink.metrics.horizontalAdvance(self.facts.shape) + 1
+        away = -_SHAPE_AWAY - width if is_left else _SHAPE_AWAY
+        return QRectF(NODE_WIDTH / 2 + away, self.height + _SHAPE_TOP, width, _SHAPE_HEIGHT)
+
+    def set_shape_left(self, is_left: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
+        """Writes the output shape on the left of the edge, where no line runs."""
+        if is_left != self._is_shape_left:
+            self._is_shape_left = is_left
+            self.update()
+
+    def set_facts(self, facts: NodeFacts) -> None:
+        """Shows other words; repaints only when something differs."""
+        if facts == self.facts:
+            return
+        self.prepareGeometryChange()
+        self.facts = facts
+        self.update()
+
+    def set_hovered(self, is_hovered: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
+        """Shows the ports while the pointer is over the card."""
+        if is_hovered != self._is_hovered:
+            self._is_hovered = is_hovered
+            self.update()
+
+    def set_target(self, is_target: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
+        """Marks the card as a valid end of the connection being dragged."""
+        if is_target != self._is_target:
+            self._is_target = is_target
+            self.update()
+
+    def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
+        """Caching pays only where texts are drawn."""
+        mode = QGraphicsItem.CacheMode
+        self.setCacheMode(mode.DeviceCoordinateCache if is_detailed else mode.NoCache)
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(
+            -_MARGIN, -_MARGIN, NODE_WIDTH + 2 * _MARGIN, self.height + _MARGIN + 2 * _SHAPE_HEIGHT
+        )
+
+    def shape(self) -> QPainterPath:
+        path = QPainterPath()
+        path.addRect(QRectF(0, 0, NODE_WIDTH, self.height))
+        return path
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,
+        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
+    ) -> None:
+        scale = option.levelOfDetailFromTransform(painter.worldTransform())
+        if scale < DETAIL_FROM:
+            self._paint_box(painter, scale)
+            return
+        self._paint_card(painter)
+        self._paint_title(painter)
+        self._paint_words(painter)
+        self._paint_shape(painter)
+        self._paint_ports(painter)
+        if self.facts.severity in {"error", "warning"}:
+            self._paint_badge(painter)
+
+    def _paint_box(self, painter: QPainter, scale: float) -> None:
+        """The card from far away: its colours only."""
+        look, rect = self._look, QRectF(0, 0, NODE_WIDTH, self.height)
+        is_bad = self.facts.severity == "error"
+        painter.fillRect(rect, look.bad_soft if is_bad else look.panel)
+        strip = look.bad if is_bad else look.category_color(self.facts.category)
+        painter.fillRect(QRectF(0, 0, max(STRIP_WIDTH * 4, 3 / scale), self.height), strip)
+        if self.isSelected() or self._is_target:
+            pen = look.selected_pen
+            painter.setPen(pen)
+            painter.drawRect(rect)
+
+    def _paint_card(self, painter: QPainter) -> None:
+        look = self._look
+        card, strip = look.card_paths(self.height)
+        is_bad = self.facts.severity == "error"
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(look.bad_pen if is_bad else look.border_pen)
+        if not self.facts.is_known:
+            painter.setPen(look.placeholder_pen)
+        fill = look.panel
+        if is_bad:
+            fill = look.bad_soft
+        elif self._is_target:
+            fill = look.accent_soft
+        painter.setBrush(fill)
+        painter.drawPath(card)
+        if self.facts.is_known:
+            painter.fillPath(strip, look.category_color(self.facts.category))
+        if self.isSelected() or self._is_target:
+            painter.setPen(look.selected_pen)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            outline = QRectF(0, 0, NODE_WIDTH, self.height).adjusted(-3, -3, 3, 3)
+            painter.drawRoundedRect(outline, RADIUS + 3, RADIUS + 3)
+
+    def _paint_title(self, painter: QPainter) -> None:
+        look, facts = self._look, self.facts
+        top = 8.0 if facts.words else (self.height - 20) / 2
+        right = NODE_WIDTH - PADDING + 4
+        if facts.count:
+            width = look.count_ink.metrics.horizontalAdvance(facts.count)
+            place = QRectF(right - width - 1, top, width + 1, 20)
+            _draw(painter, place, facts.count, look.count_ink, _RIGHT)
+            right -= width + 10
+        title = _elided(facts.title, look.title_ink.metrics, right - PADDING)
+        place = QRectF(PADDING, top, right - PADDING, 20)
+        _draw(painter, place, title, look.title_ink, _LEFT)
+        left = PADDING + look.title_ink.metrics.horizontalAdvance(title) + 8
+        if facts.shown_name and right - left > 32:
+            name = _elided(facts.shown_name, look.words_ink.metrics, right - left)
+            place = QRectF(left, top, right - left, 20)
+            _draw(painter, place, name, look.words_ink, _LEFT)
+
+    def _paint_words(self, painter: QPainter) -> None:
+        look, width = self._look, NODE_WIDTH - 2 * PADDING + 4
+        if self.facts.words:
+            words = _elided(self.facts.words, look.words_ink.metrics, width)
+            place = QRectF(PADDING, 26, width, 18)
+            _draw(painter, place, words, look.words_ink, _LEFT)
+
+    def _paint_shape(self, painter: QPainter) -> None:
+        if not self.facts.shape:
+            return
+        place = self.shape_place(is_left=self._is_shape_left)
+        painter.fillRect(place.adjusted(-3, 1, 3, -1), self._look.canvas)
+        _draw(painter, place, self.facts.shape, self._look.shape_ink, _LEFT)
+
+    def _paint_ports(self, painter: QPainter) -> None:
+        """Dots where an edge can start or is still missing."""
+        is_shown = self._is_hovered or self.isSelected()
+        painter.setPen(self._look.selected_pen if is_shown else self._look.edge_pen)
+        painter.setBrush(self._look.panel)
+        if is_shown or self.facts.is_open_below:
+            painter.drawEllipse(QPointF(NODE_WIDTH / 2, self.height), PORT_RADIUS, PORT_RADIUS)
+        if self.facts.is_open_above:
+            painter.drawEllipse(QPointF(NODE_WIDTH / 2, 0), PORT_RADIUS, PORT_RADIUS)
+
+    def _paint_badge(self, painter: QPainter) -> None:
+        """A mark at the corner: how many problems, or "!"."""
+        look = self._look
+        color = look.bad if self.facts.severity == "error" else look.warning
+        place = QRectF(NODE_WIDTH - _BADGE / 2 - 2, -_BADGE / 2 + 1, _BADGE, _BADGE)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        painter.drawEllipse(place)
+        count = len(self.facts.problems)
+        sign = str(count) if 1 < count < 10 else "!"
+        center = Qt.AlignmentFlag.AlignCenter
+        _draw(painter, place, sign, look.badge_ink, center)
+
+
+def _draw(
+    painter: QPainter,
+    place: QRectF,
+    text: str,
+    ink: Ink,
+    alignment: Qt.AlignmentFlag,
+) -> None:
+    painter.setFont(ink.font)
+    painter.setPen(ink.color)
+    painter.drawText(place, alignment | Qt.TextFlag.TextSingleLine, text)
+
+
+def _elided(text: str, metrics: QFontMetricsF, width: float) -> str:
+    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)

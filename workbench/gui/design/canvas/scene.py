@@ -1,0 +1,394 @@
+"""The scene mirrors the document: one map id -> item, fed by differences.
+
+Items never write to the graph; every change goes through the document and comes back here
+as a signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from PySide6.QtCore import QPointF, QRectF, Signal
+from PySide6.QtWidgets import QGraphicsScene
+
+from workbench.core.checks.analysis import Analysis
+from workbench.core.checks.problems import Problem
+from workbench.core.network.diff import GraphDiff
+from workbench.core.network.graph import Edge, Node
+from workbench.core.network.layout import Position
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec
+from workbench.document.project_document import ProjectDocument
+from workbench.gui.design.canvas.edge_item import EdgeItem
+from workbench.gui.design.canvas.node_facts import (
+    NodeFacts,
+    inputs_words,
+    node_facts,
+    problems_by_node,
+    settings_words,
+)
+from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.problem_card import ProblemCard
+from workbench.gui.design.canvas.routing import Box, Router, end_points
+from workbench.gui.design.canvas.style import Look
+
+
+class GraphScene(QGraphicsScene):
+    """Cards and lines of the document's graph.
+
+    Signals:
+        selection_changed(list[str]): Ids of the selected nodes, in the graph's order.
+        contents_changed(): Something moved, appeared or went.
+        graph_changed(): The document's graph is another one (a gesture must end).
+    """
+
+    selection_changed = Signal(list)
+    contents_changed = Signal()
+    graph_changed = Signal()
+
+    def __init__(self, document: ProjectDocument, layers: Registry[LayerSpec], look: Look) -> None:
+        super().__init__()
+        self.document = document
+        self.layers = layers
+        self.look = look
+        self.nodes: dict[str, NodeItem] = {}
+        self.edges: dict[Edge, EdgeItem] = {}
+        self.card: ProblemCard | None = None
+        self._shown_analysis: Analysis | None = None
+        self._problems: dict[str, tuple[Problem, ...]] = {}
+        self._words: dict[str, tuple[Node, str]] = {}
+        self._placed: Mapping[str, Position] = {}
+        self._content: QRectF | None = None
+        self._told_selection: tuple[list[str], list[Edge]] = ([], [])
+        self._is_detailed = True
+        self._is_batch = False
+        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.selectionChanged.connect(self._on_selection_changed)
+        document.graph_changed.connect(self._on_graph_changed)
+        document.positions_changed.connect(self._on_positions_changed)
+        document.analysis_changed.connect(self._on_analysis_changed)
+        document.project_replaced.connect(self.rebuild)
+        self.rebuild()
+
+    # mirroring -------------------------------------------------------------------------
+
+    def rebuild(self) -> None:
+        """Makes all items anew from the document."""
+        with self._batch():
+            self._remove_card()
+            for item in (*self.nodes.values(), *self.edges.values()):
+                self.removeItem(item)
+            self.nodes.clear()
+            self.edges.clear()
+            self._words.clear()
+            self._placed = self.document.positions
+            for node_id in self.document.graph.nodes:
+                self._add_node(node_id)
+            for edge in self.document.graph.edges:
+                self._add_edge(edge)
+        self.reroute()
+        self._on_selection_changed()
+        self.graph_changed.emit()
+
+    def _on_graph_changed(self, change: GraphDiff) -> None:
+        self.graph_changed.emit()
+        with self._batch():
+            for edge in change.removed_edges:
+                self._drop_edge(edge)
+            for node_id in change.removed_nodes:
+                self._drop_node(node_id)
+            for node_id in change.added_nodes:
+                self._add_node(node_id)
+            self.nodes = {key: self.nodes[key] for key in self.document.graph.nodes}
+            for edge in change.added_edges:
+                self._add_edge(edge)
+            heights = {key: item.height for key, item in self.nodes.items()}
+            self._refresh_facts()
+            has_moved = self._place(self.document.positions)
+        is_taller = any(item.height != heights[key] for key, item in self.nodes.items())
+        has_other_edges = change.added_edges or change.removed_edges
+        has_other_nodes = change.added_nodes or change.removed_nodes
+        if has_moved or is_taller or has_other_edges or has_other_nodes:
+            self.reroute()
+        else:
+            self._tell_contents()
+        self._on_selection_changed()
+
+    def _on_positions_changed(self) -> None:
+        if self._place(self.document.positions):
+            self.reroute()
+
+    def _place(self, positions: Mapping[str, Position]) -> bool:
+        """Puts cards where the document has them; True when it has others than last time."""
+        if positions == self._placed:
+            return False
+        self._placed = positions
+        for node_id, place in positions.items():
+            item = self.nodes.get(node_id)
+            if item is not None and item.pos().toTuple() != place:
+                item.setPos(*place)
+        return True
+
+    def _on_analysis_changed(self, analysis: Analysis) -> None:
+        if analysis is not self._shown_analysis:
+            self._refresh_facts()
+            self._tell_contents()
+
+    def _add_node(self, node_id: str) -> None:
+        if node_id in self.nodes:
+            return
+        item = NodeItem(node_id, self._facts(node_id), self.look)
+        item.setPos(*self.document.positions.get(node_id, (0.0, 0.0)))
+        item.set_detailed(self._is_detailed)
+        self.nodes[node_id] = item
+        self.addItem(item)
+
+    def _drop_node(self, node_id: str) -> None:
+        self._words.pop(node_id, None)
+        item = self.nodes.pop(node_id, None)
+        if item is not None:
+            self.removeItem(item)
+
+    def _add_edge(self, edge: Edge) -> None:
+        if edge not in self.edges:
+            self.edges[edge] = item = EdgeItem(edge, self.look)
+            self.addItem(item)
+
+    def _drop_edge(self, edge: Edge) -> None:
+        item = self.edges.pop(edge, None)
+        if item is not None:
+            self.removeItem(item)
+
+    def _facts(self, node_id: str) -> NodeFacts:
+        graph, analysis = self.document.graph, self.document.analysis
+        if analysis is not self._shown_analysis:
+            self._shown_analysis = analysis
+            self._problems = problems_by_node(analysis)
+        node = graph.nodes[node_id]
+        known = self._words.get(node_id)
+        if known is None or known[0] is not node:
+            known = self._words[node_id] = node, settings_words(node, self.layers.get(node.kind))
+        problems = self._problems.get(node_id, ())
+        return node_facts(node, graph, self.layers, analysis, words=known[1], problems=problems)
+
+    def _refresh_facts(self) -> None:
+        for node_id, item in self.nodes.items():
+            item.set_facts(self._facts(node_id))
+
+    def refresh_look(self) -> None:
+        """Repaints everything in the theme's new colours."""
+        self.look.refresh()
+        for item in self.items():
+            item.update()
+        self.update()
+        self._refresh_card()
+
+    def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
+        """Tells the cards whether their texts are large enough to be read."""
+        if is_detailed != self._is_detailed:
+            self._is_detailed = is_detailed
+            for item in self.nodes.values():
+                item.set_detailed(is_detailed)
+
+    # lines -----------------------------------------------------------------------------
+
+    def boxes(self) -> dict[str, Box]:
+        """The place of every card."""
+        return {key: item.box for key, item in self.nodes.items()}
+
+    def reroute(self) -> None:
+        """Finds the way of every edge anew."""
+        routes = Router(self.boxes()).route_all(self.edges)
+        for edge, route in routes.items():
+            self.edges[edge].set_route(route)
+        self._place_shapes(self.nodes)
+        self._tell_contents()
+
+    def _tell_contents(self) -> None:
+        self._content = None
+        self._refresh_card()
+        self._content = None
+        self.contents_changed.emit()
+
+    def _place_shapes(self, node_ids: Iterable[str]) -> None:
+        """Writes output shapes to the right of their edge, or to the left if a line is there."""
+        graph = self.document.graph
+        for node_id in node_ids:
+            item = self.nodes[node_id]
+            leaving = graph.edges_from(node_id)
+            near = {e for out in leaving for e in graph.edges_into(out.target)} | {*leaving}
+            lines = [self.edges[edge] for edge in near if edge in self.edges]
+            if len(lines) < 2 and all(line.is_straight for line in lines):
+                item.set_shape_left(False)
+                continue
+            sides = [
+                item.shape_place(is_left=side).translated(item.pos()) for side in (False, True)
+            ]
+            right, left = (any(line.crosses(place) for line in lines) for place in sides)
+            item.set_shape_left(right and not left)
+
+    def reroute_near(self, node_ids: Iterable[str]) -> None:
+        """Moves the lines at some nodes only: cheap enough for every mouse move."""
+        moved = set(node_ids)
+        boxes = self.boxes()
+        router = Router(boxes)
+        touched = {e.target for e in self.edges if e.source in moved or e.target in moved}
+        edges = [edge for edge in self.edges if edge.target in touched]
+        ends = end_points(edges, boxes)
+        for edge in edges:
+            self.edges[edge].set_route(router.route(edge, ends[edge]))
+        self._place_shapes({edge.source for edge in edges})
+        self._tell_contents()
+
+    # finding ---------------------------------------------------------------------------
+
+    def has_free_input(self, node_id: str) -> bool:
+        """True while a node can take one more edge: the quick part of what is allowed."""
+        graph = self.document.graph
+        spec = self.layers.get(graph.nodes[node_id].kind)
+        limit = spec.max_inputs if spec is not None else None
+        return limit is None or len(graph.edges_into(node_id)) < limit
+
+    def node_at(self, point: QPointF, margin: float = 0.0) -> NodeItem | None:
+        """The topmost card under a scene point."""
+        grown = (-margin, -margin, margin, margin)
+        for item in reversed(self.nodes.values()):
+            if item.card_rect().adjusted(*grown).contains(point):
+                return item
+        return None
+
+    def output_at(self, point: QPointF, reach: float) -> NodeItem | None:
+        """The node whose output port is under a scene point."""
+        return self._nearest_port(point, reach, NodeItem.output_point)
+
+    def input_at(self, point: QPointF, reach: float) -> NodeItem | None:
+        """The node whose input side is under a scene point."""
+        return self._nearest_port(point, reach, NodeItem.input_point)
+
+    def _nearest_port(
+        self, point: QPointF, reach: float, port: Callable[[NodeItem], QPointF]
+    ) -> NodeItem | None:
+        near = [(distance(port(item), point), key) for key, item in self.nodes.items()]
+        best = min(near, default=(reach + 1, ""))
+        return self.nodes[best[1]] if best[0] <= reach else None
+
+    def edge_at(self, point: QPointF) -> EdgeItem | None:
+        """The line under a scene point."""
+        for item in self.edges.values():
+            near = item.boundingRect().adjusted(-8, -8, 8, 8)
+            if near.contains(point) and item.shape().contains(point):
+                return item
+        return None
+
+    def edge_end_at(self, point: QPointF, reach: float) -> EdgeItem | None:
+        """The line whose lower end is under a scene point."""
+        near = [(distance(e.end_point(), point), e.edge, e) for e in self.edges.values()]
+        best = min(near, key=lambda entry: entry[:2], default=None)
+        return best[2] if best is not None and best[0] <= reach else None
+
+    def content_rect(self) -> QRectF:
+        """What all cards and their problem card cover."""
+        if self._content is None:
+            rect = QRectF()
+            for item in self.nodes.values():
+                below = 28.0 if item.facts.shape else 0.0
+                rect = rect.united(item.card_rect().adjusted(0, 0, 0, below))
+            if self.card is not None:
+                rect = rect.united(self.card.mapRectToScene(self.card.size))
+            self._content = rect
+        return self._content
+
+    # selection -------------------------------------------------------------------------
+
+    def selected_ids(self) -> list[str]:
+        """Ids of the selected nodes, in the graph's order."""
+        return [key for key, item in self.nodes.items() if item.isSelected()]
+
+    def selected_edges(self) -> list[Edge]:
+        """The selected edges."""
+        return [edge for edge, item in self.edges.items() if item.isSelected()]
+
+    def select(self, ids: Iterable[str], edges: Iterable[Edge] = ()) -> None:
+        """Selects exactly these nodes and edges."""
+        wanted, wanted_edges = set(ids), set(edges)
+        with self._batch():
+            for key, item in self.nodes.items():
+                item.setSelected(key in wanted)
+            for edge, line in self.edges.items():
+                line.setSelected(edge in wanted_edges)
+        self._on_selection_changed()
+
+    @contextmanager
+    def _batch(self) -> Iterator[None]:
+        """Tells about the selection once, when all of a change is done."""
+        self._is_batch = True
+        try:
+            yield
+        finally:
+            self._is_batch = False
+
+    def _on_selection_changed(self) -> None:
+        if self._is_batch:
+            return
+        self._refresh_card()
+        self._content = None
+        selected = self.selected_ids(), self.selected_edges()
+        if selected != self._told_selection:
+            self._told_selection = selected
+            self.selection_changed.emit(selected[0])
+
+    # the problem card ------------------------------------------------------------------
+
+    def shown_problem(self) -> Problem | None:
+        """The selected node's worst problem, else the first error of all."""
+        selected = self.selected_ids()
+        if len(selected) == 1:
+            own = self.nodes[selected[0]].facts.problems
+            if own and own[0].severity != "hint":
+                return own[0]
+        for item in self.nodes.values():
+            if item.facts.severity == "error":
+                return item.facts.problems[0]
+        return None
+
+    def settle_card(self, room: QRectF) -> None:
+        """Puts the problem card where `room` has space; a null one means anywhere."""
+        self._refresh_card(room)
+        self._content = None
+
+    def _refresh_card(self, room: QRectF | None = None) -> None:
+        problem = self.shown_problem()
+        if problem is None or problem.node is None:
+            self._remove_card()
+            return
+        if self.card is None or self.card.problem != problem:
+            self._remove_card()
+            self.card = ProblemCard(problem, self.look)
+            self.addItem(self.card)
+        boxes = self.boxes()
+        self.card.place(boxes[problem.node], boxes.values(), room)
+
+    def _remove_card(self) -> None:
+        if self.card is not None:
+            self.removeItem(self.card)
+            self.card = None
+
+    def tooltip_at(self, point: QPointF) -> str:
+        """Plain text about what is under a scene point."""
+        item = self.node_at(point)
+        if item is not None:
+            shapes = self.document.analysis.inputs.get(item.node_id, ())
+            return item.facts.tooltip(inputs_words(shapes))
+        line = self.edge_at(point)
+        if line is None:
+            return ""
+        source, target = self.nodes[line.edge.source], self.nodes[line.edge.target]
+        words = f"{source.facts.name} → {target.facts.name}, input {line.edge.port + 1}"
+        return f"{words}\n{source.facts.shape}" if source.facts.shape else words
+
+
+def distance(a: QPointF, b: QPointF) -> float:
+    """Length of the straight line between two points."""
+    delta = a - b
+    return float((delta.x() ** 2 + delta.y() ** 2) ** 0.5)

@@ -1,0 +1,131 @@
+"""Colours, pens, fonts and outlines that all items of one canvas share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainterPath, QPen
+
+from workbench.core.network.layout import NODE_WIDTH
+from workbench.gui.kit.theme import Theme
+
+RADIUS = 8.0
+STRIP_WIDTH = 5.0
+PADDING = 16.0
+PORT_RADIUS = 4.5
+DETAIL_FROM = 0.35
+"""Below this scale texts cannot be read: items draw plain boxes."""
+
+
+@dataclass(frozen=True)
+class Ink:
+    """A font and the colour it is written in."""
+
+    font: QFont
+    color: QColor
+    metrics: QFontMetricsF = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", QFontMetricsF(self.font))
+
+
+class Look:
+    """What items paint with, made once per theme instead of at every repaint."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self._cards: dict[float, tuple[QPainterPath, QPainterPath]] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes colours and fonts from the theme again."""
+        colors = self.theme.colors
+        self._categories: dict[str, QColor] = {}
+        self.canvas = QColor(colors.canvas)
+        self.panel = QColor(colors.panel)
+        self.text = QColor(colors.text)
+        self.dim = QColor(colors.dim)
+        self.faint = QColor(colors.faint)
+        self.accent = QColor(colors.accent)
+        self.accent_text = QColor(colors.accent_text)
+        self.accent_soft = QColor(colors.accent_soft)
+        self.bad = QColor(colors.bad)
+        self.bad_soft = QColor(colors.bad_soft)
+        self.warning = QColor(colors.warning)
+        self.hover = QColor(colors.hover)
+        self.line = QColor(colors.line)
+        self._make_pens()
+        self._make_fonts()
+
+    def _make_pens(self) -> None:
+        self.border_pen = QPen(self.line, 1)
+        self.edge_pen = QPen(self.faint, 1.6)
+        self.edge_pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        self.far_edge_pen = QPen(self.faint, 1)
+        self.far_edge_pen.setCosmetic(True)
+        self.hot_edge_pen = QPen(self.accent, 2.4)
+        self.selected_pen = QPen(self.accent, 2)
+        self.bad_pen = QPen(self.bad, 1.2)
+        self.bad_line_pen = QPen(self.bad, 2.4)
+        self.warning_pen = QPen(self.warning, 1.2)
+        self.placeholder_pen = QPen(self.faint, 1, Qt.PenStyle.DashLine)
+        self.ghost_pen = QPen(self.accent, 1.4, Qt.PenStyle.DashLine)
+
+    def _make_fonts(self) -> None:
+        font = self.theme.font
+        self.title_ink = Ink(font(13, weight=600), self.text)
+        self.words_ink = Ink(font(12), self.dim)
+        self.count_ink = Ink(font(12, tabular=True), self.dim)
+        self.shape_ink = Ink(font(11, tabular=True), self.dim)
+        self.body_ink = Ink(font(12), self.text)
+        self.button_ink = Ink(font(12, weight=600), self.text)
+        self.primary_ink = Ink(font(12, weight=600), self.accent_text)
+        self.badge_ink = Ink(font(11, weight=600), self.panel)
+
+    def category_color(self, category: str) -> QColor:
+        """The strip's colour of a layer category."""
+        if category not in self._categories:
+            self._categories[category] = QColor(self.theme.category_color(category))
+        return self._categories[category]
+
+    def card_paths(self, height: float) -> tuple[QPainterPath, QPainterPath]:
+        """Outline of a card of this height, and of the strip at its left."""
+        if height not in self._cards:
+            card = QPainterPath()
+            card.addRoundedRect(QRectF(0, 0, NODE_WIDTH, height), RADIUS, RADIUS)
+            strip = QPainterPath()
+            strip.addRect(QRectF(0, 0, STRIP_WIDTH, height))
+            self._cards[height] = card, card.intersected(strip)
+        return self._cards[height]
+
+
+def rounded_path(points: list[QPointF], radius: float = 10.0) -> QPainterPath:
+    """A line through points with round corners; falling diagonals become S-curves."""
+    path = QPainterPath(points[0])
+    for index in range(1, len(points)):
+        before, here = points[index - 1], points[index]
+        if here.x() != before.x() and here.y() > before.y():
+            middle = (before.y() + here.y()) / 2
+            path.cubicTo(QPointF(before.x(), middle), QPointF(here.x(), middle), here)
+        elif index + 1 < len(points) and _turns(before, here, points[index + 1]):
+            after = points[index + 1]
+            path.lineTo(_towards(here, before, radius))
+            path.quadTo(here, _towards(here, after, radius))
+        else:
+            path.lineTo(here)
+    return path
+
+
+def _turns(before: QPointF, here: QPointF, after: QPointF) -> bool:
+    """True at a right angle between a level and an upright stretch."""
+    into_level, out_level = before.y() == here.y(), here.y() == after.y()
+    into_upright, out_upright = before.x() == here.x(), here.x() == after.x()
+    return (into_level and out_upright) or (into_upright and out_level)
+
+
+def _towards(start: QPointF, end: QPointF, distance: float) -> QPointF:
+    delta = end - start
+    length = (delta.x() ** 2 + delta.y() ** 2) ** 0.5
+    part = min(0.5, distance / length) if length else 0.0
+    return start + delta * part

@@ -1,0 +1,380 @@
+"""The view of the canvas: the way from input events to gestures, one at a time."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+)
+from PySide6.QtWidgets import QToolTip
+
+from workbench.errors import WorkbenchError
+from workbench.gui.design.canvas.edge_scroller import EdgeScroller
+from workbench.gui.design.canvas.gesture import (
+    LAYER_MIME,
+    PORT_REACH,
+    GestureChoice,
+    Interaction,
+    Pointer,
+)
+from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.pan import Pan
+from workbench.gui.design.canvas.scene import GraphScene
+from workbench.gui.design.canvas.walking import ARROWS, next_node
+from workbench.gui.design.canvas.zoom_view import ZoomView
+from workbench.gui.kit.labels import plain_label, plain_tip
+
+_HINT_OFFSET = QPointF(16, 18)
+NUDGE = 4.0
+"""Scene pixels that Alt and an arrow move the selection; ten times that with Shift."""
+
+
+class GraphView(ZoomView):
+    """Runs gestures on the canvas.
+
+    Args:
+        scene: What is shown.
+        gestures: The gestures that presses and dragged layers begin.
+
+    Signals:
+        search_asked(QPointF, str): A layer is to be searched for this scene point, to
+            come after this node ("" for none).
+        node_activated(str): A node was double-clicked.
+        menu_asked(QPoint, QPointF): Context menu at a global and a scene point.
+    """
+
+    search_asked = Signal(QPointF, str)
+    node_activated = Signal(str)
+    menu_asked = Signal(object, QPointF)
+
+    def __init__(self, scene: GraphScene, gestures: GestureChoice) -> None:
+        super().__init__(scene)
+        self._gestures = gestures
+        self._interaction: Interaction | None = None
+        self._drop: Interaction | None = None  # of a layer dragged in, while it is over the canvas
+        self._button = Qt.MouseButton.NoButton
+        self._hovered: NodeItem | None = None
+        self._is_space_held = False
+        self._current: str | None = None
+        self._scroller = EdgeScroller(self, self._on_scrolled)
+        self._hint = plain_label(parent=self)
+        self._hint.setObjectName("canvasHint")
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._hint.hide()
+        self.setAcceptDrops(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Network canvas")
+        scene.graph_changed.connect(self._on_graph_changed)
+
+    # gestures --------------------------------------------------------------------------
+
+    @property
+    def interaction(self) -> Interaction | None:
+        """The gesture that is going on."""
+        return self._interaction
+
+    def begin(self, interaction: Interaction, pointer: Pointer) -> None:
+        """Starts a gesture; one that still runs is cancelled first."""
+        self.cancel("another gesture began")
+        self._set_hovered(None)
+        self._interaction = interaction
+        if interaction.cursor is not None:
+            self.viewport().setCursor(interaction.cursor)
+        interaction.start(pointer)
+        self._follow(pointer)
+
+    def move_gesture(self, pointer: Pointer) -> None:
+        """The pointer of the gesture that is going on is somewhere else."""
+        if self._interaction is not None:
+            self._interaction.move(pointer)
+            self._follow(pointer)
+
+    def _follow(self, pointer: Pointer) -> None:
+        if self._interaction is not None and self._interaction.scrolls_at_edge:
+            self._scroller.follow(pointer)
+        else:
+            self._scroller.stop()
+
+    def _on_scrolled(self, pointer: Pointer) -> None:
+        self.move_gesture(self.pointer(pointer.view, pointer.modifiers))
+
+    def finish(self, pointer: Pointer) -> None:
+        """Ends the gesture: it makes its edit."""
+        interaction = self._let_go()
+        if interaction is None:
+            return
+        try:
+            interaction.end(pointer)
+        except WorkbenchError as error:
+            self.show_hint(f"{error.what} {error.fix}", pointer.view, is_refusal=True)
+
+    def cancel(self, reason: str) -> None:
+        """Gives the gesture up; nothing is changed."""
+        interaction = self._let_go()
+        if interaction is not None:
+            interaction.cancel(reason)
+
+    def _on_graph_changed(self) -> None:
+        self.cancel("the network changed")
+
+    def _let_go(self) -> Interaction | None:
+        interaction, self._interaction = self._interaction, None
+        self._button = Qt.MouseButton.NoButton
+        self._scroller.stop()
+        self._show_cursor()
+        self.hide_hint()
+        return interaction
+
+    def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
+        """A view position as gestures want it."""
+        zoom_point = self.viewportTransform().inverted()[0].map(position)
+        return Pointer(zoom_point, position, modifiers)
+
+    def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
+        """Shows words beside the pointer."""
+        role = "refusal" if is_refusal else "hint"
+        if self._hint.property("role") != role:
+            self._hint.setProperty("role", role)
+            self._style_hint(is_refusal=is_refusal)
+        self._hint.setMaximumWidth(max(160, min(360, self.width() - 24)))
+        self._hint.setWordWrap(False)
+        self._hint.setText(text)
+        self._hint.setWordWrap(self._hint.sizeHint().width() > self._hint.maximumWidth())
+        self._hint.adjustSize()
+        place = position + _HINT_OFFSET
+        left = min(place.x(), self.width() - self._hint.width() - 8)
+        top = min(place.y(), self.height() - self._hint.height() - 8)
+        self._hint.move(round(max(8, left)), round(max(8, top)))
+        self._hint.show()
+        self._hint.raise_()
+
+    def ask_search(self, point: QPointF, node_id: str) -> None:
+        """Opens the layer search at a scene point, for a layer after a node."""
+        self.search_asked.emit(point, node_id)
+
+    def hide_hint(self) -> None:
+        """Takes the words away."""
+        self._hint.hide()
+
+    def hint_text(self) -> str:
+        """The words shown beside the pointer, or ""."""
+        return "" if self._hint.isHidden() else self._hint.text()
+
+    def _style_hint(self, *, is_refusal: bool) -> None:
+        look = self.graph_scene.look
+        color = look.bad if is_refusal else look.text
+        border = look.bad if is_refusal else look.line
+        self._hint.setStyleSheet(
+            f"QLabel {{ background: {look.panel.name()}; color: {color.name()};"
+            f" border: 1px solid {border.name()}; border-radius: 6px; padding: 4px 8px; }}"
+        )
+
+    # mouse -----------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+        if self._interaction is not None:
+            self.cancel("another button was pressed")
+            return
+        button = event.button()
+        pointer = self.pointer(event.position(), event.modifiers())
+        wants_pan = button == Qt.MouseButton.MiddleButton or (
+            button == Qt.MouseButton.LeftButton and self._is_space_held
+        )
+        interaction: Interaction | None = None
+        if wants_pan:
+            interaction = Pan(self)
+        elif button == Qt.MouseButton.LeftButton:
+            interaction = self._gestures.on_press(self, pointer)
+        if interaction is not None:
+            self.begin(interaction, pointer)
+            self._button = button
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        pointer = self.pointer(event.position(), event.modifiers())
+        if self._interaction is not None:
+            self.move_gesture(pointer)
+        else:
+            self._hover(pointer)
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._interaction is not None and event.button() == self._button:
+            self.finish(self.pointer(event.position(), event.modifiers()))
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        pointer = self.pointer(event.position(), event.modifiers())
+        if event.button() != Qt.MouseButton.LeftButton or self._is_space_held:
+            self.mousePressEvent(event)
+            return
+        item = self.graph_scene.node_at(pointer.scene)
+        card = self.graph_scene.card
+        if item is not None:
+            self.node_activated.emit(item.node_id)
+        elif card is not None and card.sceneBoundingRect().contains(pointer.scene):
+            self.mousePressEvent(event)
+        else:
+            self.search_asked.emit(pointer.scene, "")
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self._interaction is not None:
+            return
+        scene_point = self.mapToScene(event.pos())
+        item = self.graph_scene.node_at(scene_point)
+        if item is not None and not item.isSelected():
+            self.graph_scene.select([item.node_id])
+        self.menu_asked.emit(event.globalPos(), scene_point)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._set_hovered(None)
+        super().leaveEvent(event)
+
+    def _hover(self, pointer: Pointer) -> None:
+        scene = self.graph_scene
+        is_on_button = scene.card is not None and scene.card.hover(pointer.scene)
+        item = scene.output_at(pointer.scene, PORT_REACH)
+        is_on_port = item is not None
+        self._set_hovered(item or scene.node_at(pointer.scene))
+        if is_on_button:
+            self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
+        elif is_on_port:
+            self.viewport().setCursor(Qt.CursorShape.CrossCursor)
+        else:
+            self._show_cursor()
+
+    def _set_hovered(self, item: NodeItem | None) -> None:
+        if self._hovered is not item:
+            if self._hovered is not None and self._hovered.scene() is self.graph_scene:
+                self._hovered.set_hovered(False)
+            self._hovered = item
+            if item is not None:
+                item.set_hovered(True)
+
+    def _show_cursor(self) -> None:
+        open_hand = Qt.CursorShape.OpenHandCursor
+        self.viewport().setCursor(open_hand if self._is_space_held else Qt.CursorShape.ArrowCursor)
+
+    # keys ------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """While a gesture lasts no shortcut works: undo in its middle would pull the
+        ground away.
+        """
+        if event.type() == QEvent.Type.ShortcutOverride and self._interaction is not None:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._interaction is not None:
+            if event.key() == Qt.Key.Key_Escape:
+                self.cancel("Escape was pressed")
+            else:
+                self._interaction.key(event)
+            event.accept()
+            return
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._is_space_held = True
+            self._show_cursor()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.graph_scene.select([])
+            self.hide_hint()
+        elif event.key() in ARROWS:
+            self._on_arrow(event)
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            selected = self.graph_scene.selected_ids()
+            if selected:
+                self.node_activated.emit(selected[-1])
+        else:
+            event.ignore()
+
+    def _on_arrow(self, event: QKeyEvent) -> None:
+        """Arrows walk from node to node; Shift keeps what was selected; Alt moves cards."""
+        across, down = ARROWS[Qt.Key(event.key())]
+        scene, modifiers = self.graph_scene, event.modifiers()
+        selected = scene.selected_ids()
+        is_wide = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+        if modifiers & Qt.KeyboardModifier.AltModifier:
+            step = NUDGE * (10 if is_wide else 1)
+            places = {key: scene.nodes[key].pos() for key in selected}
+            moved = {k: (p.x() + across * step, p.y() + down * step) for k, p in places.items()}
+            if moved:
+                scene.document.move(moved, merge_key=("nudge", *moved))
+            return
+        current = self._current if self._current in selected else next(iter(selected), None)
+        found = next_node(scene, current, (across, down))
+        if found is not None:
+            self._current = found
+            scene.select({*selected, found} if is_wide else {found})
+            self.ensureVisible(scene.nodes[found].card_rect(), 40, 48)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._is_space_held = False
+            self._show_cursor()
+        else:
+            event.ignore()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._is_space_held = False
+        super().focusOutEvent(event)
+
+    # drag and drop ---------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        key = bytes(event.mimeData().data(LAYER_MIME).data()).decode("utf-8", "replace")
+        if not event.mimeData().hasFormat(LAYER_MIME) or key not in self.graph_scene.layers:
+            event.ignore()  # a picture or a project: the window takes it
+            return
+        event.acceptProposedAction()
+        self._drop = self._gestures.on_layer(self, key)
+        self.begin(self._drop, self._drop_pointer(event))
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if self._is_dropping:
+            self.move_gesture(self._drop_pointer(event))
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        if self._is_dropping:
+            self.cancel("the layer was dragged away")
+        event.accept()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if not self._is_dropping:
+            event.ignore()
+            return
+        event.acceptProposedAction()
+        self.finish(self._drop_pointer(event))
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+
+    @property
+    def _is_dropping(self) -> bool:
+        return self._drop is not None and self._interaction is self._drop
+
+    def _drop_pointer(self, event: QDropEvent) -> Pointer:
+        return self.pointer(event.position(), event.modifiers())
+
+    # tooltips --------------------------------------------------------------------------
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = self.graph_scene.tooltip_at(self.mapToScene(event.pos()))
+            if text and self._interaction is None:
+                QToolTip.showText(event.globalPos(), plain_tip(text), self.viewport())
+            else:
+                QToolTip.hideText()
+            return True
+        return super().viewportEvent(event)

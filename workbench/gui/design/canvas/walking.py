@@ -1,0 +1,59 @@
+"""Walking from node to node by the arrow keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, Qt
+
+from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.scene import GraphScene
+
+ARROWS = {
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+}
+
+
+def next_node(scene: GraphScene, current: str | None, step: tuple[int, int]) -> str | None:
+    """The node that an arrow leads to.
+
+    Up and down follow the edges, nearest column first; without an edge that way, and to
+    the sides, the nearest card in that direction is taken.
+
+    Args:
+        scene: The canvas.
+        current: Where one is; None for nowhere.
+        step: (-1, 0) left, (1, 0) right, (0, -1) up, (0, 1) down.
+    """
+    if current is None or current not in scene.nodes:
+        order = sorted(scene.nodes, key=lambda key: scene.nodes[key].pos().toTuple()[::-1])
+        return order[0] if order else None
+    graph = scene.document.graph
+    here = _center(scene.nodes[current])
+    linked: tuple[str, ...] = ()
+    if step[1]:
+        linked = graph.targets(current) if step[1] > 0 else graph.sources(current)
+    if linked:
+        return min(linked, key=lambda key: abs(_center(scene.nodes[key]).x() - here.x()))
+    return nearest_towards(scene, current, step)
+
+
+def nearest_towards(scene: GraphScene, current: str, step: tuple[int, int]) -> str | None:
+    """The nearest card on that side: sideways distance counts double."""
+    here = _center(scene.nodes[current])
+    best: tuple[float, str] | None = None
+    for key, item in scene.nodes.items():
+        away = _center(item) - here
+        ahead = away.x() * step[0] + away.y() * step[1]
+        aside = abs(away.x() * step[1]) + abs(away.y() * step[0])
+        if key == current or ahead <= 1:
+            continue
+        cost = ahead + 2 * aside
+        if best is None or cost < best[0]:
+            best = cost, key
+    return None if best is None else best[1]
+
+
+def _center(item: NodeItem) -> QPointF:
+    return item.card_rect().center()

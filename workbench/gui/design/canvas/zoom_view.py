@@ -1,0 +1,231 @@
+"""A view that zooms at the pointer, scrolls by wheel and shows a dotted ground."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QNativeGestureEvent,
+    QPainter,
+    QPixmap,
+    QResizeEvent,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture
+
+from workbench.gui.design.canvas.scene import GraphScene
+from workbench.gui.design.canvas.style import DETAIL_FROM
+
+MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
+ZOOM_STEP = 1.2
+_READABLE = 0.75
+_MARGIN = 24.0
+_BOTTOM_BAR = 36
+"""Height at the lower edge that the zoom buttons need, beyond the margin."""
+_DOTS = 24.0
+"""Distance of the background's dots in scene pixels."""
+
+
+class ZoomView(QGraphicsView):
+    """Zoom, scrolling and background of the canvas; knows nothing of gestures.
+
+    Attributes:
+        corner: Size of what covers the lower left corner, with its distance to cards.
+
+    Signals:
+        zoom_changed(float): 1.0 is 100 %.
+        view_changed(): Another part of the scene is shown.
+    """
+
+    zoom_changed = Signal(float)
+    view_changed = Signal()
+
+    def __init__(self, scene: GraphScene) -> None:
+        super().__init__(scene)
+        self.graph_scene = scene  # a view does not keep its scene alive
+        self._zoom = 1.0
+        self.corner = QSize()
+        self._tile: tuple[float, str, QPixmap] | None = None
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
+        self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        off = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setHorizontalScrollBarPolicy(off)
+        self.setVerticalScrollBarPolicy(off)
+        self.setMouseTracking(True)
+        self.viewport().grabGesture(Qt.GestureType.PinchGesture)
+        scene.contents_changed.connect(self._update_range)
+        for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
+            bar.valueChanged.connect(self.view_changed)
+
+    @property
+    def zoom(self) -> float:
+        """Scale of the view; 1.0 is 100 %."""
+        return self._zoom
+
+    def visible_rect(self) -> QRectF:
+        """The part of the scene that is shown."""
+        return self.mapToScene(self.viewport().rect()).boundingRect()
+
+    def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
+        """Zooms; the scene point under `anchor` (view pixels) stays where it is."""
+        zoom = max(MIN_ZOOM, min(MAX_ZOOM, zoom))
+        if zoom == self._zoom:
+            return
+        fixed = anchor if anchor is not None else QPointF(self.viewport().rect().center())
+        scene_point = self.mapToScene(fixed.toPoint())
+        self._zoom = zoom
+        self.graph_scene.set_detailed(zoom >= DETAIL_FROM)
+        self._update_range(scene_point)
+        self.setTransform(QTransform.fromScale(zoom, zoom))
+        self._scroll_by(QPointF(self.mapFromScene(scene_point)) - fixed)
+        self.zoom_changed.emit(zoom)
+        self.view_changed.emit()
+
+    def zoom_in(self) -> None:
+        """One step nearer, at the middle."""
+        self.set_zoom(self._zoom * ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """One step further away, at the middle."""
+        self.set_zoom(self._zoom / ZOOM_STEP)
+
+    def pan_by(self, delta: QPointF) -> None:
+        """Moves the picture by view pixels."""
+        self._update_range()
+        self._scroll_by(-delta)
+
+    def center_on(self, point: QPointF) -> None:
+        """Brings a scene point to the middle."""
+        self._update_range(point)
+        self.centerOn(point)
+
+    def fit(self) -> None:
+        """Shows everything, at most at 100 %."""
+        self.graph_scene.settle_card(QRectF())
+        content = self.graph_scene.content_rect()
+        if content.isEmpty():
+            self.set_zoom(1.0)
+            return
+        self.set_zoom(self._fitting_zoom(content))
+        self.center_on(content.center())
+        self.pan_by(QPointF(0, -_BOTTOM_BAR / 2))
+        self._clear_corner(content)
+
+    def show_start(self) -> None:
+        """The first look at a network: all of it where that can be read, else its top."""
+        self.graph_scene.settle_card(QRectF())
+        content = self.graph_scene.content_rect()
+        if content.isEmpty() or self._fitting_zoom(content) >= _READABLE:
+            self.fit()
+            return
+        self.set_zoom(1.0)
+        half = self.visible_rect().height() / 2
+        self.center_on(QPointF(content.center().x(), content.top() - _MARGIN + half))
+
+    def _clear_corner(self, content: QRectF) -> None:
+        """Moves the picture to the right, where there is room, so that the overview in the
+        lower left corner covers no card.
+        """
+        shown = QRectF(self.mapFromScene(content).boundingRect())
+        room = self.viewport().rect()
+        if shown.bottom() > room.height() - self.corner.height():
+            needed = self.corner.width() - shown.left()
+            slack = room.width() - _MARGIN - shown.right()
+            if needed > 0 and slack > 0:
+                self.pan_by(QPointF(min(needed, slack), 0))
+
+    def _fitting_zoom(self, content: QRectF) -> float:
+        room = self.viewport().rect().adjusted(0, 0, 0, -_BOTTOM_BAR)
+        grown = content.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
+        return min(1.0, room.width() / grown.width(), room.height() / grown.height())
+
+    def _scroll_by(self, delta: QPointF) -> None:
+        across, down = self.horizontalScrollBar(), self.verticalScrollBar()
+        across.setValue(across.value() + round(delta.x()))
+        down.setValue(down.value() + round(delta.y()))
+
+    def _update_range(self, *points: QPointF) -> None:
+        """Lets the content be scrolled to the edge of the view, and never jumps."""
+        room = self.viewport().size()
+        wide, high = room.width() / self._zoom, room.height() / self._zoom
+        rect = self.graph_scene.content_rect().adjusted(-wide, -high, wide, high)
+        rect = rect.united(self.visible_rect())
+        for point in points:
+            rect = rect.united(QRectF(point.x() - wide, point.y() - high, 2 * wide, 2 * high))
+        self.setSceneRect(rect)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._update_range()
+        if event.oldSize().isValid():  # what stood in the middle stays there
+            self.pan_by(QPointF((event.size().width() - event.oldSize().width()) / 2, 0))
+        self.view_changed.emit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        delta = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            steps = (delta.y() or delta.x()) / 120
+            self.set_zoom(self._zoom * ZOOM_STEP**steps, event.position())
+        else:
+            fine = event.pixelDelta()
+            moved = QPointF(fine) if not fine.isNull() else QPointF(delta) / 2
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                moved = moved.transposed()
+            self.pan_by(moved)
+        event.accept()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        zooming = Qt.NativeGestureType.ZoomNativeGesture
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == zooming:
+            self.set_zoom(self._zoom * (1 + event.value()), event.position())
+            return True
+        if isinstance(event, QGestureEvent):
+            pinch = event.gesture(Qt.GestureType.PinchGesture)
+            if isinstance(pinch, QPinchGesture):
+                middle = QPointF(self.viewport().mapFromGlobal(pinch.centerPoint().toPoint()))
+                self.set_zoom(self._zoom * pinch.scaleFactor(), middle)
+                return True
+        return super().viewportEvent(event)
+
+    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        look = self.graph_scene.look
+        tile = self._dot_tile()
+        origin = self.mapFromScene(QPointF(0, 0))
+        area = self.mapFromScene(rect).boundingRect().adjusted(-1, -1, 1, 1)
+        painter.resetTransform()
+        if tile is None:
+            painter.fillRect(area, look.canvas)
+        else:
+            painter.drawTiledPixmap(area, tile, area.topLeft() - origin)
+        painter.setTransform(self.viewportTransform())
+
+    def _dot_tile(self) -> QPixmap | None:
+        """One dot on the ground's colour, as large as the distance between dots now."""
+        distance = _DOTS * self._zoom
+        if distance < 12:
+            return None
+        look, ratio = self.graph_scene.look, self.devicePixelRatioF()
+        key = (round(distance) * ratio, look.canvas.name())
+        if self._tile is None or self._tile[:2] != key:
+            pixmap = QPixmap(round(key[0]), round(key[0]))
+            pixmap.setDevicePixelRatio(ratio)
+            pixmap.fill(look.canvas)
+            painter = QPainter(pixmap)
+            painter.fillRect(QRectF(0, 0, 1.5, 1.5), _between(look.line, look.faint))
+            painter.end()
+            self._tile = (*key, pixmap)
+        return self._tile[2]
+
+
+def _between(a: QColor, b: QColor) -> QColor:
+    """A colour one quarter of the way from a to b."""
+    return QColor(
+        (3 * a.red() + b.red()) // 4,
+        (3 * a.green() + b.green()) // 4,
+        (3 * a.blue() + b.blue()) // 4,
+    )

@@ -1,0 +1,346 @@
+"""The canvas as a panel: the view, its actions, overview, search box and zoom buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from workbench.core.checks.problems import Problem
+from workbench.errors import WorkbenchError
+from workbench.gui.design.canvas import accessible
+from workbench.gui.design.canvas.gesture import GRAPH_MIME, GestureChoice
+from workbench.gui.design.canvas.minimap import Minimap
+from workbench.gui.design.canvas.scene import GraphScene
+from workbench.gui.design.canvas.style import Look
+from workbench.gui.design.canvas.view import GraphView
+from workbench.gui.design.canvas_actions import (
+    CANVAS_ACTIONS,
+    make_canvas_actions,
+    refresh_canvas_icons,
+)
+from workbench.gui.design.gestures.choose import choose_interaction
+from workbench.gui.design.gestures.drop_layer import DropLayer
+from workbench.gui.design.gestures.keyboard import ConnectByKeys
+from workbench.gui.design.layer_adder import LayerAdder
+from workbench.gui.design.search_add import SearchAdd
+from workbench.gui.kit.buttons import IconButton
+from workbench.gui.kit.labels import plain_label
+
+if TYPE_CHECKING:
+    from workbench.gui.common.context import WindowContext
+
+_MARGIN = 12
+_ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
+
+
+class CanvasPanel(QWidget):
+    """Where the network is put together.
+
+    Args:
+        context: Only its document, layers and theme are used.
+
+    Signals:
+        selection_changed(list[str]): Ids of the selected nodes, in the graph's order.
+        node_activated(str): Enter or a double click on a node: its settings are wanted.
+    """
+
+    selection_changed = Signal(list)
+    node_activated = Signal(str)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self.setObjectName("canvas_panel")
+        self._document = context.document
+        self._theme = context.theme
+        self.scene = GraphScene(context.document, context.layers, Look(context.theme))
+        self.view = GraphView(self.scene, GestureChoice(choose_interaction, DropLayer))
+        self._has_looked = False
+        accessible.install()
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.view)
+        self.setFocusProxy(self.view)
+        self.search = SearchAdd(context.layers, context.theme, self.view)
+        self._adder = LayerAdder(self.view, self.search, self._edit)
+        self._actions = make_canvas_actions(self, context.theme, self._slots())
+        self._make_overlays()
+        self._connect()
+        self._refresh_actions()
+
+    def _slots(self) -> dict[str, Callable[[], None]]:
+        return {
+            "add": self._adder.search_by_selection,
+            "cut": self.cut,
+            "copy": self.copy,
+            "paste": self.paste,
+            "duplicate": self.duplicate,
+            "delete": self.delete,
+            "select_all": lambda: self.scene.select(self.scene.nodes, self.scene.edges),
+            "connect": self._connect_by_keys,
+            "fix": self._open_fixes,
+            "arrange": self._arrange,
+            "zoom_in": self.view.zoom_in,
+            "zoom_out": self.view.zoom_out,
+            "zoom_reset": lambda: self.view.set_zoom(1.0),
+            "fit": self.view.fit,
+        }
+
+    def _make_overlays(self) -> None:
+        self.minimap = Minimap(self.view)
+        self.view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
+        self._empty = plain_label(
+            "Drag a layer here, or double-click to search.\nA network starts with Input.",
+            role="dim",
+            parent=self.view,
+        )
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._zoom_bar = QFrame(self.view)
+        self._zoom_bar.setObjectName("zoomBar")
+        row = QHBoxLayout(self._zoom_bar)
+        row.setContentsMargins(4, 4, 4, 4)
+        row.setSpacing(2)
+        for key in _ZOOM_BUTTONS:
+            action = self._actions[key]
+            button = IconButton(self._theme, key, action.text().replace("&", ""))
+            button.follow_action(action)
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            row.addWidget(button)
+            if key == "zoom_out":
+                self._zoom_text = plain_label("100 %", role="dim")
+                self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+                self._zoom_text.setMinimumWidth(44)
+                row.addWidget(self._zoom_text)
+        self._style_overlays()
+
+    def _connect(self) -> None:
+        scene, view = self.scene, self.view
+        scene.selection_changed.connect(self.selection_changed)
+        scene.selection_changed.connect(self._tell_readers)
+        scene.selection_changed.connect(self._refresh_actions)
+        scene.contents_changed.connect(self._on_contents_changed)
+        view.zoom_changed.connect(self._on_zoom_changed)
+        view.view_changed.connect(self._on_view_changed)
+        view.node_activated.connect(self.node_activated)
+        view.menu_asked.connect(self._open_menu)
+        self.search.closed.connect(self.view.setFocus)
+        self._document.project_replaced.connect(self._on_project_replaced)
+        self._theme.changed.connect(self._on_theme_changed)
+        self._on_contents_changed()
+
+    # what others call ------------------------------------------------------------------
+
+    def actions(self) -> list[QAction]:
+        """All actions of the canvas, in the order of menus."""
+        return [self._actions[spec.key] for spec in CANVAS_ACTIONS]
+
+    def action(self, key: str) -> QAction:
+        """One action by its key, see CANVAS_ACTIONS."""
+        return self._actions[key]
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Selects exactly these nodes and shows the first of them."""
+        wanted = [key for key in ids if key in self.scene.nodes]
+        self.scene.select(wanted)
+        if wanted:
+            self.view.ensureVisible(self.scene.nodes[wanted[0]].card_rect(), 40, 48)
+
+    def selected_ids(self) -> list[str]:
+        """Ids of the selected nodes."""
+        return self.scene.selected_ids()
+
+    def show_problem(self, problem: Problem) -> None:
+        """Brings the node of a problem, and its card, into view."""
+        if problem.node is not None and problem.node in self.scene.nodes:
+            self.select([problem.node])
+            card = self.scene.card
+            if card is not None:
+                self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def add_layer(self, key: str) -> str | None:
+        """Adds a layer after the selected node, else after the last open end; its id."""
+        return self._adder.add(key)
+
+    def copy(self) -> None:
+        """Puts the selected nodes on the clipboard, as JSON."""
+        ids = self.scene.selected_ids()
+        if ids:
+            text = self._document.copy_text(ids)
+            mime = QMimeData()
+            mime.setData(GRAPH_MIME, text.encode())
+            mime.setText(text)
+            QGuiApplication.clipboard().setMimeData(mime)
+
+    def cut(self) -> None:
+        """Copies the selected nodes and removes them."""
+        self.copy()
+        self.delete()
+
+    def paste(self) -> None:
+        """Adds what the clipboard holds, at the pointer or in the middle."""
+        mime = QGuiApplication.clipboard().mimeData()
+        has_graph = mime.hasFormat(GRAPH_MIME)
+        data = bytes(mime.data(GRAPH_MIME).data()).decode("utf-8", "replace")
+        text = data if has_graph else mime.text()
+        place = self._paste_point()
+        self._edit(lambda: self.scene.select(self._document.paste(text, (place.x(), place.y()))))
+
+    def duplicate(self) -> None:
+        """Adds the selected nodes once more, beside them."""
+        ids = self.scene.selected_ids()
+        if ids:
+            self._edit(lambda: self.scene.select(self._document.duplicate(ids)))
+
+    def delete(self) -> None:
+        """Removes the selected nodes and edges; the neighbour is selected next."""
+        ids, edges = self.scene.selected_ids(), self.scene.selected_edges()
+        if not ids and not edges:
+            return
+        graph = self._document.graph
+        near = [key for node in ids for key in (*graph.sources(node), *graph.targets(node))]
+        self._edit(lambda: self._document.remove(ids, edges))
+        self.scene.select([key for key in near if key in self.scene.nodes][:1])
+
+    def _paste_point(self) -> QPointF:
+        position = self.view.viewport().mapFromGlobal(QCursor.pos())
+        if self.view.viewport().rect().contains(position) and self.view.underMouse():
+            return self.view.mapToScene(position)
+        return self.view.visible_rect().center() - QPointF(118, 60)
+
+    # other actions ---------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        self._edit(self._document.arrange)
+        self.view.show_start()
+
+    def _connect_by_keys(self) -> None:
+        selected = self.scene.selected_ids()
+        if len(selected) == 1:
+            center = QPointF(self.view.viewport().rect().center())
+            pointer = self.view.pointer(center, Qt.KeyboardModifier.NoModifier)
+            self.view.begin(ConnectByKeys(self.view, selected[0]), pointer)
+
+    def _open_fixes(self) -> None:
+        card = self.scene.card
+        if card is None or not card.problem.fixes:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for fix in card.problem.fixes:
+            entry = menu.addAction(fix.title)
+            entry.triggered.connect(
+                lambda _checked=False, fix=fix: self._edit(lambda: self._document.apply_fix(fix))
+            )
+        menu.setActiveAction(menu.actions()[0])
+        menu.popup(self.view.mapToGlobal(self.view.mapFromScene(card.pos())))
+
+    def _open_menu(self, place: QPoint, scene_point: QPointF) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        here = menu.addAction(self._theme.icon("add"), "Add layer here…")
+        here.triggered.connect(lambda: self._adder.search_at(scene_point, ""))
+        groups = (("cut", "copy", "paste", "duplicate", "delete"), ("connect", "fix"))
+        for group in (*groups, ("select_all", "arrange", "fit")):
+            menu.addSeparator()
+            for key in group:
+                menu.addAction(self._actions[key])
+        menu.popup(place)
+
+    def _edit(self, change: Callable[[], object]) -> None:
+        """Runs an edit; what is refused is said on the canvas."""
+        try:
+            change()
+        except WorkbenchError as error:
+            middle = QPointF(self.view.viewport().rect().center())
+            self.view.show_hint(f"{error.what} {error.fix}".strip(), middle, is_refusal=True)
+
+    def _tell_readers(self, ids: list[str]) -> None:
+        if len(ids) == 1:
+            accessible.tell_selection(self.view, ids[0])
+
+    # following -------------------------------------------------------------------------
+
+    def _on_contents_changed(self) -> None:
+        self._empty.setVisible(not self.scene.nodes)
+        self._refresh_actions()
+
+    def _refresh_actions(self) -> None:
+        """An action that can do nothing now is grey; all are while the panel is hidden."""
+        ids = self.scene.selected_ids()
+        card = self.scene.card
+        has = {
+            "": True,
+            "nodes": bool(self.scene.nodes),
+            "selection": bool(ids or self.scene.selected_edges()),
+            "one": len(ids) == 1 and len(self.scene.nodes) > 1,
+            "problem": card is not None and bool(card.problem.fixes),
+        }
+        for spec in CANVAS_ACTIONS:
+            self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())
+
+    def _on_zoom_changed(self, zoom: float) -> None:
+        self._zoom_text.setText(f"{zoom * 100:.0f}%")
+
+    def _on_view_changed(self) -> None:
+        if self._has_looked:
+            center = self.view.visible_rect().center()
+            self._document.set_view(self.view.zoom, (round(center.x()), round(center.y())))
+
+    def _on_project_replaced(self) -> None:
+        self._has_looked = False
+        if self.isVisible():
+            self._look()
+
+    def _look(self) -> None:
+        """The first look at a project: as it was left, or from its start."""
+        self._has_looked = True
+        view = self._document.project.view
+        if view.center is None:
+            self.view.show_start()
+        else:
+            self.view.set_zoom(view.zoom)
+            self.view.center_on(QPointF(*view.center))
+            self.scene.settle_card(self.view.visible_rect())
+
+    def _on_theme_changed(self) -> None:
+        self.scene.refresh_look()
+        refresh_canvas_icons(self._actions, self._theme)
+        self._style_overlays()
+        self.view.viewport().update()
+        self.minimap.refresh()
+
+    def _style_overlays(self) -> None:
+        colors = self._theme.colors
+        self.view.setStyleSheet(
+            f"QFrame#zoomBar, QFrame#searchAdd {{ background: {colors.panel};"
+            f" border: 1px solid {colors.line}; border-radius: 8px; }}"
+            f"QFrame#searchAdd QListWidget {{ background: {colors.panel}; border: none; }}"
+        )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        room = self.rect()
+        self.minimap.move(_MARGIN, room.height() - self.minimap.height() - _MARGIN)
+        self._zoom_bar.adjustSize()
+        size = self._zoom_bar.size()
+        self._zoom_bar.move(
+            room.width() - size.width() - _MARGIN, room.height() - size.height() - _MARGIN
+        )
+        self._empty.setGeometry(room.adjusted(24, 0, -24, 0))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._refresh_actions()
+        if not self._has_looked:
+            self._look()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.view.cancel("the canvas was hidden")
+        self.search.close_box()
+        super().hideEvent(event)
+        self._refresh_actions()

@@ -1,0 +1,185 @@
+"""Dragging from a port: valid ends light up, others say why not, before the drop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, Qt
+
+from workbench.core.network.graph import Edge
+from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.gestures.marks import DraftEdgeItem, PortItem
+
+_CARD_MARGIN = 10.0
+
+
+class DragConnection(Interaction):
+    """Draws an edge from an output, from an input, or takes up the end of an old one.
+
+    Exactly one end is fixed: `source` or `target`.
+
+    Args:
+        view: The canvas.
+        source: Node whose output the edge starts at.
+        target: Node whose input the edge ends at.
+        edge: The edge whose lower end is taken up; `source` is then its source.
+    """
+
+    cursor = Qt.CursorShape.CrossCursor
+
+    def __init__(
+        self,
+        view: GestureView,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        edge: Edge | None = None,
+    ) -> None:
+        super().__init__(view)
+        self._source = source
+        self._target = target
+        self._edge = edge
+        self._rings: dict[str, PortItem] = {}
+        self._near: NodeItem | None = None
+        self._told: dict[str, tuple[bool, str]] = {}
+
+    # the gesture -----------------------------------------------------------------------
+
+    def start(self, pointer: Pointer) -> None:
+        self._origin = pointer.view
+        self._draft = DraftEdgeItem(self.scene.look)
+        self.scene.addItem(self._draft)
+        if self._edge is not None:
+            self.scene.edges[self._edge].set_faded(True)
+        for key, item in self.scene.nodes.items():
+            if self._is_candidate(key) and not self.refusal(key):
+                ring = PortItem(key, self.scene.look)
+                ring.setPos(self._open_port(item))
+                self.scene.addItem(ring)
+                self._rings[key] = ring
+        self._draw(pointer.scene, is_refused=False)
+
+    def move(self, pointer: Pointer) -> None:
+        item = self._item_at(pointer.scene)
+        self._mark(item)
+        if item is None:
+            self._draw(pointer.scene, is_refused=False)
+            self.view.show_hint(self._words_for_empty(), pointer.view)
+            return
+        if item.node_id not in self._told:
+            reason = self.refusal(item.node_id)
+            self._told[item.node_id] = bool(reason), reason or self._words_for(item)
+        is_refused, words = self._told[item.node_id]
+        self._draw(pointer.scene if is_refused else self._open_port(item), is_refused=is_refused)
+        self.view.show_hint(words, pointer.view, is_refusal=is_refused)
+
+    def end(self, pointer: Pointer) -> None:
+        item = self._item_at(pointer.scene)
+        self._clear()
+        if item is None:
+            self._end_on_empty(pointer)
+            return
+        if self.refusal(item.node_id):
+            return
+        if self._edge is not None:
+            self._reconnect(self._edge, item.node_id)
+        elif self._source is not None:
+            self.document.connect(self._source, item.node_id)
+        elif self._target is not None:
+            self.document.connect(item.node_id, self._target)
+
+    def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
+        self._clear()
+
+    def _end_on_empty(self, pointer: Pointer) -> None:
+        """A new edge asks what should come next; an old one is taken away."""
+        travelled = (pointer.view - self._origin).manhattanLength()
+        if travelled < 2 * _CARD_MARGIN:
+            return
+        if self._edge is not None:
+            self.document.disconnect(self._edge)
+        elif self._source is not None:
+            self.view.ask_search(pointer.scene, self._source)
+
+    def _reconnect(self, old: Edge, target: str) -> None:
+        """Moves an edge's end: two changes, one undo step."""
+        stack = self.document.undo_stack
+        stack.beginMacro("Move connection")
+        try:
+            self.document.disconnect(old)
+            self.document.connect(old.source, target)
+        finally:
+            stack.endMacro()
+
+    def _is_candidate(self, key: str) -> bool:
+        """Sorts out most nodes at once: asking the document about 300 would be felt."""
+        if key in {self._source, self._target}:
+            return False
+        return self._source is None or self.scene.has_free_input(key)
+
+    # what is allowed -------------------------------------------------------------------
+
+    def refusal(self, key: str) -> str:
+        """Why no edge may join the fixed end and this node; "" when one may."""
+        if self._edge is not None and key == self._edge.target:
+            return "Already connected here."
+        if self._source is not None:
+            return self.document.connection_problem(self._source, key)
+        return self.document.connection_problem(key, self._target or "")
+
+    def _words_for(self, item: NodeItem) -> str:
+        source, target = self._source or item.node_id, self._target or item.node_id
+        names = {key: node.facts.name for key, node in self.scene.nodes.items()}
+        text = "Connect {source} to {target}"
+        words = text.format(source=names[source], target=names[target])
+        warning = self.document.connection_warning(source, target)
+        return f"{words}\n{warning}" if warning and self._completes(target) else words
+
+    def _completes(self, target: str) -> bool:
+        """True when no input stays open: else what is missing is no news."""
+        graph = self.document.graph
+        spec = self.scene.layers.get(graph.nodes[target].kind)
+        return spec is None or len(graph.edges_into(target)) + 1 >= spec.min_inputs
+
+    def _words_for_empty(self) -> str:
+        if self._edge is not None:
+            return "Drop here to remove the connection"
+        if self._source is not None:
+            return "Drop on a layer to connect, or here to add one"
+        return "Drop on the layer to connect from"
+
+    # marks -----------------------------------------------------------------------------
+
+    def _item_at(self, point: QPointF) -> NodeItem | None:
+        item = self.scene.node_at(point, _CARD_MARGIN)
+        fixed = self._source if self._source is not None else self._target
+        return None if item is None or item.node_id == fixed else item
+
+    def _open_port(self, item: NodeItem) -> QPointF:
+        return item.input_point() if self._source is not None else item.output_point()
+
+    def _draw(self, free_end: QPointF, *, is_refused: bool) -> None:
+        if self._source is not None:
+            start = self.scene.nodes[self._source].output_point()
+            self._draft.set_line(start, free_end, is_refused=is_refused)
+        elif self._target is not None:
+            end = self.scene.nodes[self._target].input_point()
+            self._draft.set_line(free_end, end, is_refused=is_refused)
+
+    def _mark(self, item: NodeItem | None) -> None:
+        if item is self._near:
+            return
+        for node, is_near in ((self._near, False), (item, True)):
+            if node is not None and node.node_id in self._rings:
+                node.set_target(is_near)
+                self._rings[node.node_id].set_near(is_near)
+        self._near = item
+
+    def _clear(self) -> None:
+        self._mark(None)
+        self.scene.removeItem(self._draft)
+        for ring in self._rings.values():
+            self.scene.removeItem(ring)
+        self._rings.clear()
+        if self._edge is not None and self._edge in self.scene.edges:
+            self.scene.edges[self._edge].set_faded(False)
+        self.view.hide_hint()

@@ -1,0 +1,73 @@
+"""A layer dragged from the palette: its ghost shows what will happen on drop."""
+
+from __future__ import annotations
+
+from workbench.core.network.graph import Edge
+from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.gestures.marks import GhostItem
+from workbench.gui.design.gestures.placement import Placement, card_height, place_at
+
+
+class DropLayer(Interaction):
+    """Adds a layer where the ghost stands.
+
+    Args:
+        view: The canvas.
+        key: Key of the layer type.
+    """
+
+    def __init__(self, view: GestureView, key: str) -> None:
+        super().__init__(view)
+        self._spec = self.scene.layers[key]
+        self._hot: Edge | None = None
+
+    def start(self, pointer: Pointer) -> None:
+        height = card_height(self._spec, self.scene)
+        self._ghost = GhostItem(self._spec.title, height, self.scene.look)
+        self.scene.addItem(self._ghost)
+        self.move(pointer)
+
+    def move(self, pointer: Pointer) -> None:
+        self._place = place_at(self.scene, self._spec, pointer.scene)
+        self._mark_edge(self._place.edge)
+        if self._place.edge is not None:
+            self._ghost.stand_on_line(self.scene.edges[self._place.edge].middle_point())
+        else:
+            self._ghost.stand_at(*self._place.position)
+        is_next = self._place.after is not None
+        source = self.scene.nodes[self._place.after] if self._place.after is not None else None
+        self._ghost.link_from(source.output_point() if is_next and source else None)
+        self.view.show_hint(self._words(self._place), pointer.view)
+
+    def _mark_edge(self, edge: Edge | None) -> None:
+        if self._hot is not None and self._hot in self.scene.edges:
+            self.scene.edges[self._hot].set_hot(False)
+        self._hot = edge
+        if edge is not None:
+            self.scene.edges[edge].set_hot(True)
+
+    def _words(self, place: Placement) -> str:
+        names = {key: item.facts.name for key, item in self.scene.nodes.items()}
+        if place.edge is not None:
+            text = "Insert between {source} and {target}"
+            return text.format(source=names[place.edge.source], target=names[place.edge.target])
+        if place.after is not None:
+            return f"Add after {names[place.after]}"
+        return "Add here, not connected"
+
+    def end(self, pointer: Pointer) -> None:
+        self.move(pointer)
+        self._clear()
+        place = self._place
+        added = self.document.add_node(
+            self._spec.key, place.position, after=place.after, edge=place.edge
+        )
+        self.scene.select([added])
+
+    def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
+        self._clear()
+
+    def _clear(self) -> None:
+        self._mark_edge(None)
+        self.scene.removeItem(self._ghost)
+        self.view.hide_hint()

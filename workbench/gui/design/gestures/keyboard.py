@@ -1,0 +1,107 @@
+"""Connecting two nodes by the keyboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QKeyEvent
+
+from workbench.core.network.graph import Edge
+from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.canvas.walking import ARROWS, nearest_towards, next_node
+from workbench.gui.design.gestures.marks import DraftEdgeItem
+
+
+class ConnectByKeys(Interaction):
+    """Arrows choose the end of an edge, Enter connects or disconnects, Escape gives up."""
+
+    scrolls_at_edge = False
+
+    def __init__(self, view: GestureView, source: str) -> None:
+        super().__init__(view)
+        self._source = source
+
+    def start(self, pointer: Pointer) -> None:  # noqa: ARG002 - no pointer is used
+        self._draft = DraftEdgeItem(self.scene.look)
+        self.scene.addItem(self._draft)
+        below = next_node(self.scene, self._source, (0, 1))
+        candidates = [key for key in self.scene.nodes if self._is_free(key)]
+        here = self.scene.nodes[self._source].output_point()
+        ahead = [k for k in candidates if self.scene.nodes[k].input_point().y() >= here.y()]
+        self._target = min(
+            ahead or candidates or ([below] if below else [self._source]),
+            key=lambda key: self._distance(key, here),
+        )
+        self._show()
+
+    def _distance(self, key: str, here: QPointF) -> float:
+        return float((self.scene.nodes[key].input_point() - here).manhattanLength())
+
+    def _is_free(self, key: str) -> bool:
+        if key == self._source or not self.scene.has_free_input(key):
+            return False
+        return not self.document.connection_problem(self._source, key)
+
+    def _edge(self) -> Edge | None:
+        """The edge that is there already: Enter takes it away."""
+        edges = self.document.graph.edges_from(self._source)
+        return next((edge for edge in edges if edge.target == self._target), None)
+
+    def key(self, event: QKeyEvent) -> bool:
+        """Arrows walk, Enter connects where it is allowed."""
+        step = ARROWS.get(Qt.Key(event.key()))
+        if step is not None:
+            self._walk(step)
+            return True
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            if not self._reason():
+                center = QPointF(self.view.viewport().rect().center())
+                self.view.finish(self.view.pointer(center, event.modifiers()))
+            return True
+        return False
+
+    def _walk(self, step: tuple[int, int]) -> None:
+        """To the nearest card that way; the graph's edges say nothing about a new one."""
+        found = nearest_towards(self.scene, self._target, step)
+        if found == self._source:
+            found = nearest_towards(self.scene, found, step)
+        if found is not None:
+            self.scene.nodes[self._target].set_target(False)
+            self._target = found
+            self._show()
+
+    def _reason(self) -> str:
+        if self._target == self._source:
+            return "There is no other layer to connect to."
+        if self._edge() is not None:
+            return ""
+        return self.document.connection_problem(self._source, self._target)
+
+    def _show(self) -> None:
+        source, target = self.scene.nodes[self._source], self.scene.nodes[self._target]
+        reason = self._reason()
+        target.set_target(not reason)
+        self._draft.set_line(source.output_point(), target.input_point(), is_refused=bool(reason))
+        self.view.ensureVisible(target.card_rect(), 40, 40)
+        text = "Enter connects {source} to {target}"
+        if self._edge() is not None:
+            text = "Enter disconnects {source} from {target}"
+        words = text.format(source=source.facts.name, target=target.facts.name)
+        corner = self.view.mapFromScene(target.card_rect().bottomRight())
+        self.view.show_hint(reason or words, QPointF(corner), is_refusal=bool(reason))
+
+    def end(self, pointer: Pointer) -> None:  # noqa: ARG002 - no pointer is used
+        self._clear()
+        edge = self._edge()
+        if edge is not None:
+            self.document.disconnect(edge)
+        else:
+            self.document.connect(self._source, self._target)
+
+    def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
+        self._clear()
+
+    def _clear(self) -> None:
+        self.scene.removeItem(self._draft)
+        if self._target in self.scene.nodes:
+            self.scene.nodes[self._target].set_target(False)
+        self.view.hide_hint()

@@ -1,0 +1,210 @@
+"""The inspector: what is selected, its settings and numbers; or the network's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
+
+from workbench.core.checks.problems import Fix
+from workbench.core.network.graph import Node
+from workbench.core.specs import LayerSpec
+from workbench.errors import WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.gui.design.layer_facts import layer_facts, network_facts, selection_facts
+from workbench.gui.forms.param_form import ParamForm
+from workbench.gui.forms.undo_keys import share_undo_keys
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.cards import FactRows, TextBox
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.problem_list import ProblemList
+
+_GAP_PX = 6
+_HOW_TO = (
+    "Click a layer to edit its settings. Drag layers from the left; drop one on a connection to "
+    "insert it."
+)
+
+_UNKNOWN = "This version does not know this layer type. It is kept unchanged."
+
+
+class InspectorPanel(QScrollArea):
+    """Settings and numbers of the selected layer; totals when none or several are."""
+
+    help_asked = Signal(str)
+    problem_chosen = Signal(object)
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._document = context.document
+        self._layers = context.layers
+        self._selected: tuple[str, ...] = ()
+        self._form: ParamForm | None = None
+        self._form_node = ""
+        self._form_kind = ""
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._build()
+        self._document.graph_changed.connect(lambda _diff: self._refresh())
+        self._document.analysis_changed.connect(lambda _analysis: self._refresh())
+        self._document.project_replaced.connect(lambda: self.show_nodes(()))
+        self._refresh()
+
+    def _build(self) -> None:
+        page = QWidget()
+        page.setObjectName("inspector_page")
+        self.setWidget(page)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(14, 6, 14, 14)
+        column.setSpacing(10)
+        self.heading = plain_label(role="strong", wrap=True)
+        self.name = QLineEdit()
+        self.name.setAccessibleName("Layer name")
+        self.name.setPlaceholderText("Name")
+        self.name.editingFinished.connect(self._on_name_edited)
+        share_undo_keys(self.name)
+        self.name_error = plain_label(role="bad", wrap=True)
+        self._form_place = QVBoxLayout()
+        self._facts_heading = plain_label(role="heading")
+        self.facts = FactRows()
+        self.tpu = TextBox("hint", "On a TPU")
+        self.problems = ProblemList(can_show=True)
+        self.problems.fix_chosen.connect(self._on_fix_chosen)
+        self.problems.problem_chosen.connect(self.problem_chosen)
+        self._what_heading = plain_label("What it does", role="heading")
+        self.what = plain_label(role="dim", wrap=True)
+        self.more = button("More about this layer", role="link")
+        self.more.clicked.connect(self._on_more)
+        column.addWidget(self.heading)
+        column.addWidget(self.name)
+        column.addWidget(self.name_error)
+        column.addLayout(self._form_place)
+        column.addWidget(self.problems)
+        column.addSpacing(_GAP_PX)
+        for widget in (self._facts_heading, self.facts, self.tpu):
+            column.addWidget(widget)
+        column.addSpacing(_GAP_PX)
+        column.addWidget(self._what_heading)
+        column.addWidget(self.what)
+        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+
+    def show_nodes(self, node_ids: Sequence[str]) -> None:
+        """Shows these nodes (none: the whole network)."""
+        self._selected = tuple(node_ids)
+        self._refresh()
+
+    def start_editing(self) -> None:
+        """Puts the cursor into the first setting, or the name."""
+        target: QWidget = self._form if self._form is not None else self.name
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def form(self) -> ParamForm | None:
+        """The form of the one selected layer."""
+        return self._form
+
+    def _refresh(self) -> None:
+        nodes = [self._document.graph.nodes.get(key) for key in self._selected]
+        present = [node for node in nodes if node is not None]
+        if len(present) == 1:
+            self._show_one(present[0])
+        else:
+            self._show_many(present)
+
+    def _show_one(self, node: Node) -> None:
+        spec = self._layers.get(node.kind)
+        self.heading.setText(spec.title if spec else f"Unknown layer “{node.kind}”")
+        self._show_name(node)
+        self._show_form(node, spec)
+        analysis = self._document.analysis
+        self.problems.set_problems([p for p in analysis.problems if p.node == node.id])
+        self._facts_heading.setText("This layer")
+        self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
+        output = analysis.shapes.get(node.id)
+        hint = ""
+        if spec is not None and output is not None:
+            hint = spec.tpu_hint({**spec.defaults(), **node.params}, output)
+        self.tpu.say("On a TPU", hint)
+        self.tpu.setVisible(bool(hint))
+        if spec is None:
+            self._show_what("About this layer", _UNKNOWN)
+        else:
+            self._show_what("What it does", spec.summary, has_page=True)
+
+    def _show_many(self, nodes: Sequence[Node]) -> None:
+        self._show_form(None, None)
+        self.name.hide()
+        self.name_error.hide()
+        self.tpu.hide()
+        analysis = self._document.analysis
+        if nodes:
+            self.heading.setText(f"{len(nodes)} layers selected")
+            self._facts_heading.setText("These layers")
+            self.facts.set_facts(selection_facts([node.id for node in nodes], analysis))
+            self.problems.set_problems([])
+            self._show_what("How to", "Move, copy, duplicate or delete them together.")
+            return
+        self.heading.setText("The network")
+        self._facts_heading.setText("Totals")
+        self.facts.set_facts(network_facts(self._document.graph, analysis, self._document.recipe))
+        self.problems.set_problems(analysis.problems)
+        self._show_what("How to", _HOW_TO)
+
+    def _show_name(self, node: Node) -> None:
+        self.name.show()
+        if not self.name.hasFocus() or not self.name.isModified():
+            self.name.setText(node.name)
+            self.name_error.hide()
+
+    def _show_form(self, node: Node | None, spec: LayerSpec | None) -> None:
+        node_id = node.id if node else ""
+        kind = spec.key if spec else ""
+        if (node_id, kind) != (self._form_node, self._form_kind):
+            self._form_node, self._form_kind = node_id, kind
+            if self._form is not None:
+                self._form_place.removeWidget(self._form)
+                self._form.hide()
+                self._form.deleteLater()
+                self._form = None
+            if spec is not None and spec.params:
+                self._form = ParamForm(spec.params, node.params if node else {})
+                self._form.value_changed.connect(self._on_value_changed)
+                self._form_place.addWidget(self._form)
+        if self._form is not None and node is not None:
+            self._form.set_values(
+                {k: v for k, v in node.params.items() if k in spec.defaults()} if spec else {}
+            )
+
+    def _show_what(self, heading: str, text: str, *, has_page: bool = False) -> None:
+        self._what_heading.setText(heading)
+        self.what.setText(text)
+        self.more.setVisible(has_page)
+
+    def _on_value_changed(self, key: str, value: Any) -> None:
+        if self._form_node in self._document.graph.nodes:
+            self._document.set_params(self._form_node, **{key: value})
+
+    def _on_name_edited(self) -> None:
+        if len(self._selected) != 1 or not self.name.isModified():
+            return
+        self.name.setModified(False)
+        node = self._document.graph.nodes[self._selected[0]]
+        wanted = self.name.text().strip()
+        if wanted == node.name:
+            return
+        try:
+            self._document.rename(node.id, wanted)
+        except WorkbenchError as error:
+            self.name_error.setText(f"{error.what} {error.fix}".strip())
+            self.name_error.show()
+        else:
+            self.name_error.hide()
+
+    def _on_fix_chosen(self, fix: Fix) -> None:
+        self._document.apply_fix(fix)
+
+    def _on_more(self) -> None:
+        self.help_asked.emit(self._form_kind)

@@ -1,0 +1,122 @@
+"""Adding layers without dragging them: by the palette, by key, or by the search box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QPoint, QPointF
+
+from workbench.core.network.layout import NODE_WIDTH
+from workbench.core.specs import LayerSpec
+from workbench.gui.design.canvas.view import GraphView
+from workbench.gui.design.gestures.placement import (
+    Placement,
+    behind,
+    behind_last,
+    card_height,
+    place_at,
+)
+from workbench.gui.design.search_add import SearchAdd
+
+_IN_COLUMN = 60.0
+"""How far beside its source, in scene pixels, a dropped connection still means "below"."""
+_BOX_OFFSET = QPoint(12, 12)
+
+Edit = Callable[[Callable[[], object]], None]
+
+
+class LayerAdder(QObject):
+    """Finds the place of a new layer, asks for its kind where needed, and adds it.
+
+    Args:
+        view: The canvas.
+        search: The box that asks for a kind.
+        edit: Runs a change of the document and says what is refused.
+    """
+
+    def __init__(self, view: GraphView, search: SearchAdd, edit: Edit) -> None:
+        super().__init__(view)
+        self._view = view
+        self._scene = view.graph_scene
+        self._search = search
+        self._edit = edit
+        self._place: Callable[[LayerSpec], Placement] = self._place_by_selection
+        search.chosen.connect(self._on_chosen)
+        view.search_asked.connect(self.search_at)
+
+    def add(self, key: str) -> str | None:
+        """Adds a layer after the selected node, else after the last open end; its id."""
+        spec = self._scene.layers[key]
+        return self._add(spec, self._place_by_selection(spec))
+
+    def search_by_selection(self) -> None:
+        """Asks for a layer to come after the selected node, else after the last open end."""
+        after = self._source()
+        point = self._view.visible_rect().center()
+        if after is not None:
+            item = self._scene.nodes[after]
+            self._view.ensureVisible(item.card_rect(), 40, 48)
+            point = item.output_point()
+        self._open(point, self._place_by_selection, needs_input=self._has_source())
+
+    def search_at(self, point: QPointF, after: str) -> None:
+        """Asks for a layer to stand at a scene point, fed by `after` where it is not ""."""
+        if after:
+            self._open(point, lambda spec: self._at_end_of(spec, after, point), needs_input=True)
+        else:
+            self._open(point, lambda spec: place_at(self._scene, spec, point))
+
+    def _open(
+        self,
+        point: QPointF,
+        place: Callable[[LayerSpec], Placement],
+        *,
+        needs_input: bool = False,
+    ) -> None:
+        self._place = place
+        corner = self._view.mapFromScene(point) + _BOX_OFFSET
+        self._search.open_at(corner, needs_input=needs_input)
+
+    def _on_chosen(self, key: str) -> None:
+        spec = self._scene.layers[key]
+        self._add(spec, self._place(spec))
+
+    def _has_source(self) -> bool:
+        """True when pictures come in already: what starts a network is not offered again."""
+        layers = self._scene.layers
+        kinds = {node.kind for node in self._scene.document.graph.nodes.values()}
+        return any(layers[kind].max_inputs == 0 for kind in kinds if kind in layers)
+
+    def _source(self) -> str | None:
+        selected = self._scene.selected_ids()
+        return selected[-1] if selected else behind_last(self._scene)
+
+    def _place_by_selection(self, spec: LayerSpec) -> Placement:
+        after = self._source()
+        if after is None or spec.max_inputs == 0:
+            return place_at(self._scene, spec, self._view.visible_rect().center())
+        return behind(self._scene, after, card_height(spec, self._scene))
+
+    def _at_end_of(self, spec: LayerSpec, after: str, point: QPointF) -> Placement:
+        """Where a dragged connection was dropped: there, and always by a new edge."""
+        source = self._scene.nodes[after]
+        is_below = abs(point.x() - source.output_point().x()) < _IN_COLUMN
+        x = source.pos().x() if is_below else point.x() - NODE_WIDTH / 2
+        y = point.y() - card_height(spec, self._scene) / 4
+        return Placement((round(x), round(y)), after=after)
+
+    def _add(self, spec: LayerSpec, place: Placement) -> str | None:
+        added: list[str] = []
+
+        def change() -> None:
+            node_id = self._scene.document.add_node(
+                spec.key, place.position, after=place.after, edge=place.edge
+            )
+            added.append(node_id)
+
+        self._edit(change)
+        if not added:
+            return None
+        self._scene.select(added)
+        self._view.ensureVisible(self._scene.nodes[added[0]].card_rect(), 40, 48)
+        return added[0]

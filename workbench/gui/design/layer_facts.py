@@ -1,0 +1,66 @@
+"""Rows of facts about a layer, some layers, or the whole network, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.checks.analysis import Analysis
+from workbench.core.network.graph import Graph
+from workbench.core.network.text import bytes_text, shape_text
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.gui.kit.numbers import count, short
+
+Facts = list[tuple[str, str]]
+
+
+def layer_facts(node_id: str, analysis: Analysis, batch_size: int) -> Facts:
+    """Shapes and costs of one layer, as far as they are known."""
+    inputs = analysis.inputs.get(node_id, ())
+    facts: Facts = []
+    for number, shape in enumerate(inputs, start=1):
+        facts.append(("Input" if len(inputs) == 1 else f"Input {number}", shape_text(shape)))
+    output = analysis.shapes.get(node_id)
+    facts.append(("Output", shape_text(output) if output else "unknown"))
+    cost = analysis.costs.nodes.get(node_id)
+    if cost is None:
+        return facts
+    facts.append(("Parameters", count(cost.parameters.total)))
+    if cost.parameters.non_trainable:
+        facts.append(("Non-trainable", count(cost.parameters.non_trainable)))
+    facts.append(("Multiply-adds", _with_share(cost.multiply_adds, analysis.costs.multiply_adds)))
+    activations = bytes_text(cost.activation_bytes * batch_size)
+    facts.append((f"Activations, batch {count(batch_size)}", activations))
+    return facts
+
+
+def selection_facts(node_ids: Sequence[str], analysis: Analysis) -> Facts:
+    """Sums over some layers."""
+    costs = [analysis.costs.nodes[key] for key in node_ids if key in analysis.costs.nodes]
+    multiply_adds = sum(cost.multiply_adds for cost in costs)
+    return [
+        ("Layers", count(len(node_ids))),
+        ("Parameters", count(sum(cost.parameters.total for cost in costs))),
+        ("Multiply-adds", _with_share(multiply_adds, analysis.costs.multiply_adds)),
+    ]
+
+
+def network_facts(graph: Graph, analysis: Analysis, recipe: TrainingRecipe) -> Facts:
+    """Totals of the network."""
+    costs = analysis.costs
+    kept = costs.parameters.non_trainable
+    return [
+        ("Layers", count(len(graph.nodes))),
+        ("Parameters", count(costs.parameters.total)),
+        *([("Non-trainable", count(kept))] if kept else []),
+        ("Multiply-adds", short(costs.multiply_adds)),
+        (
+            f"Weights and activations, batch {count(recipe.batch_size)}",
+            bytes_text(costs.memory_bytes),
+        ),
+    ]
+
+
+def _with_share(part: int, whole: int) -> str:
+    if part == 0 or whole == 0:
+        return short(part)
+    return f"{short(part)} ({100 * part / whole:.0f}%)"

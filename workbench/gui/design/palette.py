@@ -1,0 +1,215 @@
+"""The palette: every layer type by category, found by typing, dragged or chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QShortcut
+from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from workbench.core.specs import CATEGORIES, LayerSpec
+from workbench.gui.common.context import WindowContext
+from workbench.gui.common.layer_search import by_category, find_layers
+from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.list_headings import heading_item
+from workbench.gui.kit.theme import Theme
+
+LAYER_MIME = "application/x-workbench-layer"
+_KEY = Qt.ItemDataRole.UserRole
+_CATEGORY = Qt.ItemDataRole.UserRole + 1
+
+
+class PalettePanel(QWidget):
+    """Search above a list.
+
+    Signals:
+        layer_chosen(str): Key of a layer to be added.
+        left(): The search is over: the keyboard is wanted elsewhere.
+    """
+
+    layer_chosen = Signal(str)
+    left = Signal()
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self._layers = context.layers
+        self._theme = context.theme
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 4, 8)
+        column.setSpacing(8)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search layers (Ctrl+K)")
+        self.search.setAccessibleName("Search layers")
+        self.search.setClearButtonEnabled(True)
+        self.list = LayerList(context.theme)
+        self._nothing = plain_label(role="dim", wrap=True)
+        self._nothing.hide()
+        column.addWidget(self.search)
+        column.addWidget(self._nothing)
+        column.addWidget(self.list, 1)
+        self._fill()
+        self.search.textChanged.connect(self._on_search)
+        self.search.returnPressed.connect(self._choose_current)
+        self.list.itemActivated.connect(lambda _item: self._choose_current())
+        self.search.installEventFilter(self.list)
+        end = QShortcut(Qt.Key.Key_Escape, self)
+        end.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        end.activated.connect(self._end_search)
+        context.theme.changed.connect(self._refresh_icons)
+
+    def start_search(self) -> None:
+        """Puts the cursor into the search line."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _end_search(self) -> None:
+        """Escape: shows all layers again and gives the keyboard back."""
+        self.search.clear()
+        self.left.emit()
+
+    def shown_keys(self) -> list[str]:
+        """Keys of the layers that match the search, in their order."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return [item.data(_KEY) for item in items if item.data(_KEY) and not item.isHidden()]
+
+    def _fill(self) -> None:
+        for category, title, specs in by_category(self._layers):
+            header = heading_item(title, 30)
+            header.setData(_CATEGORY, category)
+            self.list.addItem(header)
+            for spec in _in_order(specs):
+                self.list.addItem(self._item(spec))
+        self._refresh_icons()
+
+    def _item(self, spec: LayerSpec) -> QListWidgetItem:
+        item = QListWidgetItem(spec.title)
+        item.setData(_KEY, spec.key)
+        item.setData(_CATEGORY, spec.category)
+        item.setToolTip(plain_tip(f"{spec.summary}\nDrag it to the canvas, or press Enter."))
+        item.setData(
+            Qt.ItemDataRole.AccessibleTextRole, f"{spec.title}, {CATEGORIES[spec.category]}"
+        )
+        item.setSizeHint(QSize(0, 28))
+        return item
+
+    def _refresh_icons(self) -> None:
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            if item.data(_KEY):
+                item.setIcon(category_chip(self._theme, item.data(_CATEGORY)))
+            else:
+                item.setForeground(QColor(self._theme.colors.dim))
+
+    def _on_search(self, text: str) -> None:
+        found = [spec.key for spec in find_layers(self._layers, text)]
+        categories = {self._layers[key].category for key in found}
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            key = item.data(_KEY)
+            is_found = key in found if key else item.data(_CATEGORY) in categories
+            item.setHidden(not is_found)
+        self._nothing.setVisible(not found)
+        self._nothing.setText(f"No layer matches “{text}”. Try “pool”, “conv” or “noise”.")
+        self._select(found[0] if found and text.strip() else "")
+
+    def _select(self, key: str) -> None:
+        rows = range(self.list.count())
+        self.list.setCurrentRow(
+            next((r for r in rows if key and self.list.item(r).data(_KEY) == key), -1)
+        )
+
+    def _choose_current(self) -> None:
+        item = self.list.currentItem()
+        if item is not None and not item.isHidden() and item.data(_KEY):
+            self.layer_chosen.emit(item.data(_KEY))
+            self.left.emit()
+
+
+class LayerList(QListWidget):
+    """The list of layers; a drag carries the layer's key and shows a small node."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setAccessibleName("Layers")
+        self.setDragEnabled(True)
+        self.setIconSize(QSize(18, 18))
+        self.setUniformItemSizes(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+
+    def mimeData(self, items: Sequence[QListWidgetItem]) -> QMimeData:
+        mime = QMimeData()
+        if items:
+            mime.setData(LAYER_MIME, QByteArray(str(items[0].data(_KEY)).encode()))
+        return mime
+
+    def startDrag(self, _actions: Qt.DropAction) -> None:
+        item = self.currentItem()
+        if item is None or not item.data(_KEY):
+            return
+        drag = QDrag(self)
+        drag.setMimeData(self.mimeData([item]))
+        picture = drag_picture(self._theme, item.text(), item.data(_CATEGORY))
+        drag.setPixmap(picture)
+        drag.setHotSpot(picture.rect().center() / picture.devicePixelRatio())
+        drag.exec(Qt.DropAction.CopyAction)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Up and down in the search line move through the list."""
+        if isinstance(event, QKeyEvent) and is_arrow_press(event):
+            self.keyPressEvent(event)
+            return True
+        return super().eventFilter(watched, event)
+
+
+def is_arrow_press(event: QKeyEvent) -> bool:
+    """True for a press of the up or down key."""
+    arrows = {Qt.Key.Key_Down, Qt.Key.Key_Up}
+    return event.type() == QEvent.Type.KeyPress and event.key() in arrows
+
+
+def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:
+    """The common layers first, the others by name."""
+    common = ("conv2d", "max_pooling2d", "dense", "flatten", "dropout", "batch_normalization",
+              "relu", "softmax", "add", "concatenate", "rescaling")  # fmt: skip
+    places = {key: place for place, key in enumerate(common)}
+    return sorted(specs, key=lambda spec: (places.get(spec.key, len(common)), spec.title))
+
+
+def category_chip(theme: Theme, category: str) -> QPixmap:
+    """A rounded square in the category's colour with its icon in white."""
+    ratio = 2
+    chip = QPixmap(18 * ratio, 18 * ratio)
+    chip.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(chip)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(theme.category_color(category)))
+    painter.drawRoundedRect(0, 0, 18 * ratio, 18 * ratio, 4 * ratio, 4 * ratio)
+    theme.icon(category, "#ffffff").paint(painter, 2 * ratio, 2 * ratio, 14 * ratio, 14 * ratio)
+    painter.end()
+    chip.setDevicePixelRatio(ratio)
+    return chip
+
+
+def drag_picture(theme: Theme, title: str, category: str) -> QPixmap:
+    """What hangs at the pointer while a layer is dragged: a small node."""
+    ratio = 2
+    picture = QPixmap(200 * ratio, 36 * ratio)
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(theme.colors.accent), 1.5))
+    painter.setBrush(QColor(theme.colors.panel))
+    painter.drawRoundedRect(1, 1, 198, 34, 7, 7)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(theme.category_color(category)))
+    painter.drawRoundedRect(2, 2, 5, 32, 2, 2)
+    painter.setPen(QColor(theme.colors.text))
+    painter.setFont(theme.font(13, weight=600))
+    painter.drawText(16, 0, 176, 36, Qt.AlignmentFlag.AlignVCenter, title)
+    painter.end()
+    return picture

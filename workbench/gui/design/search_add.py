@@ -1,0 +1,125 @@
+"""A small search box on the canvas: type, choose with the arrows, Enter adds the layer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec
+from workbench.gui.common.layer_search import find_layers
+from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.theme import Theme
+
+_WIDTH, _HEIGHT = 300, 320
+_MARGIN = 8
+
+
+class SearchAdd(QFrame):
+    """The box. It belongs to the canvas and closes when the keyboard goes elsewhere.
+
+    Signals:
+        chosen(str): Key of the layer type.
+        closed(): Nothing (more) is asked.
+    """
+
+    chosen = Signal(str)
+    closed = Signal()
+
+    def __init__(self, layers: Registry[LayerSpec], theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._canvas = parent
+        self._layers = layers
+        self._theme = theme
+        self._needs_input = False
+        self.setObjectName("searchAdd")
+        self.setAccessibleName("Add a layer")
+        self._field = QLineEdit()
+        self._field.setPlaceholderText("Search layers, press Enter to add")
+        self._field.setAccessibleName("Search layers")
+        self._field.setClearButtonEnabled(True)
+        self._list = QListWidget()
+        self._list.setAccessibleName("Layers found")
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setFrameShape(QFrame.Shape.NoFrame)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        box.setSpacing(_MARGIN)
+        box.addWidget(self._field)
+        box.addWidget(self._list)
+        self._field.textChanged.connect(self._fill)
+        self._field.installEventFilter(self)
+        self._list.itemClicked.connect(self._choose)
+        self.hide()
+
+    def open_at(self, place: QPoint, *, needs_input: bool = False) -> None:
+        """Opens near a point of the canvas, inside it.
+
+        Args:
+            place: In pixels of the canvas.
+            needs_input: Offers only layers that something can lead into.
+        """
+        self._needs_input = needs_input
+        room = self._canvas.rect()
+        height = min(_HEIGHT, max(160, room.height() - 2 * _MARGIN))
+        self.setFixedSize(_WIDTH, height)
+        left = max(_MARGIN, min(place.x(), room.width() - _WIDTH - _MARGIN))
+        top = max(_MARGIN, min(place.y(), room.height() - height - _MARGIN))
+        self.move(left, top)
+        self._field.clear()
+        self._fill("")
+        self.show()
+        self.raise_()
+        self._field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def close_box(self) -> None:
+        """Closes without adding."""
+        if self.isVisible():
+            self.hide()
+            self.closed.emit()
+
+    def _fill(self, text: str) -> None:
+        self._list.clear()
+        for spec in find_layers(self._layers, text, needs_input=self._needs_input):
+            item = QListWidgetItem(self._theme.category_icon(spec.category), spec.title)
+            item.setData(Qt.ItemDataRole.UserRole, spec.key)
+            item.setToolTip(plain_tip(spec.summary))
+            self._list.addItem(item)
+        if not self._list.count():
+            exists = self._needs_input and find_layers(self._layers, text)
+            words = "This layer cannot have an input" if exists else ""
+            item = QListWidgetItem(words or "No layer has that name")
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self._list.addItem(item)
+        self._list.setCurrentRow(0)
+
+    def _choose(self, item: QListWidgetItem | None) -> None:
+        key = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        if key:
+            self.hide()
+            self.chosen.emit(str(key))
+            self.closed.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusOut:
+            self.close_box()
+        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._on_key(event)
+        return super().eventFilter(watched, event)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        """The field keeps the keyboard; these keys are for the list and the box."""
+        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8}
+        steps[Qt.Key.Key_PageUp] = -8
+        key = Qt.Key(event.key())
+        if key in steps:
+            row = self._list.currentRow() + steps[key]
+            self._list.setCurrentRow(max(0, min(self._list.count() - 1, row)))
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self._choose(self._list.currentItem())
+        elif key in {Qt.Key.Key_Escape, Qt.Key.Key_Tab}:
+            self.close_box()
+        else:
+            return False
+        return True

@@ -1,0 +1,1 @@
+"""The evaluate view: confusion matrix and scores per class."""

@@ -1,0 +1,71 @@
+"""Starting a project from a folder of pictures: they are counted in another thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from workbench.client.background import Background
+from workbench.core.projects.project import Project
+from workbench.errors import WorkbenchError
+from workbench.gui.files.controller import FileFlow
+from workbench.gui.kit.messages import show_error
+from workbench.starter import project_for_folder
+
+
+class StartFlow(QObject):
+    """The way from a folder to a project that fits it.
+
+    A folder chosen later, or any project opened meanwhile, calls the counting off.
+
+    Signals:
+        waiting: What is being done, "" when it is over.
+        started: The project is open.
+    """
+
+    waiting = Signal(str)
+    started = Signal()
+
+    def __init__(self, files: FileFlow, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._files = files
+        self._background = Background(self, max_threads=1)
+        self._asked = 0
+        self._is_counting = False
+        files.opened.connect(self._call_off)
+
+    def close(self) -> None:
+        """Waits for what still reads."""
+        self._background.close()
+
+    def from_folder(self, folder: str) -> None:
+        """Starts a project that fits a folder of pictures, and shows them."""
+        self._asked += 1
+        number = self._asked
+
+        def start(project: Project) -> None:
+            if number == self._asked:
+                self._call_off()
+                self._start(project)
+
+        def fail(error: WorkbenchError) -> None:
+            if number == self._asked:
+                self._call_off()
+                show_error(self._window, error)
+
+        self._is_counting = True
+        self.waiting.emit(f"Counting the images in “{Path(folder).name}”…")
+        self._background.run(lambda: project_for_folder(folder), start, fail)
+
+    def _call_off(self) -> None:
+        self._asked += 1
+        if self._is_counting:
+            self._is_counting = False
+            self.waiting.emit("")
+
+    def _start(self, project: Project) -> None:
+        if self._files.new(project):
+            self.started.emit()

@@ -1,0 +1,236 @@
+"""A form made from parameters: a row each, errors below their row.
+
+Parameters of a group stand under its heading, folded; advanced ones of none under one more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from workbench.core.params import IntParam, Param
+from workbench.errors import ParamError
+from workbench.gui.forms.param_editors import Editor, make_editor
+from workbench.gui.forms.shared_editor import SharedEditor
+from workbench.gui.forms.undo_keys import share_undo_keys
+from workbench.gui.kit.collapsible import Fold
+from workbench.gui.kit.labels import plain_label, plain_tip
+
+_LABEL_PX = 112
+
+
+class ParamForm(QWidget):
+    """Shows and edits the values of some parameters.
+
+    A value is checked before it is told: a wrong one is marked, with what would be right,
+    and stays until it is corrected; `value_changed` only ever carries canonical values.
+
+    Args:
+        params: What is edited.
+        values: Their values; defaults for those that are missing.
+        parent: Qt's.
+        shared: Keys of whole numbers that replicas share, see `set_replicas`.
+
+    Attributes:
+        sections: The fold of each group, by its heading.
+    """
+
+    value_changed = Signal(str, object)
+
+    def __init__(
+        self,
+        params: Sequence[Param],
+        values: Mapping[str, Any] | None = None,
+        parent: QWidget | None = None,
+        *,
+        shared: Collection[str] = (),
+    ) -> None:
+        super().__init__(parent)
+        self._shared = frozenset(shared)
+        self._replicas = 1
+        self._params = {param.key: param for param in params}
+        self._editors: dict[str, Editor] = {}
+        self._errors: dict[str, QLabel] = {}
+        self._values: dict[str, Any] = {}
+        self._labels: dict[str, QLabel] = {}
+        self._messages: dict[str, str] = {}
+        self._unused: frozenset[str] = frozenset()
+        self._unbuilt: dict[str, Callable[[], None]] = {}
+        self.sections: dict[str, Fold] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(6)
+        loose = [param for param in params if not param.group]
+        plain = [param for param in loose if not param.is_advanced]
+        advanced = [param for param in loose if param.is_advanced]
+        self._column.addWidget(self._rows(plain))
+        if advanced:
+            self._add_fold(Fold("More settings", open_title="Fewer settings"), advanced)
+        for group in dict.fromkeys(param.group for param in params if param.group):
+            fold = self.sections[group] = Fold(group)
+            self._add_fold(fold, [param for param in params if param.group == group])
+        if params:
+            self.setFocusProxy(self.editor_widget((plain or list(params))[0].key))
+        self.set_values(values or {})
+
+    def set_values(self, values: Mapping[str, Any]) -> None:
+        """Shows these values, the default for each missing one; clears its errors."""
+        for key, param in self._params.items():
+            value = values.get(key, param.default)
+            try:
+                shown = param.check(value)
+                message = ""
+            except ParamError as error:
+                shown, message = param.default, f"{error.what} Enter {error.expected}."
+            if key not in self._values or self._values[key] != shown or self._has_error(key):
+                self._values[key] = shown
+                if key in self._editors:
+                    self._editors[key].set_value(shown)
+            self._show_error(key, message)
+        self._note_sections()
+
+    def set_replicas(self, replicas: int) -> None:
+        """How many replicas share what is shared: those rows then edit one replica's part."""
+        self._replicas = replicas
+        for key in self._shared:
+            editor = self._editors.get(key)
+            if isinstance(editor, SharedEditor):
+                editor.set_replicas(replicas)
+
+    def set_unused(self, keys: Collection[str]) -> None:
+        """Leaves out the rows of parameters that change nothing at present."""
+        self._unused = frozenset(keys)
+        for key in self._editors:
+            self._show_row(key)
+
+    def _show_row(self, key: str) -> None:
+        is_shown = key not in self._unused
+        self._labels[key].setVisible(is_shown)
+        self._editors[key].widget.setVisible(is_shown)
+        self._errors[key].setVisible(is_shown and bool(self._messages.get(key)))
+
+    def add_below_first(self, widget: QWidget) -> None:
+        """Puts a widget below the rows that are always in sight."""
+        self._column.insertWidget(1, widget)
+
+    def set_errors(self, errors: Mapping[str, str]) -> None:
+        """Marks parameters with a message each; the others are unmarked."""
+        for key in self._params:
+            self._show_error(key, errors.get(key, ""))
+
+    def editor_widget(self, key: str) -> QWidget:
+        """The widget that edits a parameter."""
+        self._build(key)
+        return self._editors[key].widget
+
+    def error_text(self, key: str) -> str:
+        """The message shown below a parameter, "" for none."""
+        return self._messages.get(key, "")
+
+    def _add_fold(self, fold: Fold, params: Sequence[Param]) -> None:
+        """A folded part; its rows are made when they are first wanted, which is mostly never."""
+
+        def build() -> None:
+            for param in params:
+                del self._unbuilt[param.key]
+            fold.body.addWidget(self._rows(params))
+            for param in params:
+                self._editors[param.key].set_value(self._values.get(param.key, param.default))
+                self._show_error(param.key, self._messages.get(param.key, ""))
+                self._show_row(param.key)
+
+        self._unbuilt.update((param.key, build) for param in params)
+        fold.opening.connect(lambda: self._build(params[0].key))
+        self._column.addWidget(fold)
+
+    def _build(self, key: str) -> None:
+        """Makes the rows of a parameter's fold if they are not there."""
+        build = self._unbuilt.get(key)
+        if build is not None:
+            build()
+
+    def _note_sections(self) -> None:
+        """Beside each heading, how many values under it are not their default."""
+        for group, fold in self.sections.items():
+            params = [param for param in self._params.values() if param.group == group]
+            changed = sum(self._values.get(param.key) != param.default for param in params)
+            fold.set_note(f"{changed} changed" if changed else "")
+
+    def _rows(self, params: Sequence[Param]) -> QWidget:
+        frame = QWidget()
+        # Not a QFormLayout: that gives a wrapped message too little height.
+        form = QGridLayout(frame)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setHorizontalSpacing(12)
+        form.setVerticalSpacing(8)
+        form.setColumnStretch(1, 1)
+        for param in params:
+            self._add_row(form, param)
+        return frame
+
+    def _add_row(self, form: QGridLayout, param: Param) -> None:
+        editor = self._make_editor(param)
+        widget = editor.widget
+        tip = plain_tip(f"{param.help}\nAllowed: {param.expected()}.")
+        widget.setToolTip(tip)
+        widget.setAccessibleName(param.title)
+        widget.setAccessibleDescription(param.help)
+        widget.setObjectName(f"param_{param.key}")
+        widget.setSizePolicy(QSizePolicy.Policy.Expanding, widget.sizePolicy().verticalPolicy())
+        label = plain_label(param.title, role="dim", wrap=True)
+        label.setToolTip(tip)
+        label.setBuddy(widget)
+        label.setFixedWidth(_LABEL_PX)
+        row = form.rowCount()
+        form.addWidget(label, row, 0)
+        form.addWidget(widget, row, 1)
+        error = plain_label(role="bad", wrap=True)
+        error.hide()
+        form.addWidget(error, row + 1, 0, 1, 2)
+        self._editors[param.key] = editor
+        self._labels[param.key] = label
+        self._errors[param.key] = error
+        share_undo_keys(widget)
+        editor.committed.connect(lambda value, key=param.key: self._on_committed(key, value))
+
+    def _make_editor(self, param: Param) -> Editor:
+        if not (param.key in self._shared and isinstance(param, IntParam)):
+            return make_editor(param)
+        editor = SharedEditor(param)
+        editor.set_replicas(self._replicas)
+        return editor
+
+    def _on_committed(self, key: str, value: Any) -> None:
+        try:
+            checked = self._params[key].check(value)
+        except ParamError as error:
+            self._show_error(key, f"Enter {error.expected}.")
+            return
+        self._show_error(key, "")
+        is_new = self._values.get(key) != checked
+        self._values[key] = checked
+        self._editors[key].set_value(checked)
+        self._note_sections()
+        if is_new:
+            self.value_changed.emit(key, checked)
+
+    def _has_error(self, key: str) -> bool:
+        return bool(self._messages.get(key))
+
+    def _show_error(self, key: str, message: str) -> None:
+        self._messages[key] = message
+        if key in self._unbuilt:
+            return
+        label = self._errors[key]
+        is_shown = bool(message) and key not in self._unused
+        if label.text() == message and label.isHidden() != is_shown:
+            return
+        label.setText(message)
+        label.setVisible(is_shown)
+        widget = self._editors[key].widget
+        widget.setProperty("bad", bool(message))
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

@@ -1,0 +1,45 @@
+"""Help, about and settings: dialogs that are made when first asked for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.common.context import WindowContext
+from workbench.gui.help.about import AboutDialog
+from workbench.gui.help.settings_dialog import SettingsDialog
+from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
+from workbench.gui.help.viewer import HelpViewer
+
+
+class HelpFlow(QObject):
+    """Opens the window's small dialogs."""
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._context = context
+        self._window = window
+        self._viewer: HelpViewer | None = None
+
+    def show_page(self, key: str) -> None:
+        """Opens the help window at a page."""
+        if self._viewer is None:
+            self._viewer = HelpViewer(self._context.layers, self._context.theme, self._window)
+        self._viewer.show_page(key)
+
+    def show_shortcuts(self, menus: list[tuple[str, list[QAction]]]) -> None:
+        """Shows all keys."""
+        ShortcutsSheet(groups_of(menus), self._window).exec()
+
+    def show_about(self) -> None:
+        """Shows versions and licence."""
+        AboutDialog(self._window).exec()
+
+    def show_settings(self) -> None:
+        """Shows the settings, made from their schema."""
+        SettingsDialog(self._context, self._window).exec()
+
+    def keep_theme(self, mode: str) -> None:
+        """Stores the chosen theme."""
+        self._context.settings.change(theme=mode)

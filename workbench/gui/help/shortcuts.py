@@ -1,0 +1,123 @@
+"""The sheet of all shortcuts, made from the actions themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.gui.kit.labels import plain_label
+
+Group = tuple[str, list[tuple[str, str]]]
+
+_KEYS_PX = 200
+_SIZE = QSize(920, 800)
+_MOUSE: Group = (
+    "Mouse on the canvas",
+    [
+        ("Drag from a port", "Connect"),
+        ("Drag on empty canvas", "Select several layers"),
+        ("Drop a layer on a connection", "Insert"),
+        ("Ctrl + wheel", "Zoom at the pointer"),
+        ("Space or middle button + drag", "Move the canvas"),
+        ("Esc", "Cancel"),
+    ],
+)
+_KEYS: Group = (
+    "Keys on the canvas",
+    [
+        ("Arrows", "Go to the next layer"),
+        ("Shift + arrows", "Extend selection"),
+        ("Alt + arrows", "Nudge selection"),
+        ("Enter", "Edit the layer's settings"),
+    ],
+)
+
+
+def groups_of(menus: Iterable[tuple[str, list[QAction]]]) -> list[Group]:
+    """(menu, [(keys, words)]) for all actions that have keys.
+
+    The words are the action's short ones: "Undo" now and then also says what.
+    """
+    groups: list[Group] = []
+    for title, actions in menus:
+        rows = [(keys_text(action), action.iconText()) for action in actions]
+        shown = [(keys, words.rstrip("…")) for keys, words in rows if keys]
+        if shown:
+            groups.append((title, shown))
+    return groups
+
+
+def keys_text(action: QAction) -> str:
+    """An action's keys as people write them: "Ctrl+K or Ctrl+F"."""
+    form = QKeySequence.SequenceFormat.NativeText
+    return " or ".join(keys.toString(form) for keys in action.shortcuts() if not keys.isEmpty())
+
+
+def balanced(groups: Iterable[Group]) -> tuple[list[Group], list[Group]]:
+    """The groups in two columns: each goes where there is more room left."""
+    left: list[Group] = []
+    right: list[Group] = []
+    for group in groups:
+        (left if _height(left) <= _height(right) else right).append(group)
+    return left, right
+
+
+def _height(groups: Iterable[Group]) -> int:
+    """Rows that groups fill, their headings among them."""
+    return sum(len(rows) + 2 for _, rows in groups)
+
+
+class ShortcutsSheet(QDialog):
+    """Two columns of groups; a row is the keys and what they do."""
+
+    def __init__(self, groups: list[Group], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts — Workbench")
+        self.resize(_SIZE.boundedTo(self.screen().availableSize()))
+        page = QWidget()
+        columns = QHBoxLayout(page)
+        columns.setContentsMargins(16, 16, 16, 16)
+        columns.setSpacing(32)
+        for groups_below in balanced([*groups, _KEYS, _MOUSE]):
+            column = QVBoxLayout()
+            column.setSpacing(16)
+            for title, rows in groups_below:
+                column.addLayout(_group(title, rows))
+            column.addStretch(1)
+            columns.addLayout(column, 1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(page)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        outer = QVBoxLayout(self)
+        outer.addWidget(scroll)
+        outer.addWidget(buttons)
+
+
+def _group(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(6)
+    column.addWidget(plain_label(title, role="heading"))
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(16)
+    grid.setVerticalSpacing(5)
+    grid.setColumnStretch(0, 1)
+    for index, (keys, words) in enumerate(rows):
+        grid.addWidget(plain_label(words, wrap=True), index, 0)
+        shown = plain_label(keys, role="strong")
+        shown.setMinimumWidth(_KEYS_PX)
+        grid.addWidget(shown, index, 1)
+    column.addLayout(grid)
+    return column

@@ -1,0 +1,1 @@
+"""Widgets, theme and dialogs that know nothing of the product."""

@@ -1,0 +1,173 @@
+"""Buttons in the window's few forms. A button with only an icon always has a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
+
+from workbench.gui.kit.fonts import ui_font
+from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.theme import Theme
+
+_SEGMENT_PAD_PX = 36
+_LEAST_PX = 80
+_SLACK_PX = 4
+
+
+class TextButton(QPushButton):
+    """A button with words and perhaps an icon that follows the theme.
+
+    Roles: "" (plain), "primary", "link", "stop", "status".
+    """
+
+    def __init__(
+        self, text: str, *, role: str = "", icon: str = "", theme: Theme | None = None
+    ) -> None:
+        super().__init__(text)
+        self._theme = theme
+        self._icon_name = icon
+        self.setProperty("role", role)
+        if role == "link":
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        if theme is not None:
+            self.refresh_icon()
+            theme.changed.connect(self.refresh_icon)
+
+    def set_look(self, text: str, *, role: str, icon: str) -> None:
+        """Changes words, role and icon at once."""
+        self.setText(text)
+        self._icon_name = icon
+        self.setProperty("role", role)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self.refresh_icon()
+
+    def refresh_icon(self) -> None:
+        """Draws the icon in the colour of the words."""
+        if self._theme is None or not self._icon_name:
+            return
+        colors = self._theme.colors
+        by_role = {"primary": colors.accent_text, "stop": colors.bad, "link": colors.accent}
+        levels = {"error": colors.bad, "warning": colors.warning, "good": colors.good}
+        by_role["status"] = colors.dim
+        is_blocked = bool(self.property("blocked"))
+        color = by_role.get(str(self.property("role")), colors.text)
+        color = levels.get(str(self.property("level")), color)
+        self.setIcon(self._theme.icon(self._icon_name, colors.dim if is_blocked else color))
+
+
+class ElidedButton(TextButton):
+    """A button whose words are shortened with "…" where room is short; its tooltip has all."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._full = text
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(text)
+        self.setToolTip(plain_tip(text))
+
+    def sizeHint(self) -> QSize:
+        """Room for all of its words."""
+        return super().sizeHint() + QSize(self._lacking() + _SLACK_PX, 0)
+
+    def minimumSizeHint(self) -> QSize:
+        """May become narrow: it never widens the panel it stands in."""
+        return QSize(_LEAST_PX, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        metrics = self.fontMetrics()
+        around = super().sizeHint().width() - metrics.horizontalAdvance(self.text())
+        room = self.width() - around
+        self.setText(metrics.elidedText(self._full, Qt.TextElideMode.ElideRight, room))
+
+    def _lacking(self) -> int:
+        metrics = self.fontMetrics()
+        return metrics.horizontalAdvance(self._full) - metrics.horizontalAdvance(self.text())
+
+
+def button(text: str, *, role: str = "", icon: str = "", theme: Theme | None = None) -> TextButton:
+    """A button with words; see TextButton."""
+    return TextButton(text, role=role, icon=icon, theme=theme)
+
+
+class IconButton(QToolButton):
+    """A button with only an icon; its words are its tooltip and its name for readers."""
+
+    def __init__(
+        self, theme: Theme, icon: str, words: str, *, role: str = "icon", size_px: int = 18
+    ) -> None:
+        super().__init__()
+        self._theme = theme
+        self._icon_name = icon
+        self.setProperty("role", role)
+        self.setIconSize(QSize(size_px, size_px))
+        self.setAccessibleName(words)
+        self.setToolTip(plain_tip(words))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._refresh()
+        theme.changed.connect(self._refresh)
+
+    def follow_action(self, action: QAction) -> None:
+        """Shows an action's icon and words, and keeps the action's state."""
+        self.setDefaultAction(action)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        self.setAccessibleName(action.text().replace("&", ""))
+
+    def _refresh(self) -> None:
+        if self.defaultAction() is None:
+            self.setIcon(self._theme.icon(self._icon_name))
+
+
+class SegmentedSwitch(QFrame):
+    """One choice out of a few, side by side. Left and right keys move the choice."""
+
+    chosen = Signal(str)
+
+    def __init__(self, choices: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("segments")
+        self._buttons: dict[str, QPushButton] = {}
+        group = QButtonGroup(self)
+        group.setExclusive(True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(3, 3, 3, 3)
+        row.setSpacing(2)
+        for key, title in choices:
+            segment = QPushButton(title)
+            segment.setCheckable(True)
+            segment.setAccessibleName(title)
+            segment.clicked.connect(lambda _checked=False, key=key: self.chosen.emit(key))
+            group.addButton(segment)
+            row.addWidget(segment)
+            self._buttons[key] = segment
+        self._keep_widths()
+
+    def _keep_widths(self) -> None:
+        """The chosen segment is bold: each is made wide enough for that from the start."""
+        for segment in self._buttons.values():
+            bold = QFontMetrics(ui_font(weight=600))
+            segment.setMinimumWidth(bold.horizontalAdvance(segment.text()) + _SEGMENT_PAD_PX)
+
+    def set_current(self, key: str | None) -> None:
+        """Marks a choice without telling; None marks none."""
+        for name, segment in self._buttons.items():
+            group = segment.group()
+            group.setExclusive(False)
+            segment.setChecked(name == key)
+            group.setExclusive(True)
+
+    def segment(self, key: str) -> QPushButton:
+        """The button of a choice."""
+        return self._buttons[key]

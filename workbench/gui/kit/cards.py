@@ -1,0 +1,116 @@
+"""Framed boxes: cards that can be clicked, hints, problems; and rows of facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from workbench.gui.kit.labels import plain_label
+
+
+class Card(QFrame):
+    """A framed box that acts as one large button: mouse, Enter or Space."""
+
+    clicked = Signal()
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        self.setProperty("clickable", True)
+        self.setAccessibleName(title)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(1, 1, 1, 1)
+        self.body.setSpacing(0)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        is_inside = self.rect().contains(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and is_inside:
+            self.clicked.emit()
+            event.accept()
+            return
+        super().mouseReleaseEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
+            self.clicked.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class Box(QFrame):
+    """A framed box with a column of widgets; roles: card, hint, problem, notice."""
+
+    def __init__(self, role: str = "card", margin_px: int = 12, spacing_px: int = 4) -> None:
+        super().__init__()
+        self.setProperty("role", role)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(margin_px, margin_px - 2, margin_px, margin_px - 2)
+        self.column.setSpacing(spacing_px)
+
+
+class TextBox(Box):
+    """A box with a bold first line and a text below it."""
+
+    def __init__(self, role: str = "hint", title: str = "", text: str = "") -> None:
+        super().__init__(role)
+        self.title = plain_label(title, role="strong", wrap=True)
+        self.text = plain_label(text, role="dim" if role == "hint" else "text", wrap=True)
+        self.column.addWidget(self.title)
+        self.column.addWidget(self.text)
+
+    def say(self, title: str, text: str) -> None:
+        """Shows other words; an empty line takes no room."""
+        self.title.setText(title)
+        self.text.setText(text)
+        self.title.setVisible(bool(title))
+        self.text.setVisible(bool(text))
+
+
+class FactRows(QWidget):
+    """Rows of a dim name at the left and a bold value at the right."""
+
+    def __init__(self, facts: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(8)
+        self._grid.setColumnStretch(1, 1)
+        self._rows: list[tuple[QLabel, QLabel]] = []
+        self.set_facts(facts)
+
+    def set_facts(self, facts: Iterable[tuple[str, str]]) -> None:
+        """Shows these (name, value) pairs; rows are kept and reused."""
+        shown = list(facts)
+        while len(self._rows) < len(shown):
+            self._add_row()
+        for index, (name, value) in enumerate(self._rows):
+            is_used = index < len(shown)
+            name.setVisible(is_used)
+            value.setVisible(is_used)
+            if is_used:
+                name.setText(shown[index][0])
+                value.setText(shown[index][1])
+
+    def facts(self) -> dict[str, str]:
+        """What is shown, by name."""
+        return {name.text(): value.text() for name, value in self._rows if not name.isHidden()}
+
+    def _add_row(self) -> None:
+        name = plain_label(role="dim", parent=self)
+        value = plain_label(role="value", parent=self)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        row = len(self._rows)
+        self._grid.addWidget(name, row, 0)
+        self._grid.addWidget(value, row, 1)
+        self._rows.append((name, value))

@@ -1,0 +1,50 @@
+"""Docks with a slim title: a side panel that can be moved, closed and brought back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QScrollArea, QWidget
+
+from workbench.gui.kit.buttons import IconButton
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.theme import Theme
+
+
+def make_dock(theme: Theme, key: str, title: str, panel: QWidget) -> QDockWidget:
+    """A dock around a panel.
+
+    Args:
+        theme: For the icon of its close button.
+        key: Its object name, under which its place is stored; never changes.
+        title: Words in its title and in View > Panels.
+        panel: What it shows.
+    """
+    dock = QDockWidget(title)
+    dock.setObjectName(key)
+    dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)
+    on_panel(panel)
+    dock.setWidget(panel)
+    dock.setTitleBarWidget(_title_bar(theme, dock, title))
+    return dock
+
+
+def on_panel(widget: QWidget) -> None:
+    """Gives a widget, and the page of a scroll area, the ground of a panel."""
+    page = widget.widget() if isinstance(widget, QScrollArea) else None
+    for ground in (widget, page):
+        if ground is None:
+            continue
+        ground.setProperty("role", "panel")
+        ground.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+
+
+def _title_bar(theme: Theme, dock: QDockWidget, title: str) -> QWidget:
+    bar = QWidget()
+    on_panel(bar)
+    row = QHBoxLayout(bar)
+    row.setContentsMargins(14, 8, 6, 0)
+    row.addWidget(plain_label(title, role="heading"), 1)
+    close = IconButton(theme, "close", f"Close panel {title}", size_px=12)
+    close.clicked.connect(dock.close)
+    row.addWidget(close)
+    return bar

@@ -1,0 +1,74 @@
+"""A page with nothing on it yet: says what can go there and how, with a button."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.theme import Theme
+
+ICON_PX = 40
+TEXT_WIDTH_PX = 420
+
+
+class EmptyPage(QWidget):
+    """An icon, a title, a sentence and a button (none where its text is empty).
+
+    Signals:
+        pressed: The button was pressed.
+        second_pressed: The second, plainer button was pressed.
+    """
+
+    pressed = Signal()
+    second_pressed = Signal()
+
+    def __init__(
+        self, theme: Theme, icon: str, title: str, text: str, *, action: str = "", second: str = ""
+    ) -> None:
+        super().__init__()
+        self._theme = theme
+        self._icon_name = icon
+        self._icon = QLabel()
+        self._icon.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.title = plain_label(title, role="title")
+        self.title.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.text = plain_label(text, role="dim", wrap=True)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.text.setFixedWidth(TEXT_WIDTH_PX)
+        self.action = button(action, role="primary")
+        self.action.setVisible(bool(action))
+        self.action.clicked.connect(self.pressed)
+        self.second = button(second)
+        self.second.setVisible(bool(second))
+        self.second.clicked.connect(self.second_pressed)
+        self._build()
+        self._refresh()
+        theme.changed.connect(self._refresh)
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setSpacing(10)
+        column.addStretch(2)
+        column.addWidget(self._icon)
+        column.addWidget(self.title)
+        # Stretches, not an alignment: an aligned label is measured at the whole width.
+        middle = QHBoxLayout()
+        middle.addStretch(1)
+        middle.addWidget(self.text)
+        middle.addStretch(1)
+        column.addLayout(middle)
+        column.addSpacing(6)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addStretch(1)
+        row.addWidget(self.action)
+        row.addWidget(self.second)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addStretch(3)
+
+    def _refresh(self) -> None:
+        icon = self._theme.icon(self._icon_name, self._theme.colors.faint)
+        self._icon.setPixmap(icon.pixmap(QSize(ICON_PX, ICON_PX)))

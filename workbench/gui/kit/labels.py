@@ -1,0 +1,103 @@
+"""Labels that show text as it is: a name from a file is never read as mark-up."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from workbench.gui.kit.fonts import heading_font, ui_font
+
+Role = Literal["text", "dim", "heading", "title", "strong", "value", "bad", "warning", "good"]
+
+_WEIGHTS = {"strong": 600, "value": 600}
+
+
+def plain_label(
+    text: str = "", *, role: Role = "text", wrap: bool = False, parent: QWidget | None = None
+) -> QLabel:
+    """A label whose text is never read as mark-up.
+
+    Args:
+        text: What it says.
+        role: Its look; colours come from the style sheet. "heading" is small capitals,
+            "title" is large, "value" has figures of equal width.
+        wrap: Breaks lines to the width it is given.
+        parent: Owner.
+    """
+    label = QLabel(parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    label.setProperty("role", role)
+    if role == "heading":
+        label.setFont(heading_font())
+    elif role == "title":
+        label.setFont(ui_font(20, weight=600))
+    elif role in _WEIGHTS:
+        label.setFont(ui_font(weight=_WEIGHTS[role], tabular=role == "value"))
+    if wrap:
+        label.setWordWrap(True)
+        # Changed, not replaced: the policy also says that the height follows from the width.
+        policy = label.sizePolicy()
+        policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
+        label.setSizePolicy(policy)
+    return label
+
+
+def set_role(label: QLabel, role: Role) -> None:
+    """Changes the colour of a label to that of another role."""
+    label.setProperty("role", role)
+    label.style().unpolish(label)
+    label.style().polish(label)
+
+
+class ElidedLabel(QLabel):
+    """One line of plain text, shortened with "…" where room is short; tooltip has it all.
+
+    Args:
+        text: What it says.
+        parent: Owner.
+        mode: Where the "…" stands: a name is known by both its ends, a sentence by its start.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+    ) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._full = ""
+        self.set_full_text(text)
+
+    @property
+    def full_text(self) -> str:
+        """The whole text, of which only a part may be shown."""
+        return self._full
+
+    def set_full_text(self, text: str) -> None:
+        """Sets the whole text; what is shown depends on the width."""
+        self._full = " ".join(text.split())
+        self.setToolTip(plain_tip(self._full))
+        self._elide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        room = max(self.width(), 40)
+        self.setText(self.fontMetrics().elidedText(self._full, self._mode, room))
+
+
+def plain_tip(text: str) -> str:
+    """A tooltip's text, safe from being read as mark-up.
+
+    Qt reads a tooltip as rich text when it looks like it; without "<" it never does.
+    """
+    return text.replace("<", "‹").replace(">", "›")

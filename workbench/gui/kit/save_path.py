@@ -1,0 +1,47 @@
+"""Where to write a file: asked once, and never over another file without a question."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from workbench.gui.kit.messages import ask_choice
+
+
+def ask_save_path(parent: QWidget, title: str, start: str, filters: str) -> tuple[str, str]:
+    """Asks where to write a file; its ending is added where it was not typed.
+
+    The dialog asks about replacing the name that was typed. Where the ending makes another
+    name of it, and that file is there already, this asks once more.
+
+    Args:
+        parent: The window that waits.
+        title: Title of the dialog.
+        start: Folder and name that are offered.
+        filters: In Qt's notation, e.g. "CSV table (*.csv);;All files (*)". The ending is the
+            chosen one's, else the first one's.
+
+    Returns:
+        The path and the filter that was chosen; two "" when called off.
+    """
+    path, chosen = QFileDialog.getSaveFileName(parent, title, start, filters)
+    if not path:
+        return "", ""
+    whole = with_ending(path, f"{chosen};;{filters}")
+    if whole != path and Path(whole).exists() and not _may_replace(parent, Path(whole)):
+        return "", ""
+    return whole, chosen
+
+
+def with_ending(path: str, filters: str) -> str:
+    """A path with the first ending that filters name, if it lacks it."""
+    found = re.search(r"\*(\.[\w.]+)", filters)
+    ending = found.group(1) if found else ""
+    return path if path.lower().endswith(ending) else path + ending
+
+
+def _may_replace(parent: QWidget, path: Path) -> bool:
+    what, more = f"Replace {path.name}?", f"A file with that name already exists in {path.parent}."
+    return ask_choice(parent, what, more, ("Replace", "Cancel"), default=1) == 0

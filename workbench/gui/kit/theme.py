@@ -1,0 +1,164 @@
+"""The theme: colours, icons and fonts; light or dark, chosen or following the system."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+
+from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
+
+from workbench.assets import icon_path, resource_path
+from workbench.gui.kit.colors import CATEGORY_COLORS, DARK, LIGHT, Colors
+from workbench.gui.kit.fonts import BASE_PX, choose_family, ui_font
+
+MODES = ("system", "light", "dark")
+_ICON_SIZES_PX = (16, 20, 24, 32, 48)
+
+
+class Theme(QObject):
+    """Colours, icons and fonts of the window; `changed` when any of them changes."""
+
+    changed = Signal()
+
+    def __init__(self, mode: str = "system", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._mode = mode if mode in MODES else "system"
+        self._icons: dict[tuple[str, str, str], QIcon] = {}
+        self._app: QApplication | None = None
+        self.is_dark = self._wanted_dark()
+
+    @property
+    def mode(self) -> str:
+        """What the user chose: "system", "light" or "dark"."""
+        return self._mode
+
+    @property
+    def colors(self) -> Colors:
+        """The colour tokens in force."""
+        return DARK if self.is_dark else LIGHT
+
+    def set_mode(self, mode: str) -> None:
+        """Chooses "light", "dark", or "system" (light where the system does not say)."""
+        if mode not in MODES:
+            raise ValueError(mode)
+        self._mode = mode
+        self._refresh()
+
+    def apply(self, app: QApplication) -> None:
+        """Gives the application its style, font, palette and style sheet, now and later."""
+        self._app = app
+        app.setStyle("Fusion")
+        font = QFont(choose_family())
+        font.setPixelSize(BASE_PX)
+        app.setFont(font)
+        app.setPalette(palette_for(self.colors))
+        app.setStyleSheet(style_sheet(self.colors, is_dark=self.is_dark))
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
+
+    def font(self, px: int = BASE_PX, *, weight: int = 400, tabular: bool = False) -> QFont:
+        """The window's font in a size; see `fonts.ui_font`."""
+        return ui_font(px, weight=weight, tabular=tabular)
+
+    def icon(self, name: str, color: str | None = None) -> QIcon:
+        """A bundled icon in a colour (default: the text colour), faint when disabled."""
+        normal = color or self.colors.text
+        key = (name, normal, self.colors.faint)
+        if key not in self._icons:
+            self._icons[key] = render_icon(name, normal, self.colors.faint)
+        return self._icons[key]
+
+    def category_icon(self, category: str) -> QIcon:
+        """The icon of a layer category in its colour."""
+        return self.icon(category, self.category_color(category))
+
+    def category_color(self, category: str) -> str:
+        """The colour of a layer category; that of "core" for one this version lacks."""
+        return CATEGORY_COLORS.get(category, self.colors.dim)
+
+    def _wanted_dark(self) -> bool:
+        if self._mode != "system":
+            return self._mode == "dark"
+        return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+    def _on_system_changed(self) -> None:
+        if self._mode == "system":
+            self._refresh()
+
+    def _refresh(self) -> None:
+        wanted = self._wanted_dark()
+        if wanted == self.is_dark:
+            return
+        self.is_dark = wanted
+        if self._app is not None:
+            self._app.setPalette(palette_for(self.colors))
+            self._app.setStyleSheet(style_sheet(self.colors, is_dark=self.is_dark))
+        self.changed.emit()
+
+
+def palette_for(colors: Colors) -> QPalette:
+    """Fusion's palette from the colour tokens."""
+    role = QPalette.ColorRole
+    normal = {
+        role.Window: colors.background,
+        role.WindowText: colors.text,
+        role.Base: colors.panel,
+        role.AlternateBase: colors.background,
+        role.Text: colors.text,
+        role.PlaceholderText: colors.dim,
+        role.Button: colors.panel,
+        role.ButtonText: colors.text,
+        role.BrightText: colors.bad,
+        role.ToolTipBase: colors.panel,
+        role.ToolTipText: colors.text,
+        role.Highlight: colors.accent,
+        role.HighlightedText: colors.accent_text,
+        role.Accent: colors.accent,
+        role.Link: colors.accent,
+        role.LinkVisited: colors.accent,
+        role.Light: colors.panel,
+        role.Midlight: colors.hover,
+        role.Mid: colors.line,
+        role.Dark: colors.line,
+        role.Shadow: colors.line,
+    }
+    palette = QPalette()
+    for key, value in normal.items():
+        palette.setColor(key, QColor(value))
+    for key in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, key, QColor(colors.faint))
+    return palette
+
+
+def style_sheet(colors: Colors, *, is_dark: bool) -> str:
+    """resources/styles/window.qss with its @tokens replaced."""
+    tokens = asdict(colors)
+    tokens["images"] = resource_path("styles").as_posix()
+    tokens["mode"] = "dark" if is_dark else "light"
+    text = resource_path("styles/window.qss").read_text(encoding="utf-8")
+    return re.sub(r"@([a-z_]+?)@", lambda match: tokens[match[1]], text)
+
+
+def render_icon(name: str, color: str, disabled_color: str) -> QIcon:
+    """An icon in all usual sizes; `currentColor` of the drawing becomes `color`."""
+    svg = icon_path(name).read_text(encoding="utf-8")
+    icon = QIcon()
+    modes = ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled_color))
+    for mode, mode_color in modes:
+        data = QByteArray(svg.replace("currentColor", mode_color).encode())
+        renderer = QSvgRenderer(data)
+        for size_px in _ICON_SIZES_PX:
+            icon.addPixmap(_render(renderer, size_px), mode)
+    return icon
+
+
+def _render(renderer: QSvgRenderer, size_px: int) -> QPixmap:
+    pixmap = QPixmap(size_px, size_px)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    renderer.render(painter, QRectF(0, 0, size_px, size_px))
+    painter.end()
+    return pixmap

@@ -1,0 +1,54 @@
+"""Says what is being waited for, and after two seconds for how long."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QLabel
+
+from workbench.gui.kit.labels import set_role
+
+SAY_HOW_LONG_AFTER_S = 2.0
+TICK_MS = 500
+
+
+class WaitLabel(QLabel):
+    """Plain words that keep their line when they are empty."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setProperty("role", "dim")
+        self.setMinimumHeight(self.fontMetrics().lineSpacing())
+        self._words = ""
+        self._since = monotonic()
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self._refresh)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is being done."""
+        return self._tick.isActive()
+
+    def wait_for(self, words: str) -> None:
+        """Something is being done; the clock runs since the first such words."""
+        if not self._tick.isActive():
+            self._since = monotonic()
+            set_role(self, "dim")
+            self._tick.start()
+        self._words = words.rstrip("…. ")
+        self._refresh()
+
+    def say(self, words: str, *, is_bad: bool = False) -> None:
+        """Nothing is waited for any more: shows words, or nothing."""
+        self._tick.stop()
+        set_role(self, "bad" if is_bad else "dim")
+        self.setText(words)
+
+    def _refresh(self) -> None:
+        waited_s = monotonic() - self._since
+        is_long = waited_s >= SAY_HOW_LONG_AFTER_S
+        self.setText(f"{self._words}, {waited_s:.0f} s" if is_long else f"{self._words}…")

@@ -1,1 +1,0 @@
-"""Side panels, one file each. Panels never import each other."""

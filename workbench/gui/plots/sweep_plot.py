@@ -1,0 +1,231 @@
+"""What the finders measured: loss over the learning rate, speed over the batch size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from workbench.core.network.text import bytes_text
+from workbench.gui.kit.numbers import count
+from workbench.gui.kit.theme import Theme
+from workbench.gui.plots.axes import PlotAxes
+from workbench.gui.plots.series import number_text
+from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
+from workbench.gui.plots.value_axis import XAxis
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+SMOOTHED_OVER = 5.0
+RAW_ALPHA = 90
+BAR_PX = 22
+GAP_PX = 10
+TEXT_PX = 12
+BAR_SHARE = 0.5
+"""Of the width for the longest bar; the rest is for its words."""
+
+
+def rate_words(rate: float) -> str:
+    """A learning rate as people write it: 0.003, 1e-06."""
+    return f"{rate:.3g}"
+
+
+class RateAxis(XAxis):
+    """Learning rates at powers of ten and their multiples."""
+
+    def words(self, value: float) -> str:
+        """What stands at a tick."""
+        return rate_words(value)
+
+
+class LearningRatePlot(PlotAxes):
+    """Loss over the learning rate, which is logarithmic; the suggestion is marked.
+
+    The mouse reads the nearest rate that was tried (tooltip).
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, RateAxis())
+        self.setAccessibleName("Loss by learning rate")
+        self.setMinimumSize(240, 160)
+        self.raw = pg.PlotCurveItem(antialias=True, connect="finite")
+        self.smooth = pg.PlotCurveItem(antialias=True, connect="finite")
+        for z, item in ((10, self.raw), (11, self.smooth)):
+            item.setZValue(z)
+            self.plot_item.addItem(item, ignoreBounds=True)
+        self._rates = np.empty(0)
+        self._losses = np.empty(0)
+        self._suggested: float | None = None
+        self.set_x_kind("step", "learning rate", is_log=True)
+        self.box.setMouseEnabled(x=False, y=False)
+        self.hovered.connect(self._on_hovered)
+        theme.changed.connect(self._draw)
+
+    def set_result(
+        self, rates: Sequence[float], losses: Sequence[float | None], suggested: float | None
+    ) -> None:
+        """Shows what was tried; call again while points arrive.
+
+        Args:
+            rates: Learning rates, rising, above 0.
+            losses: The loss at each; None where it was not finite.
+            suggested: The proposed rate, None while there is none.
+        """
+        self._rates = np.array(rates, dtype=np.float64)
+        self._losses = np.array(losses, dtype=np.float64)
+        self._suggested = suggested
+        self._draw()
+
+    def _draw(self) -> None:
+        colors = self._theme.colors
+        faint = QColor(colors.train)
+        faint.setAlpha(RAW_ALPHA)
+        self.raw.setPen(pg.mkPen(faint))
+        self.smooth.setPen(pg.mkPen(QColor(colors.train), width=2.0))
+        smooth = BiasCorrectedAverage(weight_of(SMOOTHED_OVER)).extend(self._losses)
+        x = np.log10(self._rates)
+        self.raw.setData(x, self._losses)
+        self.smooth.setData(x, np.where(np.isfinite(self._losses), smooth, np.nan))
+        if len(x):
+            self.set_x_range((float(x[0]), max(float(x[-1]), float(x[0]) + 0.1)))
+        self._fit(smooth)
+        self._mark(x, smooth)
+
+    def _fit(self, smooth: Numbers) -> None:
+        """All but the end in sight, where the loss explodes and would flatten the rest."""
+        finite = smooth[np.isfinite(smooth)]
+        if not len(finite):
+            return
+        low, start = float(finite.min()), float(finite[: max(1, len(finite) // 4)].max())
+        self.set_y_range((low, max(start + (start - low), start * 1.05, low + 1e-6)))
+
+    def _mark(self, x: Numbers, smooth: Numbers) -> None:
+        if self._suggested is None or not len(x):
+            self.show_line(None)
+            self.show_best(None, "")
+            return
+        place = float(np.log10(self._suggested))
+        self.show_line(place)
+        at = int(np.argmin(np.abs(x - place)))
+        words = f"suggested: {rate_words(self._suggested)}"
+        self.show_best(QPointF(place, float(smooth[at])), words)
+
+    def _on_hovered(self, x: object) -> None:
+        tip = ""
+        if isinstance(x, float) and len(self._rates):
+            at = int(np.argmin(np.abs(np.log10(self._rates) - x)))
+            loss = float(self._losses[at])
+            words = number_text(loss) if np.isfinite(loss) else "not finite"
+            tip = f"learning rate {rate_words(self._rates[at])}: loss {words}"
+        self.setToolTip(tip)
+
+
+@dataclass(frozen=True)
+class BatchSizePoint:
+    """A batch size that was tried.
+
+    Attributes:
+        batch_size: Pictures of a step.
+        images_per_second: None where it did not fit.
+        memory_bytes: None where it is not known.
+        problem: Why it did not fit, for people; "" when it did.
+    """
+
+    batch_size: int
+    images_per_second: float | None
+    memory_bytes: int | None = None
+    problem: str = ""
+
+
+class BatchSizePlot(QWidget):
+    """A bar of images/s for each batch size, with its memory; the chosen one stands out."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._points: list[BatchSizePoint] = []
+        self._chosen: int | None = None
+        self.setAccessibleName("Images per second by batch size")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def set_result(self, points: Sequence[BatchSizePoint], chosen: int | None) -> None:
+        """Shows what was tried; call again while sizes are tried."""
+        self._points, self._chosen = list(points), chosen
+        self.setAccessibleDescription("; ".join(self.words(point) for point in points))
+        self.updateGeometry()
+        self.update()
+
+    def words(self, point: BatchSizePoint) -> str:
+        """A bar in words."""
+        if point.images_per_second is None:
+            return f"batch {count(point.batch_size)}: {point.problem or 'does not fit'}"
+        memory = f", {bytes_text(point.memory_bytes)}" if point.memory_bytes else ""
+        chosen = " (chosen)" if point.batch_size == self._chosen else ""
+        speed = count(round(point.images_per_second))
+        return f"batch {count(point.batch_size)}: {speed} images/s{memory}{chosen}"
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, max(1, len(self._points)) * (BAR_PX + GAP_PX))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._theme.font(TEXT_PX, weight=600, tabular=True))
+        metrics = painter.fontMetrics()
+        names = [metrics.horizontalAdvance(count(point.batch_size)) for point in self._points]
+        left = max(names, default=0) + GAP_PX
+        for row, point in enumerate(self._points):
+            top = float(row * (BAR_PX + GAP_PX))
+            name = QRectF(0, top, left - GAP_PX, BAR_PX)
+            self._paint_name(painter, name, point)
+            room = QRectF(left, top, self.width() - left, BAR_PX)
+            if point.images_per_second is None:
+                self._paint_problem(painter, room, point)
+            else:
+                self._paint_bar(painter, room, point)
+        painter.end()
+
+    def _paint_name(self, painter: QPainter, place: QRectF, point: BatchSizePoint) -> None:
+        colors = self._theme.colors
+        is_chosen = point.batch_size == self._chosen
+        painter.setFont(self._theme.font(TEXT_PX, weight=600 if is_chosen else 400, tabular=True))
+        painter.setPen(QColor(colors.text if is_chosen else colors.dim))
+        side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(place, side, count(point.batch_size))
+
+    def _paint_bar(self, painter: QPainter, room: QRectF, point: BatchSizePoint) -> None:
+        colors = self._theme.colors
+        best = max(each.images_per_second or 0.0 for each in self._points)
+        part = (point.images_per_second or 0.0) / max(best, 1e-9)
+        bar = QRectF(room)
+        bar.setWidth(max(2.0, BAR_SHARE * room.width() * part))
+        is_chosen = point.batch_size == self._chosen
+        painter.setBrush(QColor(colors.accent if is_chosen else colors.faint))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawRoundedRect(bar, 4, 4)
+        painter.setPen(QColor(colors.text))
+        beside = room.adjusted(bar.width() + GAP_PX, 0, 0, 0)
+        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, self.words(point).split(": ", 1)[1])
+
+    def _paint_problem(self, painter: QPainter, room: QRectF, point: BatchSizePoint) -> None:
+        colors = self._theme.colors
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(colors.line), 1, Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setPen(QColor(colors.dim))
+        words = point.problem or "does not fit"
+        inner = room.adjusted(GAP_PX, 0, -GAP_PX, 0)
+        short_words = painter.fontMetrics().elidedText(
+            words, Qt.TextElideMode.ElideRight, int(inner.width())
+        )
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, short_words)

@@ -1,0 +1,144 @@
+"""Every action of the window as data: menus, shortcuts and the shortcuts sheet read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+from workbench.gui.kit.theme import Theme
+
+MENUS = ("File", "Edit", "View", "Run", "Help")
+
+
+@dataclass(frozen=True)
+class ActionSpec:
+    """One action.
+
+    Attributes:
+        key: Stable name.
+        menu: One of MENUS.
+        text: Words in the menu; an ellipsis at the end where a dialog follows.
+        shortcuts: Key sequences in Qt's notation, the first is shown.
+        icon: Name of an icon, "" for none.
+        group: Actions of one menu with different groups stand apart.
+        tip: A sentence for the status tip and the shortcuts sheet.
+        is_checkable: Shows a check mark.
+    """
+
+    key: str
+    menu: str
+    text: str
+    shortcuts: tuple[str, ...] = ()
+    icon: str = ""
+    group: int = 0
+    tip: str = ""
+    is_checkable: bool = False
+
+
+VIEW_KEYS = ("design", "data", "train", "evaluate", "classify")
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    ActionSpec("new", "File", "&New project", ("Ctrl+N",), "new", 0, "Starts an empty project."),
+    ActionSpec("open", "File", "&Open…", ("Ctrl+O",), "open", 0, "Opens a project file."),
+    ActionSpec("save", "File", "&Save", ("Ctrl+S",), "save", 1, "Saves the project file."),
+    ActionSpec("save_as", "File", "Save &as…", ("Ctrl+Shift+S",), "", 1, "Saves to another file."),
+    ActionSpec("revert", "File", "&Revert", (), "revert", 1, "Returns to the last saved version."),
+    ActionSpec(
+        "load_weights", "File", "&Load weights…", (), "import", 2,
+        "Creates a run of this network from a weights file.",
+    ),
+    ActionSpec(
+        "export", "File", "&Export trained model…", ("Ctrl+E",), "export", 2,
+        "Writes the trained model for use elsewhere.",
+    ),
+    ActionSpec(
+        "export_notebook", "File", "Train on &Colab or Kaggle…", (), "", 3,
+        "Writes a notebook that trains this project on a TPU there.",
+    ),
+    ActionSpec(
+        "read_result", "File", "Import note&book results…", (), "", 3,
+        "Creates a run from the results of such a notebook.",
+    ),
+    ActionSpec("quit", "File", "&Quit", ("Ctrl+Q",), "quit", 4, "Closes the window."),
+    ActionSpec(
+        "settings", "Edit", "Se&ttings…", ("Ctrl+,",), "settings", 9,
+        "Settings of the application, for all projects.",
+    ),
+    ActionSpec("welcome", "View", "&Welcome page", (), "template", 0, "Templates to start from."),
+    ActionSpec("design", "View", "&Design", ("Ctrl+1",), "arrange", 1, "Edit the network.", True),
+    ActionSpec("data", "View", "D&ata", ("Ctrl+2",), "pictures", 1, "Choose the data.", True),
+    ActionSpec("train", "View", "&Train", ("Ctrl+3",), "chart", 1, "Watch the runs.", True),
+    ActionSpec("evaluate", "View", "&Evaluate", ("Ctrl+4",), "target", 1, "Test the model.", True),
+    ActionSpec("classify", "View", "&Classify", ("Ctrl+5",), "picture", 1, "Try pictures.", True),
+    ActionSpec("search", "View", "&Find a layer", ("Ctrl+K", "Ctrl+F"), "search", 2, "Palette."),
+    ActionSpec("next_panel", "View", "Next pa&nel", ("F6",), "panels", 2, "Moves the focus."),
+    ActionSpec("reset_layout", "View", "&Reset layout", (), "", 3, "Default panels."),
+    ActionSpec("full_screen", "View", "F&ull screen", ("F11",), "fit", 4, "On or off.", True),
+    ActionSpec("start_run", "Run", "&Train", ("F5", "Ctrl+R"), "train", 0, "Starts a run."),
+    ActionSpec("pause_run", "Run", "&Pause", ("Ctrl+F5",), "pause", 0, "Can be resumed."),
+    ActionSpec("stop_run", "Run", "&Stop", ("Shift+F5",), "stop", 0, "Saves the weights."),
+    ActionSpec("show_problems", "Run", "Show &problems", ("F8",), "warning", 1, "All problems."),
+    ActionSpec(
+        "connect", "Run", "&Connect a TPU or another computer…", (), "", 1,
+        "Trains there over SSH.",
+    ),
+    ActionSpec(
+        "preflight", "Run", "&Will it train on a TPU?…", (), "", 1,
+        "Checks the project for a TPU, without needing one.",
+    ),
+    ActionSpec(
+        "agreement", "Run", "Co&mpare two targets…", (), "", 1,
+        "Trains the first steps on both and shows the differences.",
+    ),
+    ActionSpec("open_runs", "Run", "Open the runs &folder", (), "folder", 2, "Run files."),
+    ActionSpec("getting_started", "Help", "&Getting started", (), "help", 0, "The first steps."),
+    ActionSpec("tpu_help", "Help", "Training on a &TPU", (), "", 0, "What to rent and to know."),
+    ActionSpec(
+        "remote_help", "Help", "Training on another &computer", (), "", 0,
+        "Over SSH, and what happens when the connection is lost.",
+    ),
+    ActionSpec("layer_help", "Help", "&Layers", ("Shift+F1",), "grid", 0, "A page per layer."),
+    ActionSpec("shortcuts", "Help", "&Keyboard shortcuts", ("F1", "?"), "keyboard", 0, "All keys."),
+    ActionSpec("open_log", "Help", "Open the lo&g", (), "log", 1, "The application's log."),
+    ActionSpec("about", "Help", "&About Workbench", (), "info", 2, "Versions, system, license."),
+)  # fmt: skip
+
+
+def make_actions(
+    owner: QWidget, theme: Theme, specs: Iterable[ActionSpec] = ACTIONS
+) -> dict[str, QAction]:
+    """A QAction for each spec, owned by `owner`; icons follow the theme."""
+    actions: dict[str, QAction] = {}
+    for spec in specs:
+        action = QAction(spec.text, owner)
+        action.setObjectName(f"action_{spec.key}")
+        action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts])
+        action.setStatusTip(spec.tip)
+        action.setCheckable(spec.is_checkable)
+        action.setData(spec.icon)
+        actions[spec.key] = action
+    refresh_icons(actions, theme)
+    owner.addActions(list(actions.values()))
+    return actions
+
+
+def refresh_icons(actions: dict[str, QAction], theme: Theme) -> None:
+    """Draws the icons of all actions in the theme's colour."""
+    for action in actions.values():
+        if action.data():
+            action.setIcon(theme.icon(action.data()))
+
+
+def fill_menu(menu: QMenu, title: str, actions: dict[str, QAction]) -> None:
+    """Puts the actions of one menu into it, with a line between groups."""
+    group: int | None = None
+    for spec in ACTIONS:
+        if spec.menu != title:
+            continue
+        if group is not None and spec.group != group:
+            menu.addSeparator()
+        group = spec.group
+        menu.addAction(actions[spec.key])

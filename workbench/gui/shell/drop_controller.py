@@ -1,0 +1,104 @@
+"""Files dropped on the window: explained while they hang over it, then sent their way."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QWidget
+
+from workbench.core.projects.source import parse_source
+from workbench.errors import WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.gui.common.drops import Drop, sort_drop
+from workbench.gui.kit.messages import show_error
+from workbench.gui.shell.drop_overlay import DropOverlay
+
+
+class DropFlow(QObject):
+    """Takes the window's drag and drop events.
+
+    Signals:
+        project_dropped(str), weights_dropped(str), result_dropped(str): One file's path.
+        pictures_dropped(list): Paths of pictures and folders to classify.
+        folder_dropped(str): A folder with one folder per class, while there is no project.
+        data_chosen(): The project has another data set.
+        said(str): Why a drop does nothing.
+    """
+
+    project_dropped = Signal(str)
+    weights_dropped = Signal(str)
+    result_dropped = Signal(str)
+    pictures_dropped = Signal(list)
+    folder_dropped = Signal(str)
+    data_chosen = Signal()
+    said = Signal(str)
+
+    def __init__(self, context: WindowContext, overlay: DropOverlay, window: QWidget) -> None:
+        super().__init__(window)
+        self._context = context
+        self._window = window
+        self._overlay = overlay
+        self._drop: Drop | None = None  # what hangs over the window
+
+    def enter(self, event: QDragEnterEvent) -> None:
+        """Says what a drop would do; files that cannot be used are explained too."""
+        if not event.mimeData().hasUrls():
+            event.ignore()
+            return
+        drop = self._drop = sort_drop(local_paths(event.mimeData()))
+        self._overlay.say(drop.words, is_welcome=drop.is_welcome)
+        event.acceptProposedAction()
+
+    def leave(self) -> None:
+        """The files are no longer over the window."""
+        self._drop = None
+        self._overlay.hide()
+
+    def drop(self, event: QDropEvent) -> None:
+        """Does what was said."""
+        drop = self._drop or sort_drop(local_paths(event.mimeData()))
+        self.leave()
+        event.acceptProposedAction()
+        self.take(drop)
+
+    def take(self, drop: Drop) -> None:
+        """Sends dropped paths to where they belong."""
+        if drop.kind == "project":
+            self.project_dropped.emit(drop.paths[0])
+        elif drop.kind == "pictures":
+            self.pictures_dropped.emit(list(drop.paths))
+        elif drop.kind == "class_folders":
+            self.use_folder(drop.paths[0])
+        elif drop.kind == "arrays":
+            self.use_data(f"npz:{drop.paths[0]}")
+        elif drop.kind == "weights":
+            self.weights_dropped.emit(drop.paths[0])
+        elif drop.kind == "result":
+            self.result_dropped.emit(drop.paths[0])
+        else:
+            self.said.emit(drop.words)
+
+    def use_folder(self, folder: str) -> None:
+        """Makes a folder the project's data set; where there is no network yet, starts with
+        one that fits the folder.
+        """
+        document = self._context.document
+        if document.graph.nodes or document.path is not None:
+            self.use_data(f"folder:{folder}")
+        else:
+            self.folder_dropped.emit(folder)
+
+    def use_data(self, source: str) -> None:
+        """Makes a source the project's data set and shows what is in it."""
+        try:
+            choice = parse_source(source, self._context.datasets)
+        except WorkbenchError as error:
+            show_error(self._window, error)
+            return
+        self._context.document.set_dataset(choice)
+        self.data_chosen.emit()
+
+
+def local_paths(mime: QMimeData) -> list[str]:
+    """The files and folders of this computer among what is dragged."""
+    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]

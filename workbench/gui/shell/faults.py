@@ -1,0 +1,104 @@
+"""Faults of the window itself: into the log, and onto the screen once."""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import sys
+import threading
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.shell.crash_dialog import CrashDialog, crash_report
+
+LOG_BYTES = 500_000
+LOG_FILES = 3
+
+_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+_log = logging.getLogger("workbench.window")
+
+
+class Faults(QObject):
+    """Catches what no code caught: exceptions, Qt's messages, and faults of libraries.
+
+    Args:
+        folder: Where `window.log` (rotating) and `faults.log` are written.
+    """
+
+    _caught = Signal(str)
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        folder.mkdir(parents=True, exist_ok=True)
+        self.log_path = folder / "window.log"
+        self.window: QWidget | None = None
+        self._is_shown = False
+        self._handler = RotatingFileHandler(
+            self.log_path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8"
+        )
+        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        self._faults = (folder / "faults.log").open("a", encoding="utf-8")
+        self._caught.connect(self._show)
+
+    def install(self) -> None:
+        """Starts catching."""
+        root = logging.getLogger("workbench")
+        root.addHandler(self._handler)
+        root.setLevel(logging.INFO)
+        faulthandler.enable(self._faults)
+        sys.excepthook = self._on_exception
+        threading.excepthook = self._on_thread_exception
+        qInstallMessageHandler(self._on_qt_message)
+        _log.info("The window starts")
+
+    def uninstall(self) -> None:
+        """Stops catching and closes the files."""
+        qInstallMessageHandler(None)
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+        faulthandler.disable()
+        logging.getLogger("workbench").removeHandler(self._handler)
+        self._handler.close()
+        self._faults.close()
+
+    def _on_exception(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        report = crash_report(kind, error, trace)
+        _log.error("Error in the window\n%s", report)
+        sys.__excepthook__(kind, error, trace)
+        # By signal: the fault may have happened in another thread.
+        self._caught.emit(report)
+
+    def _on_thread_exception(self, args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None:
+            self._on_exception(args.exc_type, args.exc_value, args.exc_traceback)
+
+    def _on_qt_message(self, kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
+        _log.log(_LEVELS.get(kind, logging.WARNING), "Qt: %s", text)
+
+    def _show(self, report: str) -> None:
+        if self._is_shown:  # the first fault tells most; those it causes are in the log
+            return
+        self._is_shown = True
+        dialog = CrashDialog(report, str(self.log_path), self.window)
+        dialog.finished.connect(self._on_closed)
+        dialog.open()
+
+    def _on_closed(self, result: int) -> None:
+        self._is_shown = False
+        if result == CrashDialog.DialogCode.Rejected and self.window is not None:
+            self.window.close()

@@ -1,0 +1,368 @@
+"""The window: bars, menus and views put together; each does its own work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QSize, QUrl
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QCloseEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeySequence,
+)
+from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
+
+from workbench.core.checks.problems import Problem
+from workbench.gui.common.context import WindowContext
+from workbench.gui.common.target_check import TargetCheck
+from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
+from workbench.gui.files.controller import FileFlow
+from workbench.gui.files.start_controller import StartFlow
+from workbench.gui.help.controller import HelpFlow
+from workbench.gui.kit.qt_names import name_own_buttons
+from workbench.gui.shell.actions import (
+    ACTIONS,
+    MENUS,
+    VIEW_KEYS,
+    fill_menu,
+    make_actions,
+    refresh_icons,
+)
+from workbench.gui.shell.drop_controller import DropFlow
+from workbench.gui.shell.drop_overlay import DropOverlay
+from workbench.gui.shell.layouts import Layouts, focus_next_panel
+from workbench.gui.shell.menus import fill_recent, fill_themes
+from workbench.gui.shell.preload import preload
+from workbench.gui.shell.problems_popup import ProblemsPopup
+from workbench.gui.shell.status_line import StatusLine
+from workbench.gui.shell.top_bar import TopBar
+from workbench.gui.shell.view_makers import make_view
+from workbench.gui.shell.view_stack import ViewStack
+from workbench.gui.targets.controller import TargetFlow
+from workbench.gui.targets.notebook import NotebookFlow
+from workbench.gui.train.run_controller import RunFlow, unready_words
+from workbench.runs.home import data_home
+
+if TYPE_CHECKING:
+    from workbench.gui.classify.view import ClassifyView
+    from workbench.gui.design.view import DesignView
+
+MESSAGE_MS = 8_000
+_SIZE_PX = (1440, 900)
+_SMALLEST_PX = (900, 600)
+
+
+class MainWindow(QMainWindow):
+    """One window, five views and a welcome page, one project."""
+
+    def __init__(self, context: WindowContext, state: WindowState) -> None:
+        super().__init__()
+        self.context = context
+        self.state = state
+        self.setObjectName("main_window")
+        self.setMinimumSize(*_SMALLEST_PX)
+        self.resize(QSize(*_SIZE_PX).boundedTo(self.screen().availableSize()))
+        self.setAcceptDrops(True)
+        document = context.document
+        self.files = FileFlow(document, state, self)
+        self.start = StartFlow(self.files, self)
+        self.check = TargetCheck(document, self)
+        self.runs = RunFlow(context, self.check, self)
+        self.places = TargetFlow(context, self)
+        self.notebooks = NotebookFlow(context, self)
+        self.layouts = Layouts(state, self)
+        self.help = HelpFlow(context, self)
+        keys = ("welcome", *VIEW_KEYS)
+        self.views = ViewStack({key: partial(make_view, key, self) for key in keys})
+        self.actions_by_key = make_actions(self, context.theme)
+        self._undo = document.undo_stack.createUndoAction(self, "Undo")
+        self._redo = document.undo_stack.createRedoAction(self, "Redo")
+        self._undo.setIconText("Undo")
+        self._redo.setIconText("Redo")
+        self._undo.setShortcut("Ctrl+Z")
+        self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
+        self.top = TopBar(context, self._undo, self._redo)
+        self.status = StatusLine(context)
+        self.popup = ProblemsPopup(context, self)
+        self.setCentralWidget(self.views)
+        self.addToolBar(self.top)
+        self.setStatusBar(self.status)
+        self.overlay = DropOverlay(context.theme, self)
+        self.drops = DropFlow(context, self.overlay, self)
+        self._menus = self._make_menus()
+        self._connect()
+        name_own_buttons(self)
+        self._bring_back()
+        self.show_view("welcome")
+
+    # views ---------------------------------------------------------------------------
+
+    def show_view(self, key: str) -> QWidget:
+        """Brings a view, or the welcome page, to the front."""
+        is_welcome = key == "welcome"
+        self.top.setVisible(not is_welcome)
+        self.status.setVisible(not is_welcome)
+        self.top.switch.set_current(None if is_welcome else key)
+        for name in VIEW_KEYS:
+            self.actions_by_key[name].setChecked(name == key)
+        view = self.views.show_view(key)
+        self._refresh_title()
+        return view
+
+    def show_problem(self, problem: Problem) -> None:
+        """Shows where a problem is."""
+        self.design().canvas.show_problem(problem)
+
+    def design(self) -> DesignView:
+        """Brings the design view to the front."""
+        return cast("DesignView", self.show_view("design"))
+
+    def classify(self, pictures: list[str]) -> None:
+        """Brings the classify view to the front and asks it about pictures."""
+        cast("ClassifyView", self.show_view("classify")).classify(pictures)
+
+    def say(self, words: str) -> None:
+        """Shows a sentence in the status line for a while."""
+        if words:
+            self.status.showMessage(words, MESSAGE_MS)
+        else:
+            self.status.clearMessage()
+
+    def add_canvas_actions(self, editing: list[QAction], looking: list[QAction]) -> None:
+        """Adds the canvas's actions to the Edit and View menus."""
+        places = (("Edit", "settings", editing), ("View", "search", looking))
+        for title, key, actions in places:
+            before = self.actions_by_key[key]
+            self._menus[title].insertActions(before, actions)
+            self._menus[title].insertSeparator(before)
+
+    # set-up --------------------------------------------------------------------------
+
+    def _make_menus(self) -> dict[str, QMenu]:
+        menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
+        menus["Edit"].addActions([self._undo, self._redo])
+        menus["Edit"].addSeparator()
+        for title, menu in menus.items():
+            fill_menu(menu, title, self.actions_by_key)
+        recent = QMenu("Open &recent", self)
+        recent.aboutToShow.connect(lambda: fill_recent(recent, self.state, self.open_project))
+        menus["File"].insertMenu(self.actions_by_key["save"], recent)
+        panels = QMenu("&Panels", self)
+        panels.aboutToShow.connect(
+            lambda: self.layouts.fill_menu(panels, self.views.currentWidget())
+        )
+        menus["View"].insertMenu(self.actions_by_key["reset_layout"], panels)
+        themes = QMenu("T&heme", self)
+        group = QActionGroup(self)
+        themes.aboutToShow.connect(
+            lambda: fill_themes(themes, group, self.context.theme, self.help.keep_theme)
+        )
+        menus["View"].insertMenu(self.actions_by_key["full_screen"], themes)
+        return menus
+
+    def handlers(self) -> dict[str, Callable[..., object]]:
+        """What each action does, by its key."""
+        views: dict[str, Callable[..., object]] = {
+            key: partial(self._on_view_action, key) for key in VIEW_KEYS
+        }
+        return views | {
+            "new": self._on_new,
+            "open": self.files.ask_open,
+            "save": self.files.save,
+            "save_as": self.files.save_as,
+            "revert": self.files.revert,
+            "load_weights": self.runs.ask_weights,
+            "export": self.runs.ask_export,
+            "export_notebook": self.notebooks.ask_export,
+            "read_result": self.notebooks.ask_result,
+            "quit": self.close,
+            "settings": self.help.show_settings,
+            "welcome": lambda: self.show_view("welcome"),
+            "search": self._on_search,
+            "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
+            "reset_layout": self.layouts.reset,
+            "full_screen": self._on_full_screen,
+            "start_run": self.runs.start,
+            "pause_run": self.runs.pause,
+            "stop_run": self.runs.stop,
+            "show_problems": self.show_problems,
+            "agreement": lambda: self.places.ask("agreement"),
+            "connect": lambda: self.places.ask("connect"),
+            "preflight": lambda: self.places.ask("preflight"),
+            "open_runs": lambda: self._open_path(str(self.context.library.home)),
+            "getting_started": lambda: self.help.show_page("getting_started"),
+            "tpu_help": lambda: self.help.show_page("tpu"),
+            "remote_help": lambda: self.help.show_page("remote"),
+            "layer_help": lambda: self.help.show_page("layers_overview"),
+            "shortcuts": lambda: self.help.show_shortcuts(self._menu_actions()),
+            "open_log": lambda: self._open_path(str(data_home())),
+            "about": self.help.show_about,
+        }
+
+    def _connect(self) -> None:
+        for key, handler in self.handlers().items():
+            self.actions_by_key[key].triggered.connect(handler)
+        document = self.context.document
+        self.top.view_chosen.connect(self.show_view)
+        self.top.train_clicked.connect(self.runs.toggle)
+        self.top.next_clicked.connect(self.runs.start)
+        self.top.target_asked.connect(self.places.ask)
+        self.top.target_chosen.connect(self.places.choose)
+        self.check.changed.connect(self._on_target_checked)
+        self.runs.connect_wanted.connect(lambda: self.places.ask("connect"))
+        self.places.help_asked.connect(self.help.show_page)
+        self.places.said.connect(self.say)
+        self.places.problem_chosen.connect(self.show_problem)
+        self.status.problems_clicked.connect(self.show_problems)
+        self.popup.problem_chosen.connect(self.show_problem)
+        self.files.opened.connect(lambda: self.show_view("design"))
+        self.files.opened.connect(preload)
+        self.start.waiting.connect(self.say)
+        self.start.started.connect(lambda: self.show_view("data"))
+        self.drops.project_dropped.connect(self.open_project)
+        self.drops.pictures_dropped.connect(self.classify)
+        self.drops.weights_dropped.connect(self.runs.load_weights)
+        self.drops.result_dropped.connect(self.notebooks.read)
+        self.drops.folder_dropped.connect(self.start.from_folder)
+        self.drops.data_chosen.connect(lambda: self.show_view("data"))
+        self.drops.said.connect(self.say)
+        self.runs.changed.connect(self._refresh_run)
+        self.runs.started.connect(lambda _path: self.show_view("train"))
+        self.runs.blocked.connect(self.show_problems)
+        self.runs.said.connect(self.say)
+        self.notebooks.blocked.connect(self.show_problems)
+        self.notebooks.said.connect(self.say)
+        self.notebooks.read_back.connect(lambda _path: self.show_view("train"))
+        self.runs.model_ready.connect(lambda _path: self.show_view("classify"))
+        self.views.built.connect(self.layouts.add)
+        self.views.built.connect(lambda _key, view: name_own_buttons(view))
+        document.dirty_changed.connect(lambda _dirty: self._refresh_title())
+        document.path_changed.connect(self._refresh_title)
+        document.project_replaced.connect(self._refresh_title)
+        self.context.theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+        self._refresh_run()
+
+    def _bring_back(self) -> None:
+        geometry = self.state.bytes("window/geometry")
+        if not geometry.isEmpty():
+            self.restoreGeometry(geometry)
+        placed = self.state.bytes("window/state")
+        if not placed.isEmpty():
+            self.restoreState(placed, LAYOUT_VERSION)
+
+    def _menu_actions(self) -> list[tuple[str, list[QAction]]]:
+        menus = ((menu.title().replace("&", ""), menu) for menu in self._top_menus())
+        return [(title, menu.actions()) for title, menu in menus]
+
+    def _top_menus(self) -> list[QMenu]:
+        menus = (action.menu() for action in self.menuBar().actions())
+        return [menu for menu in menus if isinstance(menu, QMenu)]
+
+    # what was clicked ----------------------------------------------------------------
+
+    def open_project(self, path: str) -> bool:
+        """Opens a project file, after asking about unsaved changes."""
+        return self.files.open(path)
+
+    def show_problems(self) -> None:
+        """Opens the list of problems."""
+        if self.views.current_key == "welcome":
+            self.show_view("design")
+        self.popup.open_above(self.status.problems)
+
+    def _on_view_action(self, key: str, _is_checked: bool = False) -> None:  # noqa: FBT001, FBT002
+        self.show_view(key)
+
+    def _on_new(self) -> None:
+        self.files.new()
+
+    def _on_search(self) -> None:
+        self.design().palette_panel.start_search()
+
+    def _on_full_screen(self) -> None:
+        if self.isFullScreen():
+            self.showNormal()
+        else:
+            self.showFullScreen()
+
+    def _on_theme_changed(self) -> None:
+        refresh_icons(self.actions_by_key, self.context.theme)
+        self._undo.setIcon(self.context.theme.icon("undo"))
+        self._redo.setIcon(self.context.theme.icon("redo"))
+
+    def _on_target_checked(self) -> None:
+        words = unready_words(self.check.problem)
+        self.top.show_target_problem(words)
+        if words:
+            self.say(words)
+
+    def _open_path(self, path: str) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
+            self.say(f"No file manager was found. The folder is {path}")
+
+    def _refresh_title(self) -> None:
+        document = self.context.document
+        if self.views.current_key == "welcome":
+            self.setWindowTitle("Workbench[*]")
+        else:
+            self.setWindowTitle(f"[*]{self.files.name} — Workbench")
+        self.setWindowModified(document.is_dirty)
+        self.actions_by_key["revert"].setEnabled(bool(document.path) and document.is_dirty)
+
+    def _refresh_run(self) -> None:
+        running, reason = self.runs.is_running, self.runs.reason()
+        is_stopping, is_pausing = self.runs.is_stopping, self.runs.is_pausing
+        self.top.show_state(
+            is_running=running,
+            is_stopping=is_stopping,
+            is_pausing=is_pausing,
+            reason=reason,
+            num_waiting=self.runs.num_waiting,
+        )
+        self.actions_by_key["start_run"].setText("Add to &queue" if running else "&Train")
+        pause, stop = self.actions_by_key["pause_run"], self.actions_by_key["stop_run"]
+        pause.setText("Pausing…" if is_pausing else "&Pause")
+        pause.setEnabled(running and not is_pausing and not is_stopping)
+        stop.setText("Stopping…" if is_stopping else "&Stop")
+        stop.setEnabled(running and not is_stopping)
+
+    # drops and closing ---------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self.drops.enter(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drops.leave()
+        super().dragLeaveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.drops.drop(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.files.may_lose_changes() or not self.runs.may_close():
+            event.ignore()
+            return
+        self.state.set_bytes("window/geometry", self.saveGeometry())
+        self.state.set_bytes("window/state", self.saveState(LAYOUT_VERSION))
+        self.layouts.save()
+        self.start.close()
+        self.check.close()
+        self.places.close()
+        for view in self.views.built_views().values():
+            close_background = getattr(view, "close_background", None)
+            if close_background is not None:
+                close_background()
+        event.accept()
+
+
+def action_keys() -> set[str]:
+    """Keys of all actions, for the test that each has a handler."""
+    return {spec.key for spec in ACTIONS}

@@ -1,0 +1,109 @@
+"""The line at the bottom: what the network costs, and how many problems it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
+
+from workbench.core.checks.problems import Problem
+from workbench.gui.common.context import WindowContext
+from workbench.gui.common.run_estimate import epoch_words, fit_words, memory_words
+from workbench.gui.kit.buttons import TextButton
+from workbench.gui.kit.labels import plain_label, plain_tip, set_role
+from workbench.gui.kit.numbers import count, plural, short
+
+_MEMORY_TIP = (
+    "The whole training process: weights, gradients, optimizer state, activations, images and "
+    "TensorFlow itself."
+)
+
+
+class StatusLine(QStatusBar):
+    """Totals of the network; `problems_clicked` when its problems are asked for."""
+
+    problems_clicked = Signal()
+
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__()
+        self.setSizeGripEnabled(False)
+        self._document = context.document
+        self._predictor = context.predictor
+        self._values: dict[str, tuple[QLabel, QLabel]] = {}
+        totals = QWidget()
+        row = QHBoxLayout(totals)
+        row.setContentsMargins(12, 0, 0, 0)
+        row.setSpacing(20)
+        for key in ("Parameters", "Multiply-adds", "Memory", "Epoch"):
+            row.addLayout(self._total(key))
+        self.addWidget(totals)
+        self.problems = TextButton("", role="status", icon="", theme=context.theme)
+        self.problems.setObjectName("problems_button")
+        self.problems.clicked.connect(self.problems_clicked)
+        self.addPermanentWidget(self.problems)
+        self._document.analysis_changed.connect(lambda _analysis: self.refresh())
+        self._document.project_replaced.connect(self.refresh)
+        self._predictor.changed.connect(self._show_prediction)
+        self.refresh()
+
+    def _total(self, key: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(5)
+        name = plain_label(key, role="dim")
+        value = plain_label(role="value")
+        value.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(name)
+        row.addWidget(value)
+        self._values[key] = (name, value)
+        return row
+
+    def text(self, key: str) -> str:
+        """The value shown under a name."""
+        return self._values[key][1].text()
+
+    def refresh(self) -> None:
+        """Shows the document's present analysis."""
+        analysis = self._document.analysis
+        costs = analysis.costs
+        batch = self._document.recipe.batch_size
+        self._values["Memory"][0].setText(f"Training memory, batch {count(batch)}")
+        self._values["Parameters"][1].setText(count(costs.parameters.total))
+        self._values["Multiply-adds"][1].setText(short(costs.multiply_adds))
+        self._show_prediction()
+        if analysis.errors:
+            level, icon = "error", "error"
+        elif analysis.problems:
+            level, icon = "warning", "hint"
+        else:
+            level, icon = "good", "check"
+        words = problem_counts(analysis.problems) or "No problems"
+        self.problems.setProperty("level", level)
+        self.problems.setAccessibleName(words)
+        self.problems.set_look(words, role="status", icon=icon)
+
+    def _show_prediction(self) -> None:
+        """What a run will take; nothing while that is not known."""
+        prediction = self._predictor.prediction
+        for part in (*self._values["Memory"], *self._values["Epoch"]):
+            part.setVisible(prediction is not None)
+        if prediction is None:
+            return
+        label = self._values["Memory"][1]
+        label.setText(memory_words(prediction))
+        trouble = fit_words(prediction)
+        if label.property("role") != ("bad" if trouble else "value"):
+            set_role(label, "bad" if trouble else "value")
+        label.setToolTip(plain_tip(trouble or _MEMORY_TIP))
+        name = "time per epoch" if prediction.epoch_s is not None else "speed"
+        self._values["Epoch"][0].setText(f"Estimated {name}")
+        self._values["Epoch"][1].setText(epoch_words(prediction))
+        self._values["Epoch"][1].setToolTip(plain_tip(prediction.basis()))
+
+
+def problem_counts(problems: Iterable[Problem]) -> str:
+    """Such as "1 error, 2 hints"; "" for none."""
+    counts = Counter(problem.severity for problem in problems)
+    kinds = ("error", "warning", "hint")
+    return ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])

@@ -1,0 +1,180 @@
+"""The bar below the menus: undo and redo, the switch of views, the target, Train."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
+
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
+from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.numbers import plural
+from workbench.gui.targets.menu import TargetMenu
+from workbench.remote.ssh.saved_targets import saved_choices
+from workbench.targets import target_label
+
+VIEW_TITLES = (
+    ("design", "Design"),
+    ("data", "Data"),
+    ("train", "Train"),
+    ("evaluate", "Evaluate"),
+    ("classify", "Classify"),
+)
+
+
+_MARGINS_PX = (12, 6, 12, 6)
+
+
+class TopBar(QToolBar):
+    """Tells what was clicked; the window does it.
+
+    Signals:
+        view_chosen: Key of a view.
+        train_clicked: Train, or Stop while `is_running`.
+        next_clicked: Train this project when what runs has ended.
+        target_asked: A key of gui.target_menu.ASKS.
+        target_chosen: A Choice of the menu, other than the project's.
+    """
+
+    view_chosen = Signal(str)
+    train_clicked = Signal()
+    next_clicked = Signal()
+    target_asked = Signal(str)
+    target_chosen = Signal(object)
+
+    def __init__(self, context: WindowContext, undo: QAction, redo: QAction) -> None:
+        super().__init__("Tools")
+        self.setObjectName("main_tools")
+        self.setMovable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._context = context
+        self.is_running = False
+        self._target_problem = ""
+        self.switch = SegmentedSwitch(VIEW_TITLES)
+        self.switch.chosen.connect(self.view_chosen)
+        self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
+        self.target.setObjectName("target_chip")
+        self.train = TextButton("Train", role="primary", icon="train", theme=context.theme)
+        self.train.setObjectName("train_button")
+        self.train.clicked.connect(self.train_clicked)
+        self.next = TextButton("Add to queue", role="", icon="clock", theme=context.theme)
+        self.next.setObjectName("next_button")
+        self.next.clicked.connect(self.next_clicked)
+        document = context.document
+        self.targets = TargetMenu(
+            context.targets, lambda: document.project.target, saved_choices, parent=self
+        )
+        self.targets.chosen.connect(self._choose_target)
+        self.targets.asked.connect(self.target_asked)
+        self.target.setMenu(self.targets)
+        self._build(self._follow(undo, "undo"), self._follow(redo, "redo"))
+        document.target_changed.connect(self._refresh_target)
+        document.project_replaced.connect(self._refresh_target)
+        self.target.setText("Target")
+        # Asking what the machine has may take a moment: the window is shown first.
+        QTimer.singleShot(0, self, self._refresh_target)
+        self.show_state(is_running=False, reason="")
+
+    def show_state(
+        self,
+        *,
+        is_running: bool,
+        is_stopping: bool = False,
+        is_pausing: bool = False,
+        reason: str,
+        num_waiting: int = 0,
+    ) -> None:
+        """Makes the button Train or Stop; while a run goes on another takes the next one.
+
+        Args:
+            is_running: A run goes on.
+            is_stopping: It was asked to stop.
+            is_pausing: It was asked to pause; it can still be stopped instead.
+            reason: Why training cannot start, "" when it can; shown as the tooltip. The
+                button still takes clicks then, so that the reason can be looked at.
+            num_waiting: Runs that wait for their turn.
+        """
+        self.is_running = is_running
+        self._show_next(reason, num_waiting)
+        self.train.setProperty("blocked", bool(reason) and not is_running)
+        if is_running:
+            words = "Stopping…" if is_stopping else "Stop"
+            self.train.set_look(words, role="stop", icon="stop")
+            tip = "Ends the run after this step. The weights are saved."
+            if is_pausing:
+                tip = f"The run is being paused. Stop ends it instead:\n{tip}"
+        else:
+            self.train.set_look("Train", role="primary", icon="train")
+            tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
+        self.train.setEnabled(not is_stopping)
+        self.train.setToolTip(plain_tip(tip))
+
+    def _show_next(self, reason: str, num_waiting: int) -> None:
+        self.next.setVisible(self.is_running)
+        self.next.setText(f"Add to queue ({num_waiting})" if num_waiting else "Add to queue")
+        before = f" {plural(num_waiting, 'run', 'runs')} before it." if num_waiting else ""
+        tip = f"Queues this project; it trains when the current run has ended (F5).{before}"
+        self.next.setProperty("blocked", bool(reason))
+        self.next.refresh_icon()
+        self.next.setToolTip(plain_tip(f"{reason}\nClick to see the problem." if reason else tip))
+
+    def _follow(self, action: QAction, icon: str) -> IconButton:
+        result = IconButton(self._context.theme, icon, icon.title(), role="framed", size_px=16)
+
+        def refresh() -> None:
+            result.setEnabled(action.isEnabled())
+            result.setToolTip(plain_tip(action.text().replace("&", "")))
+
+        action.changed.connect(refresh)
+        result.clicked.connect(action.trigger)
+        refresh()
+        return result
+
+    def _build(self, undo: QWidget, redo: QWidget) -> None:
+        """Both ends share the room beside the switch alike, so that it stands in the middle."""
+        left, right = QHBoxLayout(), QHBoxLayout()
+        left.addWidget(undo)
+        left.addWidget(redo)
+        left.addStretch(1)
+        right.addStretch(1)
+        right.addWidget(self.target)
+        right.addWidget(self.next)
+        right.addWidget(self.train)
+        bar = QWidget()
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(*_MARGINS_PX)
+        for part in (left, right):
+            part.setSpacing(8)
+        row.addLayout(left, 1)
+        row.addWidget(self.switch)
+        row.addLayout(right, 1)
+        bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(bar)
+
+    def show_target_problem(self, words: str) -> None:
+        """Marks the place to train as not ready; "" where it is."""
+        self._target_problem = words
+        self._refresh_target()
+
+    def _refresh_target(self) -> None:
+        choice = self._context.document.project.target
+        label = target_label(choice)
+        words = self._target_problem
+        self.target.setProperty("level", "warning" if words else None)
+        icon = "warning" if words else "computer"
+        self.target.set_look(" " + label.replace("&", "&&"), role="", icon=icon)
+        spec = self._context.targets.get(choice.key)
+        if spec is None:
+            self.target.setToolTip(plain_tip("This version does not know this target."))
+            return
+        what = spec.describe(check_all(spec.params, choice.params)[0])
+        tip = "\n".join(filter(None, (f"Target: {spec.title}. {what}", words)))
+        self.target.setToolTip(plain_tip(tip))
+        self.target.setAccessibleName(f"Target: {label}, {words or what}")
+
+    def _choose_target(self, choice: Choice) -> None:
+        if choice != self._context.document.project.target:
+            self.target_chosen.emit(choice)

@@ -1,0 +1,1 @@
+"""Targets: choosing, connecting, preflight, parity, notebooks."""

@@ -1,0 +1,272 @@
+"""The pages of connecting another computer: its address, its identity, what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from workbench.client.host_jobs import FoundHost
+from workbench.core.network.text import bytes_text
+from workbench.core.projects.project import Choice
+from workbench.core.specs import TargetSpec
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.cards import FactRows
+from workbench.gui.kit.collapsible import Fold
+from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.fonts import fixed_font
+from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.numbers import count
+from workbench.remote.setup.setup import needed_bytes
+from workbench.remote.ssh.gcloud import NO_FIRST_CHECK
+from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host_keys import HostKey
+from workbench.remote.ssh.saved_hosts import find_host
+from workbench.remote.ssh.saved_targets import INNER_TARGETS, choice_at
+from workbench.targets import all_targets
+
+_NAMES_PX = 96
+"""All names of the fields are as wide, so that the fields of all forms stand in one line."""
+
+
+def _name(text: str) -> QWidget:
+    label = plain_label(text, role="dim")
+    label.setMinimumWidth(_NAMES_PX)
+    return label
+
+
+def _form() -> QFormLayout:
+    form = QFormLayout()
+    form.setHorizontalSpacing(12)
+    form.setVerticalSpacing(8)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+    return form
+
+
+def _line(placeholder: str, name: str) -> QLineEdit:
+    line = QLineEdit()
+    line.setPlaceholderText(placeholder)
+    line.setAccessibleName(name)
+    return line
+
+
+class AddressPage(QWidget):
+    """Where it is: typed, or asked of Google's own program.
+
+    Signals:
+        ready_changed: Whether there is an address to connect may have changed.
+        submitted: Enter was pressed.
+        help_asked: Key of a help page.
+        gcloud_wanted: Name, zone and project of a TPU VM whose address is to be asked.
+    """
+
+    ready_changed = Signal()
+    submitted = Signal()
+    help_asked = Signal(str)
+    gcloud_wanted = Signal(str, str, str)
+
+    def __init__(self, address: str = "") -> None:
+        super().__init__()
+        self.address = _line("user@10.0.0.5, or a name of your ssh configuration", "Address")
+        self.key_file = _line("as ssh finds it", "Key file")
+        self.python = _line("an environment is made there", "Python there")
+        self.home = _line("~/.workbench", "Folder there")
+        self.name = _line("my-tpu", "Name of the TPU VM")
+        self.zone = _line("us-central1-a", "Zone")
+        self.project = _line("as gcloud is set", "Project")
+        self.cloud = Fold("A TPU VM of Google Cloud")
+        self.ask = button("Fill in the address")
+        self.ask.setEnabled(False)
+        self.notebook = button("train there with a notebook", role="link")
+        self.notebook.setAutoDefault(False)
+        self._build()
+        self._connect()
+        self.address.setText(address)
+
+    def _build(self) -> None:
+        where = _form()
+        where.addRow(_name("Address"), self.address)
+        more = Fold("Key file, Python and folder there")
+        others = _form()
+        others.addRow(_name("Key file"), self.key_file)
+        others.addRow(_name("Python there"), self.python)
+        others.addRow(_name("Folder there"), self.home)
+        more.body.addLayout(others)
+        cloud = self.cloud
+        named = _form()
+        named.addRow(_name("Name"), self.name)
+        named.addRow(_name("Zone"), self.zone)
+        named.addRow(_name("Project"), self.project)
+        cloud.body.addWidget(plain_label(NO_FIRST_CHECK, role="dim", wrap=True))
+        cloud.body.addLayout(named)
+        cloud.body.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addLayout(where)
+        column.addWidget(more)
+        column.addWidget(cloud)
+        column.addStretch(1)
+        hint = QHBoxLayout()
+        hint.addWidget(plain_label("No ssh reaches Colab or Kaggle:", role="dim"))
+        hint.addWidget(self.notebook)
+        hint.addStretch(1)
+        column.addLayout(hint)
+
+    def _connect(self) -> None:
+        self.notebook.clicked.connect(lambda: self.help_asked.emit("notebook"))
+        self.address.textChanged.connect(self.ready_changed)
+        self.address.returnPressed.connect(self.submitted)
+        self.name.textChanged.connect(lambda text: self.ask.setEnabled(bool(text.strip())))
+        self.ask.clicked.connect(
+            lambda: self.gcloud_wanted.emit(
+                self.name.text().strip(), self.zone.text().strip(), self.project.text().strip()
+            )
+        )
+
+    def is_ready(self) -> bool:
+        """Whether something is typed."""
+        return bool(self.address.text().strip())
+
+    def place(self) -> Place:
+        """What is typed; what is left open is as it was saved for that address.
+
+        Raises:
+            UsageError: a part is not allowed.
+        """
+        return typed_place(
+            self.address.text().strip(),
+            key_file=self.key_file.text().strip(),
+            python=self.python.text().strip(),
+            home=self.home.text().strip(),
+        )
+
+    def show_machine(self, name: str, zone: str, project: str) -> None:
+        """Names a TPU VM: its address is what is missing."""
+        self.cloud.head.setChecked(True)
+        self.name.setText(name)
+        self.zone.setText(zone)
+        self.project.setText(project)
+
+    def fill(self, place: Place) -> None:
+        """Shows what gcloud has told."""
+        self.address.setText(place.text())
+        self.key_file.setText(place.key_file)
+
+
+class IdentityPage(QWidget):
+    """The fingerprints that answer at an address for the first time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = plain_label(role="strong", wrap=True)
+        self.prints = plain_label(wrap=True)
+        self.prints.setFont(fixed_font(13))
+        self.prints.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.prints.setAccessibleName("Fingerprints")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(self.title)
+        column.addWidget(self.prints)
+        column.addWidget(
+            plain_label(
+                "Nobody has verified it yet. Compare it with what the computer's owner or the "
+                "cloud console shows; whoever sits between could answer in its place. If it is "
+                "the same, accept it: from then on anything else is refused.",
+                role="dim",
+                wrap=True,
+            )
+        )
+        column.addStretch(1)
+
+    def show_keys(self, place: Place, keys: Sequence[HostKey]) -> None:
+        """Shows what answers there."""
+        self.title.setText(f"{place.text()} shows this identity, not yet verified:")
+        self.prints.setText("\n".join(f"{key.fingerprint}  ({key.kind})" for key in keys))
+
+
+class FoundPage(QWidget):
+    """What the other computer has, and whether it is ready to train."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = plain_label(role="strong", wrap=True)
+        self.facts = FactRows()
+        self.state = plain_label(wrap=True)
+        self.inner = ElidedComboBox()
+        self.inner.setAccessibleName("What trains there")
+        row = _form()
+        row.addRow(_name("Trains on"), self.inner)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(self.title)
+        column.addWidget(self.facts)
+        column.addLayout(row)
+        column.addWidget(self.state)
+        column.addStretch(1)
+
+    def show_host(self, found: FoundHost) -> None:
+        """Shows what was found."""
+        self.title.setText(f"{found.host.address}: {found.host.words}")
+        self.facts.set_facts(_facts(found.facts))
+        self.inner.clear()
+        for environment in dict.fromkeys((found.environment, "worker")):
+            text = INNER_TARGETS[environment]
+            spec: TargetSpec = all_targets()[text.partition(":")[0]]
+            title = "Its processor" if environment == "worker" else spec.title
+            self.inner.addItem(title, text)
+        ready = "Ready to train."
+        size = bytes_text(needed_bytes(found.environment))
+        missing = (
+            "No environment to train in is there yet: Python packages with checksums are put into "
+            f"a folder of ours there ({size}, some minutes). Nothing else is changed."
+        )
+        self.state.setText(ready if found.is_ready else missing)
+        set_role(self.state, "good" if found.is_ready else "text")
+
+    def choice(self, place: Place) -> Choice:
+        """The target to train on."""
+        return choice_at(place, str(self.inner.currentData()))
+
+
+def typed_place(address: str, *, key_file: str, python: str, home: str) -> Place:
+    """A place of typed words; what is left open is as it was saved for that address.
+
+    Raises:
+        UsageError: a part is not allowed.
+    """
+    spec = all_targets()["ssh"]
+    params = spec.read(address)
+    saved = find_host(address)
+    place = Place(host=params["host"], user=params["user"], port=params["port"])
+    known = saved.place() if saved is not None else place
+    return Place(
+        host=place.host,
+        user=place.user,
+        port=place.port,
+        key_file=key_file or known.key_file,
+        python=python or known.python,
+        home=home or known.home,
+    )
+
+
+def _facts(facts: Any) -> list[tuple[str, str]]:
+    """What a probe has found, as rows."""
+    rows = [("System", str(facts.get("system", "")))]
+    pythons = [p for p in facts.get("pythons") or () if isinstance(p, dict)]
+    versions = dict.fromkeys(".".join(map(str, p.get("version", [])[:2])) for p in pythons)
+    rows.append(("Python", ", ".join(versions)))
+    if isinstance(free := facts.get("free_bytes"), int):
+        rows.append(("Free on the disk", bytes_text(free)))
+    if isinstance(cores := facts.get("cores"), int):
+        rows.append(("Cores", count(cores)))
+    if chips := facts.get("chips"):
+        rows.append(("TPU chips", count(len(chips))))
+    if gpus := facts.get("gpus"):
+        rows.append(("Graphics cards", ", ".join(map(str, gpus))))
+    return [(name, value) for name, value in rows if value]

@@ -1,0 +1,139 @@
+"""What people ask about places to train: will it train on a TPU, connect another computer,
+do two places compute the same. One dialog of each kind at a time.
+"""
+
+# ruff: noqa: PLC0415 - a dialog's code is loaded when it is first asked for
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QDialog, QWidget
+
+from workbench.core.checks.problems import Fix
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.gui.common.context import WindowContext
+from workbench.targets import all_targets, target_label
+
+
+class TargetFlow(QObject):
+    """Opens these dialogs over a window.
+
+    Signals:
+        said: What was changed, or why nothing can be asked.
+        problem_chosen: A `core.checks.problems.Problem` to be shown on the canvas.
+        help_asked: Key of a help page.
+    """
+
+    said = Signal(str)
+    problem_chosen = Signal(object)
+    help_asked = Signal(str)
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._context = context
+        self._window = window
+        self.dialogs: dict[str, QDialog] = {}
+        self._makers: dict[str, Callable[[], QDialog]] = {
+            "agreement": self._make_agreement,
+            "connect": self._make_connect,
+            "preflight": self._make_preflight,
+        }
+
+    def ask(self, key: str, choice: Choice | None = None) -> None:
+        """Opens what a key of gui.target_menu.ASKS names; an open one is brought up.
+
+        Args:
+            key: The key.
+            choice: The place that it is about; the project's where None.
+        """
+        errors = self._context.document.analysis.errors if key != "connect" else ()
+        if errors:
+            self.said.emit(f"{errors[0].title}. {errors[0].message}")
+            return
+        if key not in self.dialogs:
+            dialog = self.dialogs[key] = self._makers[key]()
+            dialog.finished.connect(lambda _result: self.dialogs.pop(key, None))
+        dialog = self.dialogs[key]
+        named = _virtual_machine(choice or self._context.document.project.target)
+        if key == "connect" and named is not None:
+            dialog.address.show_machine(*named)  # type: ignore[attr-defined]
+        dialog.show()
+        dialog.raise_()
+        dialog.activateWindow()
+
+    def choose(self, choice: Choice) -> None:
+        """Makes a place the project's; a TPU VM named to gcloud is connected first: nothing
+        trains there before its address is known.
+        """
+        if _virtual_machine(choice) is None:
+            self._context.document.set_target(choice)
+            return
+        self.ask("connect", choice)
+
+    def close(self) -> None:
+        """Closes what is open: what runs for it is called off."""
+        for dialog in list(self.dialogs.values()):
+            dialog.reject()
+
+    def _make_connect(self) -> QDialog:
+        from workbench.gui.targets.connect_dialog import ConnectHostDialog
+
+        dialog = ConnectHostDialog(self._window)
+        dialog.help_asked.connect(self.help_asked)
+        dialog.chosen.connect(self._on_place)
+        return dialog
+
+    def _make_agreement(self) -> QDialog:
+        from workbench.gui.targets.parity_dialog import AgreementDialog
+
+        dialog = AgreementDialog(self._context, self._window)
+        dialog.help_asked.connect(self.help_asked)
+        return dialog
+
+    def _on_place(self, choice: Choice) -> None:
+        self._context.document.set_target(choice)
+        self.said.emit(f"Trains on {target_label(choice)} from now on. Undo takes it back.")
+
+    def _make_preflight(self) -> QDialog:
+        from workbench.gui.targets.preflight_dialog import PreflightDialog
+
+        dialog = PreflightDialog(self._context, self._window)
+        dialog.help_asked.connect(self.help_asked)
+        dialog.chosen.connect(self._on_recipe)
+        dialog.fix_chosen.connect(self._on_fix)
+        dialog.problem_chosen.connect(self.problem_chosen)
+        dialog.compiler_asked.connect(lambda: self._install_compiler(dialog))
+        dialog.start()
+        return dialog
+
+    def _install_compiler(self, preflight: Any) -> None:
+        from workbench.gui.targets.install_compiler_dialog import InstallCompilerDialog
+
+        dialog = InstallCompilerDialog(preflight)
+        dialog.installed.connect(preflight.start)
+        dialog.show()
+
+    def _on_fix(self, fix: Fix) -> None:
+        self._context.document.apply_fix(fix)
+        self.said.emit(f"{fix.title}: done. Undo takes it back.")
+
+    def _on_recipe(self, values: dict[str, object]) -> None:
+        self._context.document.set_recipe(**values)
+        words = [p.title + " " + p.show(values[p.key]) for p in RECIPE_PARAMS if p.key in values]
+        self.said.emit(f"{', '.join(words)}: now in the recipe. Undo takes it back.")
+
+
+def _virtual_machine(choice: Choice) -> tuple[str, str, str] | None:
+    """Name, zone and project of a TPU VM that gcloud knows; None for any other place."""
+    spec = all_targets().get(choice.key)
+    if spec is None or choice.key != "tpu":
+        return None
+    params = check_all(spec.params, choice.params)[0]
+    if not spec.is_remote(params):
+        return None
+    return params["address"], params["zone"], params["project"]

@@ -1,0 +1,202 @@
+"""Do two places train alike? The first steps on both, their losses, and a verdict in words."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+
+from workbench.checkup.parity import Agreement, agreement_of, history_of, train_pair
+from workbench.core.projects.project import Choice, Project
+from workbench.errors import RunError, WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.dialog_head import DialogHead
+from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.working_dialog import WorkingDialog
+from workbench.gui.plots.axes import PlotAxes
+from workbench.gui.targets.choices import target_choices
+from workbench.remote.ssh.saved_targets import saved_choices
+from workbench.runs.environment import refuse_unready
+from workbench.targets import target_label
+
+SIZE = QSize(680, 620)
+MAX_STEPS = 10_000
+_STEPS = 50
+_POLL_S = 0.1
+_EXPLANATION = (
+    "The same first steps are trained on both, from the same start and on the same pictures. A "
+    "fault of a place shows here, before an hour is spent on it."
+)
+_ROLES = {"agree": "good", "explained": "warning", "differ": "bad"}
+
+Curves = tuple[np.ndarray, np.ndarray]
+"""The losses of both, a step each."""
+
+
+class LossPair(PlotAxes):
+    """The loss of two runs by step."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.setAccessibleName("Loss by step on both places")
+        self.setMinimumSize(240, 160)
+        self._lines = [pg.PlotCurveItem(antialias=True, connect="finite") for _ in range(2)]
+        for item in self._lines:
+            item.setZValue(10)
+            self.plot_item.addItem(item, ignoreBounds=True)
+        self.set_x_kind("step", "step", is_log=False)
+        self.box.setMouseEnabled(x=False, y=False)
+        self._losses: Curves = (np.empty(0), np.empty(0))
+        theme.changed.connect(self._draw)
+
+    def set_losses(self, losses: Curves) -> None:
+        """Shows the losses of both from step 1 on."""
+        self._losses = losses
+        self._draw()
+
+    def _draw(self) -> None:
+        colors = self._theme.colors
+        styles = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine)
+        for item, losses, color, style in zip(
+            self._lines, self._losses, (colors.train, colors.validation), styles, strict=True
+        ):
+            item.setPen(pg.mkPen(QColor(color), width=2.0, style=style))
+            item.setData(np.arange(1, len(losses) + 1, dtype=np.float64), losses)
+        together = np.concatenate(self._losses)
+        finite = together[np.isfinite(together)]
+        if len(finite):
+            low, high = float(finite.min()), float(finite.max())
+            self.set_x_range((1.0, float(max(2, *(len(losses) for losses in self._losses)))))
+            self.set_y_range((low, max(high, low + 1e-6)))
+
+
+class AgreementDialog(WorkingDialog):
+    """Two places, a number of steps, and the answer.
+
+    Signals:
+        told: What goes on; from another thread.
+        help_asked: Key of a help page.
+    """
+
+    help_asked = Signal(str)
+    told = Signal(str)
+
+    def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
+        super().__init__("Compare two places to train", parent)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
+        self._context = context
+        self._called_off = threading.Event()
+        self.left, self.right = ElidedComboBox(), ElidedComboBox()
+        self.left.setAccessibleName("First place")
+        self.right.setAccessibleName("Second place")
+        self.steps = QSpinBox()
+        self.steps.setRange(1, MAX_STEPS)
+        self.steps.setValue(_STEPS)
+        self.steps.setSuffix(" steps")
+        self.steps.setAccessibleName("Steps to train")
+        self.plot = LossPair(context.theme)
+        self.legend = plain_label("The loss of both, step by step, appears here.", role="dim")
+        self.words = plain_label(role="strong", wrap=True)
+        self.start = button("Compare", role="primary")
+        self._fill()
+        self.head = DialogHead("Do two places train alike?", _EXPLANATION, "tpu")
+        self.head.help_asked.connect(self.help_asked)
+        self._build()
+        self.told.connect(self.status.wait_for)
+        self.start.clicked.connect(self._on_start)
+        self._refresh()
+
+    def _fill(self) -> None:
+        project = self._context.document.project
+        groups = target_choices(self._context.targets, project.target, saved_choices)
+        choices = [choice for group in groups for choice, _words in group]
+        for combo in (self.left, self.right):
+            for choice in choices:
+                combo.addItem(target_label(choice), choice)
+        own = next((i for i, c in enumerate(choices) if c.key == project.target.key), 0)
+        self.right.setCurrentIndex(own or min(1, len(choices) - 1))
+
+    def _build(self) -> None:
+        asked = QHBoxLayout()
+        asked.setSpacing(8)
+        asked.addWidget(self.left, 1)
+        asked.addWidget(plain_label("and", role="dim"))
+        asked.addWidget(self.right, 1)
+        asked.addWidget(self.steps)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addStretch(1)
+        buttons.addWidget(self.start)
+        buttons.addWidget(self.stop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(12)
+        column.addWidget(self.head)
+        column.addLayout(asked)
+        column.addWidget(self.plot, 1)
+        column.addWidget(self.legend)
+        column.addWidget(self.words)
+        column.addWidget(self.status)
+        column.addLayout(buttons)
+        self.start.setFocus()
+
+    def _refresh(self) -> None:
+        is_busy = self._background.is_busy
+        for part in (self.left, self.right, self.steps, self.start):
+            part.setEnabled(not is_busy)
+        self.stop.setText("Cancel" if is_busy else "Close")
+
+    # the comparison ------------------------------------------------------------------
+
+    def _on_start(self) -> None:
+        project, steps = self._context.document.project, self.steps.value()
+        targets = (self.left.currentData(), self.right.currentData())
+        self._called_off.clear()
+        self.words.setText("")
+        self.plot.set_losses((np.empty(0), np.empty(0)))
+        names = (self.left.currentText(), self.right.currentText())
+        self.legend.setText(f"solid: {names[0]} · dashed: {names[1]}")
+        self._background.run(
+            lambda: self._compare(project, targets, steps), self._on_done, self._on_failed
+        )
+        self.status.wait_for("Starting")
+        self._refresh()
+
+    def _compare(
+        self, project: Project, targets: tuple[Choice, Choice], steps: int
+    ) -> tuple[Agreement, Curves]:
+        for target in targets:
+            refuse_unready(target)
+        pair = train_pair(project, targets, steps, tell=self.told.emit, wait=self._wait)
+        return agreement_of(pair), (history_of(pair[0]).losses, history_of(pair[1]).losses)
+
+    def _wait(self) -> None:
+        if self._called_off.is_set():
+            raise RunError("Called off.")
+        time.sleep(_POLL_S)
+
+    def _on_done(self, found: tuple[Agreement, Curves]) -> None:
+        agreement, losses = found
+        self.plot.set_losses(losses)
+        self._end(agreement.words, _ROLES[agreement.verdict])
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._end(str(error), "bad")
+
+    def _end(self, words: str, role: str) -> None:
+        self.status.say("")
+        self.words.setText(words)
+        set_role(self.words, role)  # type: ignore[arg-type]
+        self._refresh()
+        self.close_if_asked()
+
+    def call_off(self) -> None:
+        self._called_off.set()

@@ -1,0 +1,235 @@
+"""Will the project train on a TPU? Asked for any TPU, with none at hand."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.core.checks.problems import Fix
+from workbench.core.projects.project_file import project_text
+from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.dialog_head import DialogHead
+from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.numbers import count
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.gui.targets.preflight_report import PreflightReportView
+from workbench.hardware.tpu_chips import chip_choice
+from workbench.preflight.compiler_environment import CompilerEnvironment
+from workbench.protocol.messages import (
+    AnyAnswer,
+    Failed,
+    Preflight,
+    PreflightDone,
+    PreflightPoint,
+    PreflightStage,
+    Progress,
+)
+from workbench.protocol.preflight import PreflightReport
+from workbench.protocol.wire import error_from_parts
+from workbench.targets import tpu_choices
+
+SIZE = QSize(720, 760)
+_EXPLANATION = (
+    "Looked at in three steps, each deeper than the one before: rules that every TPU has, the "
+    "training step turned into what TPU compilers read, and Google's own compiler where it is "
+    "installed. No TPU is needed, and none is asked."
+)
+_DEFAULT = ("v5e", "v5e-8")
+
+
+class PreflightDialog(QDialog):
+    """One page: which TPU, the verdict, what it rests on, what to do about it.
+
+    Signals:
+        chosen: Recipe values, when a proposed batch shall be used.
+        fix_chosen: A `core.checks.problems.Fix` of the recipe or the network.
+        problem_chosen: A `core.checks.problems.Problem` to be shown on the canvas.
+        compiler_asked: The optional compiler shall be installed.
+        help_asked: Key of a help page.
+    """
+
+    help_asked = Signal(str)
+    chosen = Signal(dict)
+    fix_chosen = Signal(object)
+    problem_chosen = Signal(object)
+    compiler_asked = Signal()
+
+    def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Will it train on a TPU? — Workbench")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(SIZE.boundedTo(self.screen().availableSize()))
+        self._context = context
+        self._request = 0
+        self._suggested = 0
+        self.generation = ElidedComboBox()
+        self.generation.setAccessibleName("Generation of the TPU")
+        self.size_box = ElidedComboBox()
+        self.size_box.setAccessibleName("Size of the TPU")
+        self.check = button("Check", role="primary")
+        self.sweep = button("Try batch sizes")
+        self.report = PreflightReportView(context.theme, lambda: context.document.graph)
+        self.status = WaitLabel()
+        self.use = button("", role="primary")
+        self.compiler = button("Install Google's compiler…", role="link")
+        self.close_button = button("Close")
+        self.head = DialogHead("Will it train on a TPU?", _EXPLANATION, "preflight")
+        self.head.help_asked.connect(self.help_asked)
+        self._build()
+        self._fill()
+        self._connect()
+        self._show_buttons()
+
+    # set-up --------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        asked = QHBoxLayout()
+        asked.setSpacing(8)
+        for widget in (plain_label("TPU", role="dim"), self.generation, self.size_box):
+            asked.addWidget(widget)
+        asked.addStretch(1)
+        asked.addWidget(self.sweep)
+        asked.addWidget(self.check)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        inner = QWidget()
+        inside = QVBoxLayout(inner)
+        inside.setContentsMargins(0, 0, 8, 0)
+        inside.addWidget(self.report)
+        scroll.setWidget(inner)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.use)
+        buttons.addWidget(self.compiler)
+        buttons.addStretch(1)
+        buttons.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(12)
+        column.addWidget(self.head)
+        column.addLayout(asked)
+        column.addWidget(scroll, 1)
+        column.addWidget(self.status)
+        column.addLayout(buttons)
+        self.check.setFocus()
+
+    def _fill(self) -> None:
+        for name, sizes in tpu_choices().items():
+            self.generation.addItem(name, sizes)
+        self.generation.currentIndexChanged.connect(self._fill_sizes)
+        self.generation.setCurrentText(_DEFAULT[0])
+        self._fill_sizes()
+
+    def _fill_sizes(self) -> None:
+        self.size_box.clear()
+        for name, words in self.generation.currentData():
+            self.size_box.addItem(words, name)
+        at = self.size_box.findData(_DEFAULT[1])
+        self.size_box.setCurrentIndex(max(at, 0))
+
+    def _connect(self) -> None:
+        self.check.clicked.connect(lambda _=False: self.start())
+        self.sweep.clicked.connect(lambda: self.start(sweep=True))
+        self.use.clicked.connect(self._on_use)
+        self.compiler.clicked.connect(self.compiler_asked)
+        self.close_button.clicked.connect(self._on_close)
+        self.report.fix_chosen.connect(self._on_fix)
+        self.report.problem_chosen.connect(self.problem_chosen)
+
+    # the look ------------------------------------------------------------------------
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether answers are still to come."""
+        return self._request != 0
+
+    def start(self, *, sweep: bool = False) -> None:
+        """Looks at the project as it is now; with `sweep` at many batches too."""
+        self._call_off()
+        self._suggested = 0
+        self.report.clear()
+        request = Preflight(
+            id=0,
+            project=project_text(self._context.document.project),
+            tpu=self.size_box.currentData(),
+            sweep=sweep,
+        )
+        self._request = self._context.measurer.send(request, self._on_answer)
+        self.status.wait_for("Starting")
+        self._show_buttons()
+
+    def _on_answer(self, answer: AnyAnswer) -> None:
+        if not self._request or (answer.id and answer.id != self._request):
+            return  # of a look that was called off
+        if isinstance(answer, Progress):
+            self.status.wait_for(answer.text)
+        elif isinstance(answer, PreflightStage):
+            self.report.set_stage(answer)
+        elif isinstance(answer, PreflightPoint):
+            self.report.add_point(answer.point)
+        elif isinstance(answer, PreflightDone):
+            self._on_report(answer.report)
+        elif isinstance(answer, Failed):
+            self._request = 0
+            self.status.say("")
+            self.report.verdict.setText(str(error_from_parts(answer.error)))
+            set_role(self.report.verdict, "bad")
+            self._show_buttons()
+
+    def _on_report(self, report: PreflightReport) -> None:
+        self._request = 0
+        self.status.say("")
+        self.report.set_report(report)
+        batch = self._context.document.project.recipe.batch_size
+        self._suggested = report.suggested_batch if report.suggested_batch != batch else 0
+        if self._suggested:
+            cores = chip_choice(report.tpu).cores
+            each = count(self._suggested // cores)
+            self.use.setText(f"Use batch {each} × {count(cores)} = {count(self._suggested)}")
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        has_compiler = CompilerEnvironment().is_installed()
+        self.compiler.setVisible(not has_compiler)
+        self.check.setEnabled(not self.is_looking)
+        self.sweep.setEnabled(has_compiler and not self.is_looking)
+        tip = "Compiles many batch sizes and shows the fastest; takes some minutes."
+        self.sweep.setToolTip(tip if has_compiler else "Only Google's compiler can tell.")
+        self.use.setVisible(bool(self._suggested) and not self.is_looking)
+        self.close_button.setText("Cancel" if self.is_looking else "Close")
+
+    def _on_use(self) -> None:
+        self.chosen.emit({"batch_size": self._suggested})
+        self.start()
+
+    def _on_fix(self, fix: Fix) -> None:
+        self.fix_chosen.emit(fix)
+        self.start()
+
+    def _on_close(self) -> None:
+        if self.is_looking:
+            self._call_off()
+            self.status.say("Called off.")
+            self._show_buttons()
+        else:
+            self.reject()
+
+    def _call_off(self) -> None:
+        request, self._request = self._request, 0
+        if request:
+            self._context.measurer.cancel(request)
+
+    def done(self, result: int) -> None:
+        """However it is closed: the worker need not go on."""
+        self._call_off()
+        super().done(result)

@@ -1,0 +1,1 @@
+"""The training view: runs, curves, recipe."""

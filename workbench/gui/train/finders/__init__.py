@@ -1,0 +1,1 @@
+"""The learning-rate and batch-size finders."""

@@ -1,0 +1,60 @@
+"""Finding a number of the recipe: one search at a time, its result an undoable edit."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.gui.common.context import WindowContext
+from workbench.gui.train.finders.batch_size import FindBatchSizeDialog
+from workbench.gui.train.finders.finder import FinderDialog
+from workbench.gui.train.finders.learning_rate import FindLearningRateDialog
+
+_DIALOGS: dict[str, type[FindLearningRateDialog | FindBatchSizeDialog]] = {
+    "learning_rate": FindLearningRateDialog,
+    "batch_size": FindBatchSizeDialog,
+}
+
+
+class FindFlow(QObject):
+    """Opens the finders over a window.
+
+    Signals:
+        said: What was changed, or why nothing can be tried.
+    """
+
+    said = Signal(str)
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._context = context
+        self._window = window
+        self.dialog: FinderDialog | None = None
+
+    def find(self, key: str) -> None:
+        """Begins to find "learning_rate" or "batch_size"; an open search is brought up."""
+        if self.dialog is not None:
+            self.dialog.raise_()
+            self.dialog.activateWindow()
+            return
+        errors = self._context.document.analysis.errors
+        if errors:
+            self.said.emit(f"{errors[0].title}. {errors[0].message}")
+            return
+        dialog = self.dialog = _DIALOGS[key](self._context, self._window)
+        dialog.chosen.connect(self._on_chosen)
+        dialog.finished.connect(self._on_finished)
+        dialog.show()
+
+    def _on_chosen(self, values: dict[str, object]) -> None:
+        recipe = self._context.document.recipe
+        if "learning_rate" in values and recipe.rate_scaling != "none":
+            # It was found with this batch, so it is meant for it.
+            values = {**values, "rate_base_batch": recipe.batch_size}
+        self._context.document.set_recipe(**values)
+        words = [p.title + " " + p.show(values[p.key]) for p in RECIPE_PARAMS if p.key in values]
+        self.said.emit(f"{', '.join(words)}: now in the recipe. Undo takes it back.")
+
+    def _on_finished(self, _result: int) -> None:
+        self.dialog = None

@@ -1,0 +1,189 @@
+"""Finds a number of the recipe by trying: a live chart, what was found, and one click to use it.
+
+The trying is done by the measuring worker; classification does not wait for it.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.core.projects.project_file import project_text
+from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Progress
+from workbench.protocol.wire import error_from_parts
+
+SIZE = QSize(640, 520)
+PROGRESS_STEPS = 1000
+RESULT_PX = 52
+
+
+class FinderDialog(QDialog):
+    """The frame of both finders.
+
+    Args:
+        context: The project, and the worker that measures.
+        title: What is found.
+        explanation: How, in a sentence or two.
+        plot: The chart.
+
+    Signals:
+        chosen: Recipe values, when what was found shall be used.
+    """
+
+    chosen = Signal(dict)
+
+    def __init__(
+        self,
+        context: WindowContext,
+        title: str,
+        explanation: str,
+        plot: QWidget,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"{title} — Workbench")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(SIZE)
+        self._context = context
+        self._request = 0
+        self._found: dict[str, object] = {}
+        self.plot = plot
+        self.status = WaitLabel()
+        self.progress = QProgressBar()
+        self.progress.setRange(0, PROGRESS_STEPS)
+        self.progress.setTextVisible(False)
+        self.words = plain_label(wrap=True)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._pages = QStackedWidget()
+        self._pages.setFixedHeight(RESULT_PX)
+        self.use = button("Use this", role="primary")
+        self.again = button("Search again")
+        self.stop = button("Cancel")
+        self.use.clicked.connect(self._on_use)
+        self.again.clicked.connect(self.start)
+        self.stop.clicked.connect(self._on_stop)
+        self._build(title, explanation)
+        self.start()
+
+    def _build(self, title: str, explanation: str) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.use)
+        buttons.addWidget(self.again)
+        buttons.addStretch(1)
+        buttons.addWidget(self.stop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(10)
+        column.addWidget(plain_label(title, role="title"))
+        column.addWidget(plain_label(explanation, role="dim", wrap=True))
+        column.addWidget(self.plot, 1)
+        searching = QWidget()
+        below = QVBoxLayout(searching)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addWidget(self.progress)
+        below.addWidget(self.status)
+        below.addStretch(1)
+        for page in (searching, self.words):
+            self._pages.addWidget(page)
+        column.addWidget(self._pages)
+        column.addLayout(buttons)
+
+    # what each finder is -----------------------------------------------------------------
+
+    def make_request(self, project: str) -> AnyRequest:
+        """What is asked of the worker for a project's text."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        """Empties the chart for another search."""
+        raise NotImplementedError
+
+    def take(self, answer: AnyAnswer) -> bool:
+        """Shows an answer of its own; True when it was the last one."""
+        raise NotImplementedError
+
+    # the search --------------------------------------------------------------------------
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether the worker is still trying."""
+        return self._request != 0
+
+    def start(self) -> None:
+        """Begins to search with the project as it is now."""
+        self._found = {}
+        self.clear()
+        self.words.setText("")
+        self._pages.setCurrentIndex(0)
+        self.progress.setRange(0, 0)
+        request = self.make_request(project_text(self._context.document.project))
+        self._request = self._context.measurer.send(request, self._on_answer)
+        self.status.wait_for("Starting")
+        self._show_buttons()
+
+    def found(self, values: dict[str, object], button_words: str, words: str) -> None:
+        """The search is over: what it found, or {} for nothing."""
+        self._found = values
+        self.use.setText(button_words)
+        self.words.setText(words)
+
+    def _on_answer(self, answer: AnyAnswer) -> None:
+        if not self._request or (answer.id and answer.id != self._request):
+            return  # of a search that was called off
+        if isinstance(answer, Progress):
+            self.status.wait_for(answer.text)
+            is_known = answer.fraction is not None
+            self.progress.setRange(0, PROGRESS_STEPS if is_known else 0)
+            self.progress.setValue(round((answer.fraction or 0.0) * PROGRESS_STEPS))
+        elif isinstance(answer, Failed):
+            self._end(str(error_from_parts(answer.error)), is_bad=True)
+        elif self.take(answer):
+            self._end()
+
+    def _end(self, words: str = "", *, is_bad: bool = False) -> None:
+        """The search is over; without words those of what was found stand."""
+        self._request = 0
+        self.status.say("")
+        if words:
+            self.words.setText(words)
+        set_role(self.words, "bad" if is_bad else "text")
+        self._pages.setCurrentWidget(self.words)
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        self.use.setVisible(bool(self._found))
+        self.again.setVisible(not self.is_searching)
+        self.stop.setText("Cancel" if self.is_searching else "Close")
+
+    def _on_use(self) -> None:
+        self.chosen.emit(dict(self._found))
+        self.accept()
+
+    def _on_stop(self) -> None:
+        if self.is_searching:
+            self._call_off()
+            self._end("Called off; the recipe is as it was.")
+        else:
+            self.reject()
+
+    def _call_off(self) -> None:
+        request, self._request = self._request, 0
+        if request:
+            self._context.measurer.cancel(request)
+
+    def done(self, result: int) -> None:
+        """However it is closed: the worker need not go on."""
+        self._call_off()
+        super().done(result)

@@ -1,0 +1,146 @@
+"""What a run said, with times; and what its process printed. Always plain text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+)
+
+from workbench.gui.kit.buttons import IconButton
+from workbench.gui.kit.fonts import fixed_font
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.theme import Theme
+from workbench.gui.train.log_text import LogTeller
+from workbench.protocol.events import RunEvent
+
+MAX_LINES = 5_000
+OUTPUT_INTERVAL_MS = 2_000
+
+
+class LogPanel(QFrame):
+    """Lines with their times; follows the end unless the user has scrolled up.
+
+    `output_wanted` when the user wants to see what the trainer's process has printed, at
+    once and then every two seconds; answer with `show_output`.
+    """
+
+    output_wanted = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self._teller = LogTeller()
+        self._is_at_end = True
+        self.text = _text_box("Log of the run", "What the trainer says appears here.")
+        self.output = _text_box("Output of the trainer", "The trainer has printed nothing.")
+        self.switch = QToolButton()
+        self.switch.setText("Trainer's output")
+        self.switch.setToolTip("Show the last lines that the trainer and its libraries printed")
+        self.switch.setCheckable(True)
+        self.switch.setProperty("role", "toggle")
+        self.switch.toggled.connect(self._on_switched)
+        self._boxes = QStackedWidget()
+        self._boxes.addWidget(self.text)
+        self._boxes.addWidget(self.output)
+        self._again = QTimer(self)
+        self._again.setInterval(OUTPUT_INTERVAL_MS)
+        self._again.timeout.connect(self._ask)
+        self.copy = IconButton(theme, "copy", "Copy the log", size_px=14)
+        self.copy.clicked.connect(self._on_copy)
+        top = QHBoxLayout()
+        top.addWidget(plain_label("Log", role="strong"), 1)
+        top.addWidget(self.switch)
+        top.addWidget(self.copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 6, 6, 6)
+        column.setSpacing(2)
+        column.addLayout(top)
+        column.addWidget(self._boxes, 1)
+
+    def clear(self) -> None:
+        """Empties the log, for another run."""
+        self.text.clear()
+        self.output.clear()
+        self._teller = LogTeller()
+        if self.switch.isChecked():
+            self.output_wanted.emit()
+
+    def show_output(self, lines: Sequence[str]) -> None:
+        """Shows what the trainer's process printed last."""
+        text = "\n".join(lines)
+        if text == self.output.toPlainText():
+            return
+        bar = self.output.verticalScrollBar()
+        is_at_end = bar.value() == bar.maximum()
+        self.output.setPlainText(text)
+        if is_at_end:
+            bar.setValue(bar.maximum())
+
+    def _on_switched(self, is_output: bool) -> None:  # noqa: FBT001 - Qt's signal
+        self._boxes.setCurrentWidget(self.output if is_output else self.text)
+        if is_output:
+            self._again.start()
+            self.output_wanted.emit()
+        else:
+            self._again.stop()
+
+    def _ask(self) -> None:
+        if self.isVisible():
+            self.output_wanted.emit()
+
+    def add_events(self, events: Iterable[RunEvent], epochs: int = 0) -> None:
+        """Adds a line for each event that has words."""
+        lines = []
+        for moment, words in self._teller.lines(events, epochs):
+            stamp = time.strftime("%H:%M:%S", time.localtime(moment))
+            lines.append(f"{stamp}  " + words.replace("\n", "\n          "))
+        if lines:
+            self.add_text("\n".join(lines))
+
+    def add_text(self, text: str) -> None:
+        """Adds lines as they are."""
+        bar = self.text.verticalScrollBar()
+        # A box that was never laid out knows no end yet: `showEvent` brings it there.
+        self._is_at_end = not self.isVisible() or bar.value() >= bar.maximum()
+        self.text.appendPlainText(text)
+        if self._is_at_end:
+            bar.setValue(bar.maximum())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_at_end:
+            QTimer.singleShot(0, self.text, self._to_end)
+
+    def _to_end(self) -> None:
+        bar = self.text.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def lines(self) -> list[str]:
+        """What is shown."""
+        return self.text.toPlainText().splitlines()
+
+    def _on_copy(self) -> None:
+        shown = self.output if self.switch.isChecked() else self.text
+        QGuiApplication.clipboard().setText(shown.toPlainText())
+
+
+def _text_box(name: str, hint: str) -> QPlainTextEdit:
+    box = QPlainTextEdit()
+    box.setReadOnly(True)
+    box.setUndoRedoEnabled(False)
+    box.setMaximumBlockCount(MAX_LINES)
+    box.setFont(fixed_font())
+    box.setFrameShape(QFrame.Shape.NoFrame)
+    box.setPlaceholderText(hint)
+    box.setAccessibleName(name)
+    return box

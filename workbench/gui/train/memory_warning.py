@@ -1,0 +1,54 @@
+"""Above the recipe when the next run would not fit into memory: why, and one click."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout
+
+from workbench.gui.common.run_estimate import RunPredictor, fit_words
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.cards import Box
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.numbers import count
+
+
+class PredictionBox(Box):
+    """Hidden while the run fits. `batch_wanted` with a batch size that fits."""
+
+    batch_wanted = Signal(int)
+
+    def __init__(self, predictor: RunPredictor) -> None:
+        super().__init__("notice", spacing_px=8)
+        self._predictor = predictor
+        self.words = plain_label(wrap=True)
+        self.basis = plain_label(role="dim", wrap=True)
+        self.use = button("")
+        self.use.setToolTip("Changes the batch size of the recipe; Undo takes it back.")
+        self.use.clicked.connect(self._on_use)
+        row = QHBoxLayout()
+        row.addWidget(self.use)
+        row.addStretch(1)
+        self.column.addWidget(self.words)
+        self.column.addWidget(self.basis)
+        self.column.addLayout(row)
+        predictor.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Shows the present prediction."""
+        prediction = self._predictor.prediction
+        trouble = fit_words(prediction) if prediction is not None else ""
+        self.setVisible(bool(trouble))
+        if prediction is None or not trouble:
+            return
+        basis = prediction.basis()
+        self.words.setText(trouble)
+        self.basis.setText(f"{basis[:1].upper()}{basis[1:]}.")
+        batch = prediction.fitting_batch
+        self.use.setText(f"Use batch {count(batch)}" if batch else "")
+        self.use.setVisible(bool(batch))
+
+    def _on_use(self) -> None:
+        prediction = self._predictor.prediction
+        if prediction is not None and prediction.fitting_batch:
+            self.batch_wanted.emit(prediction.fitting_batch)

@@ -1,0 +1,110 @@
+"""How a run is executed, and how to fix any of it in the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.cards import FactRows
+from workbench.gui.kit.labels import plain_label
+from workbench.protocol.events import Plan, RunStarted
+from workbench.targets import target_title
+
+WIDTH_PX = 380
+
+_PIPELINES = {
+    "memory": "in memory",
+    "cached": "decoded, cached on disk",
+    "streamed": "read from their files",
+}
+
+
+def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
+    """(name, value) of all parts of the plan, for people; pinned ones are marked."""
+    plan = started.plan
+    rows = [
+        ("precision", "Precision", plan.precision),
+        ("xla", "Compiled by XLA", "yes" if plan.xla else "no"),
+        ("steps_per_call", "Steps in one call", _number(plan.steps_per_call)),
+        ("pipeline", "Pictures", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
+        ("threads", "Threads", f"{plan.threads}" if plan.threads else "all cores"),
+        ("", "Measured gain", f"{plan.gain:.1f} x plain float32" if plan.gain else "–"),
+        ("", "Trains on", target_title(started.target)),
+        ("", "TensorFlow", started.versions.get("tensorflow", "–")),
+    ]
+    return [
+        (title, f"{value}, pinned" if key in plan.pinned else value) for key, title, value in rows
+    ]
+
+
+def plan_pins(plan: Plan) -> Mapping[str, object]:
+    """Values of the recipe that make every later run use this plan."""
+    return {
+        "precision": plan.precision,
+        "xla": "on" if plan.xla else "off",
+        "steps_per_call": plan.steps_per_call,
+        "pipeline": plan.pipeline or "auto",
+        "threads": plan.threads or None,
+    }
+
+
+def _number(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"
+
+
+class PlanPopup(QFrame):
+    """All of a run's plan. `pin_wanted` with recipe values when it shall stay so."""
+
+    pin_wanted = Signal(dict)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setProperty("role", "popup")
+        self.setFixedWidth(WIDTH_PX)
+        self._plan: Plan | None = None
+        self.words = plain_label(wrap=True)
+        self.rows = FactRows()
+        self.pin = button("Pin this plan in the recipe", role="link")
+        self.pin.clicked.connect(self._on_pin)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 12)
+        column.setSpacing(10)
+        column.addWidget(plain_label("How it runs", role="heading"))
+        column.addWidget(self.words)
+        column.addWidget(self.rows)
+        column.addWidget(
+            plain_label(
+                "Before the first epoch a few ways to run this network are measured, and the "
+                "fastest is taken. Each can be fixed in the recipe under Execution.",
+                role="dim",
+                wrap=True,
+            )
+        )
+        row = QHBoxLayout()
+        row.addWidget(self.pin)
+        row.addStretch(1)
+        column.addLayout(row)
+
+    def show_plan(self, started: RunStarted) -> None:
+        """Fills in the plan of a run."""
+        self._plan = started.plan
+        self.words.setText(started.plan.words)
+        self.words.setVisible(bool(started.plan.words))
+        self.rows.set_facts(plan_facts(started))
+
+    def open_below(self, anchor: QWidget) -> None:
+        """Shows the popup with its upper right corner at a widget's lower right one."""
+        self.adjustSize()
+        corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height() + 4))
+        left = max(self.screen().availableGeometry().left(), corner.x() - self.width())
+        self.move(left, corner.y())
+        self.show()
+        self.pin.setFocus()
+
+    def _on_pin(self) -> None:
+        self.close()
+        if self._plan is not None:
+            self.pin_wanted.emit(dict(plan_pins(self._plan)))

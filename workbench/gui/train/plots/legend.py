@@ -1,0 +1,152 @@
+"""The names of the runs in the plots; a click hides one or shows it again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QLayout, QLayoutItem, QToolButton, QWidget
+
+from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.theme import Theme
+
+MAX_NAME_PX = 180
+SWATCH_PX = QSize(16, 12)
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """A run of the legend; `key` comes back when it is clicked."""
+
+    key: Hashable
+    title: str
+    color: str
+    is_main: bool = False
+
+
+class Legend(QWidget):
+    """One button a run.
+
+    Signals:
+        toggled: Key of a run, and whether it is to be seen.
+    """
+
+    toggled = Signal(object, bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.buttons: dict[Hashable, QToolButton] = {}
+        self._flow = _FlowLayout(self)
+        self._hint = plain_label("dashed: validation", role="dim")
+        self.setAccessibleName("Runs in the plots")
+
+    def set_entries(self, entries: Sequence[LegendEntry], hidden: set[Hashable]) -> None:
+        """Shows these runs; those in `hidden` are switched off."""
+        while (item := self._flow.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None and widget is not self._hint:
+                widget.hide()  # it is deleted later, and has no place until then
+                widget.deleteLater()
+        self.buttons = {}
+        for entry in entries:
+            button = self._make_button(entry)
+            button.setChecked(entry.key not in hidden)
+            button.toggled.connect(lambda is_on, key=entry.key: self.toggled.emit(key, is_on))
+            self.buttons[entry.key] = button
+            self._flow.addWidget(button)
+        self._hint.setMinimumHeight(max(b.sizeHint().height() for b in self.buttons.values()))
+        self._flow.addWidget(self._hint)
+        self._hint.show()
+
+    def _make_button(self, entry: LegendEntry) -> QToolButton:
+        button = QToolButton(self)
+        button.setCheckable(True)
+        button.setProperty("role", "toggle")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setIconSize(SWATCH_PX)
+        button.setIcon(_swatch(entry.color, self._theme.colors.faint, is_main=entry.is_main))
+        button.setFont(self._theme.font(12, weight=600 if entry.is_main else 400))
+        title = " ".join(entry.title.split())
+        metrics = button.fontMetrics()
+        short = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, MAX_NAME_PX)
+        button.setText(" " + short.replace("&", "&&"))
+        button.setToolTip(plain_tip(f"{title}: click to hide or show its curves"))
+        button.setAccessibleName(f"Curves of {title}")
+        button.show()
+        return button
+
+
+def _swatch(color: str, faint: str, *, is_main: bool) -> QIcon:
+    """A line in the run's colour; a faint one for the button that is off."""
+    icon = QIcon()
+    for state, shown in ((QIcon.State.On, color), (QIcon.State.Off, faint)):
+        pixmap = QPixmap(SWATCH_PX * 2)
+        pixmap.setDevicePixelRatio(2.0)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        pen = QPen(QColor(shown), 3.0 if is_main else 2.0)
+        if state == QIcon.State.Off:
+            pen.setStyle(Qt.PenStyle.DotLine)
+        painter.setPen(pen)
+        painter.drawLine(1, 6, SWATCH_PX.width() - 1, 6)
+        painter.end()
+        icon.addPixmap(pixmap, QIcon.Mode.Normal, state)
+    return icon
+
+
+class _FlowLayout(QLayout):
+    """Widgets from left to right, in as many lines as they need."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setSpacing(4)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+        self.invalidate()  # Qt leaves it to the layout to say that it must be placed anew
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # None ends it
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # None ends it
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._place(QRect(0, 0, width, 0), is_test=True)
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        self._place(rect, is_test=False)
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def _place(self, rect: QRect, *, is_test: bool) -> int:
+        """Height in pixels that the lines need."""
+        x, y, line = rect.x(), rect.y(), 0
+        for item in self._items:
+            size = item.sizeHint()
+            if x > rect.x() and x + size.width() > rect.right() + 1:
+                x, y, line = rect.x(), y + line + self.spacing(), 0
+            if not is_test:
+                item.setGeometry(QRect(QPoint(x, y), size))
+            x += size.width() + self.spacing()
+            line = max(line, size.height())
+        return y + line - rect.y()

@@ -1,0 +1,278 @@
+"""One live plot: a faint line of every batch, a smooth one over it, the validation after
+each epoch, the best epoch marked, other runs beside it, and a crosshair with exact values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF, Signal
+from PySide6.QtWidgets import QFrame, QVBoxLayout
+
+from workbench.gui.kit.theme import Theme
+from workbench.gui.plots.axes import PlotAxes
+from workbench.gui.plots.curve import THICK, Span
+from workbench.gui.plots.header import PlotHeader
+from workbench.gui.plots.series import Reading, Series
+from workbench.gui.plots.x_scale import XScale, x_words
+from workbench.gui.train.plots.export import RunTable, plot_file
+from workbench.gui.train.plots.run_curves import RunCurves, RunLook
+from workbench.gui.train.plots.value_card import RunReading, ValueCard
+
+OVERLAY_RAW_ALPHA = 38
+OVERLAY_WIDTH = 1.5
+KEEP_RANGE = 0.6
+"""The value axis stays as it is while the values fill at least this share of it: an axis
+that changes with every batch cannot be read, and costs more than the curves."""
+
+
+class LivePlot(QFrame):
+    """The plot of one metric.
+
+    `set_series` only stores and marks; `redraw` draws, and is called by the one timer of
+    the pair.
+
+    Args:
+        theme: Colours.
+        title: What is plotted, e.g. "Loss".
+        is_plain: For a metric without validation: one line a run, never smoothed.
+
+    Signals:
+        hovered: The place of the x axis under the mouse, None when it leaves.
+        changed: A control asks for a redraw.
+        zoomed: The mouse has chosen another part.
+        all_wanted: All values are to be seen again.
+    """
+
+    hovered = Signal(object)
+    changed = Signal()
+    zoomed = Signal()
+    all_wanted = Signal()
+
+    def __init__(self, theme: Theme, title: str, *, is_plain: bool = False) -> None:
+        super().__init__()
+        self._theme = theme
+        self._is_plain = is_plain
+        self.setProperty("role", "card")
+        self.setAccessibleName(f"{title} plot")
+        self.setMinimumSize(340, 150 if is_plain else 190)
+        self.header = PlotHeader(theme, title, is_plain=is_plain)
+        self.axes = PlotAxes(theme)
+        words = title.lower() if is_plain else "train"
+        self.card = ValueCard(theme, self.axes, has_validation=not is_plain, words=words)
+        self.main = RunCurves(self.axes.plot_item, self._main_look(), self._span)
+        self.overlays: dict[Hashable, RunCurves] = {}
+        self._bounds: Span | None = None
+        self._build()
+        theme.changed.connect(self._on_theme_changed)
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 8, 8)
+        column.setSpacing(4)
+        column.addWidget(self.header)
+        column.addWidget(self.axes, 1)
+        self.header.smoothing_changed.connect(self._on_smoothing_changed)
+        self.header.log.toggled.connect(self._on_mode_changed)
+        self.header.by_epoch.toggled.connect(self._on_mode_changed)
+        self.axes.box.zoomed.connect(self.zoomed)
+        self.axes.box.zoomed.connect(self.changed)
+        self.axes.box.all_wanted.connect(self.all_wanted)
+        self.axes.hovered.connect(self.hovered)
+        self.axes.resized.connect(self.changed)
+
+    @property
+    def title(self) -> str:
+        """What is plotted, e.g. "Loss"."""
+        return self.header.title.text()
+
+    @property
+    def series(self) -> Series:
+        """The current run's metric."""
+        return self.main.series
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the value axis is logarithmic."""
+        return self.header.log.isChecked()
+
+    @property
+    def is_by_epoch(self) -> bool:
+        """Whether one point an epoch is shown instead of every batch."""
+        return self.header.by_epoch.isChecked()
+
+    @property
+    def _span(self) -> float:
+        return 1.0 if self._is_plain else self.header.smoothing_span
+
+    @property
+    def runs(self) -> list[RunCurves]:
+        """The current run and those beside it, as far as they are shown."""
+        return [run for run in (self.main, *self.overlays.values()) if run.is_shown]
+
+    def set_series(self, series: Series, scale: XScale) -> None:
+        """Takes the current run's metric as it is now."""
+        self.main.set_series(series, scale)
+
+    def set_overlays(self, runs: dict[Hashable, tuple[str, str]]) -> None:
+        """Chooses the other runs: title and colour by key. Known ones keep their values."""
+        for key in [key for key in self.overlays if key not in runs]:
+            self.overlays.pop(key).remove()
+        for order, (key, (title, color)) in enumerate(runs.items()):
+            look = self._overlay_look(color, order)
+            if key not in self.overlays:
+                self.overlays[key] = RunCurves(self.axes.plot_item, look, self._span, title)
+            self.overlays[key].title = title
+            self.overlays[key].set_look(look)
+        self.fit()
+
+    def set_x_kind(self, kind: str, words: str, *, is_log: bool) -> None:
+        """Chooses what stands on the x axis; the scales of the runs must agree with it."""
+        self.axes.set_x_kind(kind, words, is_log=is_log)
+
+    def clear(self) -> None:
+        """Empties the current run's part, for another run."""
+        self.main.clear()
+        self.fit()
+        self.show_crosshair(None)
+
+    def fit(self) -> None:
+        """The next drawing chooses the range of the value axis anew."""
+        self._bounds = None
+
+    def redraw(self, span: Span | None) -> None:
+        """Draws what is seen.
+
+        Args:
+            span: Places of the x axis to show, with all values in sight; None keeps the
+                user's zoom.
+        """
+        if span is not None:
+            self.axes.set_x_range(span)
+        seen, columns = self.axes.x_range(), self.axes.columns()
+        bounds: list[Span] = []
+        for run in (*self.overlays.values(), self.main):
+            bounds += run.draw(seen, columns, is_log=self.is_log, by_epoch=self.is_by_epoch)
+        if span is not None and bounds:
+            self._show_values(min(b[0] for b in bounds), max(b[1] for b in bounds))
+        self._mark()
+
+    def _show_values(self, low: float, high: float) -> None:
+        if self._bounds is not None:
+            old_low, old_high = self._bounds
+            is_inside = old_low <= low and high <= old_high
+            if is_inside and high - low >= KEEP_RANGE * (old_high - old_low):
+                return
+        self._bounds = (low, high)
+        self.axes.set_y_range(self._bounds)
+
+    def reading(self, x: float) -> Reading | None:
+        """The current run's exact values at the step nearest to a place of the x axis."""
+        return self.main.reading(x, by_epoch=self.is_by_epoch)
+
+    def show_crosshair(self, x: float | None) -> None:
+        """Moves the crosshair to the current run's step nearest to `x`; None hides it."""
+        reading = self.reading(x) if x is not None and self.main.is_shown else None
+        others = self._other_readings(x) if x is not None else []
+        if x is None or (reading is None and not others):
+            self.card.hide()
+            self.axes.show_line(None)
+            return
+        place = self.main.scale.place(float(reading.step)) if reading else x
+        place = place if np.isfinite(place) else x
+        self.axes.show_line(place)
+        at = self.axes.pixel_of(QPointF(place, 0.0))
+        point = QPoint(at.x(), self.axes.top_px() + 8)
+        main = RunReading(self.main.title, self.main.look.train, reading) if reading else None
+        self.card.show_reading(self._heading(reading, place), main, others, point)
+
+    def _other_readings(self, x: float) -> list[RunReading]:
+        readings = (
+            (run, run.reading(x, by_epoch=self.is_by_epoch))
+            for run in self.overlays.values()
+            if run.is_shown
+        )
+        return [RunReading(run.title, run.look.train, found) for run, found in readings if found]
+
+    def _heading(self, reading: Reading | None, place: float) -> str:
+        scale = self.main.scale
+        if reading is None:
+            kind = self.axes.x_axis.kind
+            value = 10.0**place if scale.is_log else place
+            return f"{kind} {x_words(kind, float(f'{value:.4g}'))}"
+        words = f"epoch {reading.epoch:,}, step {reading.step:,}"
+        if scale.kind in ("time", "images"):
+            value = float(scale.values(np.array([reading.step]))[0])
+            words += f", {x_words(scale.kind, round(value))}"
+            words += " images" if scale.kind == "images" else ""
+        return words
+
+    def file_writer(self, path: Path) -> Callable[[], None]:
+        """Draws the plot without its controls: .png, .svg, or .csv with every value.
+
+        Returns:
+            What writes the file, in any thread; raises SaveError when it cannot.
+
+        Raises:
+            SaveError: another ending.
+        """
+        self.show_crosshair(None)
+        self.header.show_controls(is_shown=False)
+        self.axes.set_caching(is_on=False)
+        try:
+            runs = [RunTable(run.title, run.series, run.scale) for run in self.runs]
+            return plot_file(path, self, self.title, runs, is_plain=self._is_plain)
+        finally:
+            self.axes.set_caching(is_on=True)
+            self.header.show_controls(is_shown=True)
+
+    def _mark(self) -> None:
+        """Dots on the epochs while they are few, and a ring around the best."""
+        main, series = self.main, self.series
+        places = main.scale.places(series.epoch_steps)
+        dots: list[tuple[Any, Any, str]] = []
+        if main.is_shown:
+            dots.append((places, series.epoch_validation, main.look.validation))
+            if self.is_by_epoch:
+                dots.append((places, series.epoch_train, main.look.train))
+        self.axes.set_dots(dots, is_log=self.is_log)
+        best = series.best_point() if main.is_shown else None
+        if best is None:
+            self.axes.show_best(None, "")
+            return
+        point = QPointF(main.scale.place(best[0]), best[1])
+        self.axes.show_best(point, f"best: epoch {series.best_epoch}", is_log=self.is_log)
+
+    def _on_smoothing_changed(self, _span: float) -> None:
+        for run in (self.main, *self.overlays.values()):
+            run.set_span(self._span)
+        self.changed.emit()
+
+    def _on_mode_changed(self, _is_checked: object) -> None:
+        self.axes.set_log(is_log=self.is_log)
+        self.header.smoothing.setEnabled(not self.is_by_epoch)
+        self.fit()
+        self.all_wanted.emit()
+        self.changed.emit()
+
+    def _main_look(self) -> RunLook:
+        colors = self._theme.colors
+        raw_width = THICK if self._is_plain else 1.0
+        return RunLook(colors.train, colors.validation, z=100.0, raw_width=raw_width)
+
+    def _overlay_look(self, color: str, order: int) -> RunLook:
+        z = 10.0 - 0.1 * order
+        raw_width = OVERLAY_WIDTH if self._is_plain else 1.0
+        return RunLook(
+            color, color, OVERLAY_RAW_ALPHA, OVERLAY_WIDTH, z, is_dashed=True, raw_width=raw_width
+        )
+
+    def _on_theme_changed(self) -> None:
+        colors = self._theme.colors
+        self.header.set_colors(colors.train, colors.validation)
+        self.card.set_colors(colors.train, colors.validation)
+        self.main.set_look(self._main_look())
+        self.changed.emit()

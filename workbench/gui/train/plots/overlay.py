@@ -1,0 +1,42 @@
+"""Other runs in the same plots, each in a colour that can be told from the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.runs.log.history import MetricHistory
+
+OVERLAY_COLORS = (
+    "#16a34a",
+    "#e0479e",
+    "#9b5de5",
+    "#0d9aa8",
+    "#e5533d",
+    "#8a7a12",
+    "#64748b",
+    "#b0652a",
+    "#c026d3",
+    "#4d9422",
+)
+"""Each stands out from the panel of both themes (contrast 3:1 at least), and none is the
+blue and amber of the current run."""
+
+
+def overlay_color(index: int) -> str:
+    """The colour "#rrggbb" of the overlay with this number, from 0; again after the last."""
+    return OVERLAY_COLORS[index % len(OVERLAY_COLORS)]
+
+
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """A run to be drawn beside the current one.
+
+    Attributes:
+        title: The run's name.
+        color: As "#rrggbb", see `overlay_color`.
+        history: What it told; it may still grow.
+    """
+
+    title: str
+    color: str
+    history: MetricHistory

@@ -1,0 +1,279 @@
+"""Starting and stopping runs, loading weights, exporting: the window's way to its workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
+from workbench.errors import WorkbenchError
+from workbench.exports import run_exports
+from workbench.gui.common.context import WindowContext
+from workbench.gui.common.target_check import TargetCheck
+from workbench.gui.kit.messages import ask_choice, error_text, show_error, show_notice
+from workbench.gui.kit.save_path import ask_save_path
+from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, LoadWeights, Progress
+from workbench.protocol.wire import error_from_parts
+
+_WEIGHTS_FILTER = "Weights (*.h5 *.hdf5 *.keras);;All files (*)"
+
+
+class RunFlow(QObject):
+    """What the Train button, and the menus about runs and weights, do.
+
+    Signals:
+        changed: Whether a run goes on, or why none can start, is another than before.
+        started: Path of a run that was just started.
+        blocked: Training was asked for while errors stand against it.
+        said: A sentence about what goes on.
+        model_ready: Path of a run folder made from a weights file.
+        connect_wanted: The place to train is not ready: another computer shall be connected.
+    """
+
+    changed = Signal()
+    started = Signal(str)
+    blocked = Signal()
+    said = Signal(str)
+    model_ready = Signal(str)
+    connect_wanted = Signal()
+
+    def __init__(self, context: WindowContext, check: TargetCheck, window: QWidget) -> None:
+        super().__init__(window)
+        self._check = check
+        self._is_asking = False
+        check.changed.connect(self.changed)
+        self._document = context.document
+        self._library = context.library
+        self._service = context.service
+        self._window = window
+        self._library.current_changed.connect(self.changed)
+        self._library.outcome_changed.connect(lambda _path: self.changed.emit())
+        self._library.asked_changed.connect(self._on_asked_changed)
+        self._library.runs_changed.connect(self.changed)
+        self._library.run_started.connect(self._on_started)
+        self._library.run_queued.connect(self._on_queued)
+        self._library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
+        self._library.failed.connect(self._on_failed)
+        self._document.analysis_changed.connect(lambda _analysis: self.changed.emit())
+        self._document.project_replaced.connect(self.changed)
+
+    @property
+    def is_running(self) -> bool:
+        """A run trains, or one is being started."""
+        return self._is_asking or self._library.is_starting or self.running is not None
+
+    @property
+    def running(self) -> Path | None:
+        """The run that trains: the current one if it does, else the newest that does."""
+        current = self._library.current
+        if current is not None and current.outcome is not None and _trains(current.outcome.kind):
+            return current.run.path
+        current_path = current.run.path if current is not None else None
+        living = (run.path for run in self._library.runs if _trains(run.outcome))
+        return next((path for path in living if path != current_path), None)
+
+    @property
+    def is_stopping(self) -> bool:
+        """The run that trains was asked to stop."""
+        return self._library.is_stopping(self.running)
+
+    @property
+    def is_pausing(self) -> bool:
+        """The run that trains was asked to pause; it can still be stopped instead."""
+        return self._library.is_pausing(self.running)
+
+    @property
+    def num_waiting(self) -> int:
+        """Runs that wait for their turn."""
+        return self._library.num_waiting
+
+    def reason(self) -> str:
+        """Why training cannot start, "" when it can."""
+        errors = self._document.analysis.errors
+        if errors:
+            return f"{errors[0].title}. {errors[0].message}"
+        return unready_words(self._check.problem)
+
+    def toggle(self) -> None:
+        """What the Train button does: starts, or stops what runs."""
+        if self.is_running:
+            self.stop()
+        else:
+            self.start()
+
+    def start(self) -> None:
+        """Starts a run of the project as it is, or lets it wait while another trains.
+
+        The place to train is asked first whether it is ready: that may have changed since it
+        was chosen. `blocked` when errors stand against the project.
+        """
+        if self._document.analysis.errors:
+            self.blocked.emit()
+            return
+        if self._is_asking:
+            return
+        project, path, wait = self._document.project, self._document.path, self.is_running
+        self._is_asking = True
+        self._check.ask(lambda problem: self._on_asked(project, path, problem, wait=wait))
+        self.said.emit("Starting the trainer…")
+        self.changed.emit()
+
+    def _on_asked(
+        self, project: Project, path: Path | None, problem: WorkbenchError | None, *, wait: bool
+    ) -> None:
+        self._is_asking = False
+        if problem is not None:
+            self.said.emit(unready_words(problem))
+            self.changed.emit()
+            self._show_unready(problem)
+            return
+        title = Path(path).name.removesuffix(PROJECT_SUFFIX) if path else ""
+        self._library.start_run(
+            project,
+            title=title or project.title,
+            project_path=str(path) if path else "",
+            wait=wait,
+        )
+        self.changed.emit()
+
+    def _show_unready(self, problem: WorkbenchError) -> None:
+        """Nothing was started: says why, and what can be done instead."""
+        words = "\n\n".join(filter(None, (error_text(problem), "Nothing was started.")))
+        choices = ("Connect another computer…", "Train on this computer", "Cancel")
+        answer = ask_choice(self._window, problem.what, words, choices)
+        if answer == 0:
+            self.connect_wanted.emit()
+        elif answer == 1:
+            self._document.set_target(Choice("this_computer"))
+            self.start()
+
+    def stop(self) -> None:
+        """Asks the run that trains to stop; its weights are kept."""
+        running = self.running
+        if running is not None and not self.is_stopping:
+            self._library.stop(running)
+
+    def pause(self) -> None:
+        """Asks the run that trains to keep all of its state and end, to be resumed."""
+        running = self.running
+        if running is not None and not self.is_stopping:
+            self._library.pause(running)
+
+    def may_close(self) -> bool:
+        """Asks what becomes of a run that goes on while the window closes."""
+        if not self.is_running:
+            return True
+        choices = ("Keep training", "Pause", "Stop, keep the weights", "Cancel")
+        answer = ask_choice(
+            self._window,
+            "A network is being trained.",
+            "It can go on without the window: its curves and weights will be there when "
+            "Workbench is opened again. Paused, it can be resumed where it stopped.",
+            choices,
+        )
+        running = self.running
+        if answer == 1 and running is not None:
+            self._library.pause(running)
+        elif answer == 2 and running is not None:
+            self._library.stop(running)
+        return answer in {0, 1, 2}
+
+    def ask_weights(self) -> None:
+        """Lets the user choose a weights file and loads it."""
+        path, _ = QFileDialog.getOpenFileName(
+            self._window, "Load weights", str(Path.home()), _WEIGHTS_FILTER
+        )
+        if path:
+            self.load_weights(path)
+
+    def load_weights(self, path: str) -> None:
+        """Makes a run of the project's network with the weights of a file."""
+        name = Path(path).name
+        self.said.emit(f"Loading {name}…")
+        request = LoadWeights(id=0, project=project_text(self._document.project), weights=path)
+        self._service.send(request, lambda answer: self._on_loaded(name, answer))
+
+    def _on_loaded(self, name: str, answer: AnyAnswer) -> None:
+        if isinstance(answer, Progress):
+            self.said.emit(answer.text)
+        elif isinstance(answer, Done):
+            self._library.refresh()
+            self._library.select(answer.path)
+            self.said.emit(answer.text or f"{name} is loaded: drop a picture to classify it.")
+            self.model_ready.emit(answer.path)
+        elif isinstance(answer, Failed):
+            self._on_refused(answer)
+
+    def ask_export(self) -> None:
+        """Writes the newest run that has weights, or the current one, to a file."""
+        run = self._exportable()
+        if run is None:
+            show_notice(
+                self._window,
+                "There is no trained network to export yet.",
+                "Train the network, or load weights; then export it.",
+            )
+            return
+        specs = list(run_exports().values())
+        filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
+        path, chosen = ask_save_path(
+            self._window, f"Export {run.name}", str(Path.home() / run.name), ";;".join(filters)
+        )
+        if not path:
+            return
+        spec = filters.get(chosen, specs[0])
+        self.said.emit(f"Exporting to {Path(path).name}…")
+        request = Export(id=0, model=str(run), format=spec.key, path=path)
+        self._service.send(request, self._on_exported)
+
+    def _exportable(self) -> Path | None:
+        current = self._library.current
+        summary = self._library.summary(current.run.path) if current is not None else None
+        if summary is None or not summary.has_model:
+            summary = self._library.latest_model()
+        return summary.path if summary is not None else None
+
+    def _on_exported(self, answer: AnyAnswer) -> None:
+        if isinstance(answer, Progress):
+            self.said.emit(answer.text)
+        elif isinstance(answer, Done):
+            self.said.emit(answer.text or "Exported.")
+        elif isinstance(answer, Failed):
+            self._on_refused(answer)
+
+    def _on_refused(self, answer: Failed) -> None:
+        self.said.emit("")
+        show_error(self._window, error_from_parts(answer.error))
+
+    def _on_asked_changed(self, path: str) -> None:
+        is_pause = self._library.is_pausing(Path(path))
+        self.said.emit(
+            "Pausing… The trainer keeps all of its state and ends; it can be resumed."
+            if is_pause
+            else "Stopping… The trainer finishes its step and keeps the weights."
+        )
+        self.changed.emit()
+
+    def _on_started(self, path: str) -> None:
+        self.changed.emit()
+        self.started.emit(path)
+
+    def _on_queued(self, _path: str) -> None:
+        self.said.emit("The run waits for its turn; it starts by itself.")
+        self.changed.emit()
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.said.emit(str(error))
+        self.changed.emit()
+
+
+def unready_words(problem: WorkbenchError | None) -> str:
+    """What is wrong with the place to train and what helps; "" for nothing."""
+    return " ".join(filter(None, (problem.what, problem.fix))) if problem is not None else ""
+
+
+def _trains(outcome: str) -> bool:
+    return outcome in ("running", "silent")

@@ -1,0 +1,329 @@
+"""The card above the plots: what the run is doing, how far it is, how it runs, its buttons."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from workbench.client.run_follower import RunFollower
+from workbench.gui.common.run_text import far_words, headline
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.figure import Figure
+from workbench.gui.kit.fonts import ui_font
+from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.numbers import count, duration, share
+from workbench.gui.kit.theme import Theme
+from workbench.gui.train.plan_popup import PlanPopup
+from workbench.runs.log.event_text import resumed_words
+
+TICK_MS = 500
+SAY_HOW_LONG_AFTER_S = 2.0
+PROGRESS_STEPS = 1000
+MIN_WIDTH_PX = 360
+BUTTON_WORDS_FROM_PX = 560
+SPACING_PX = 16
+MARGIN_PX = 16
+BUTTON_SPACING_PX = 8
+CAPTION_PX = 156
+"""Room for the run's name, before any figure has some."""
+
+ROUND_PX = 40
+"""Room for the headline is taken in steps of this: figures do not come and go with a word."""
+
+LONGEST_S = 59 * 60 + 59
+"""The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
+
+WIDEST_SPEED = 88_888
+
+_TIPS = {
+    "pause": "Keeps all of its state and ends the trainer; it can be resumed at any time.",
+    "resume": "Goes on where the last checkpoint was kept: same step, same curve.",
+    "stop": "Ends the run after this step. The weights are kept.",
+}
+_WAITING_TIPS = {
+    "pause": "",
+    "resume": "Starts it beside what trains already; both are slower then.",
+    "stop": "Takes it out of the queue; the run stays in the list.",
+}
+
+
+class RunHeader(QFrame):
+    """Shows one follower.
+
+    Signals:
+        stop_wanted, pause_wanted, resume_wanted: A button was pressed.
+        pin_wanted: Recipe values that fix the run's plan for later runs.
+    """
+
+    stop_wanted = Signal()
+    pause_wanted = Signal()
+    resume_wanted = Signal()
+    pin_wanted = Signal(dict)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.setMinimumWidth(MIN_WIDTH_PX)
+        self._follower: RunFollower | None = None
+        self._asked = ""
+        self._can_resume = False
+        self._buttons_px = 0
+        self._phase_words = ""
+        self._phase_since = monotonic()
+        self._last_arrival = monotonic()
+        self.caption = ElidedLabel()
+        self.caption.setProperty("role", "heading")
+        self.headline = plain_label(role="title")
+        self.headline.setFont(theme.font(17, weight=600, tabular=True))
+        self.bar = QProgressBar()
+        self.bar.setRange(0, PROGRESS_STEPS)
+        self.bar.setTextVisible(False)
+        self.elapsed = plain_label(role="dim")
+        self.elapsed.setToolTip("How long the run has taken so far.")
+        self.left = plain_label(role="dim")
+        self.speed = Figure(theme, "Images/s")
+        self.best = Figure(theme, "Best validation")
+        self.best_epoch = Figure(theme, "Best epoch")
+        self.pause = button("Pause", icon="pause", theme=theme)
+        self.resume = button("Resume", icon="train", theme=theme)
+        self.stop = button("Stop", icon="stop", theme=theme)
+        self.how = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
+        self.how.setProperty("role", "dim")
+        self.plan = button("How it runs", role="link")
+        self.popup = PlanPopup(self)
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self.refresh)
+        self._build()
+        self._connect()
+
+    def _build(self) -> None:
+        for label in (self.elapsed, self.left):
+            label.setFont(ui_font(12, tabular=True))
+        self.speed.keep_room_for(count(WIDEST_SPEED))
+        self.best.keep_room_for(share(1.0))
+        widest = (clock(LONGEST_S), left_words(LONGEST_S))
+        metrics = self.elapsed.fontMetrics()
+        self._times_px = sum(metrics.horizontalAdvance(words) for words in widest) + SPACING_PX
+        names = QVBoxLayout()
+        names.setSpacing(2)
+        names.addWidget(self.caption)
+        names.addWidget(self.headline)
+        names.addStretch(1)
+        times = QHBoxLayout()
+        times.addWidget(self.elapsed)
+        times.addStretch(1)
+        times.addWidget(self.left)
+        progress = QVBoxLayout()
+        progress.setSpacing(6)
+        progress.addSpacing(4)
+        progress.addWidget(self.bar)
+        progress.addLayout(times)
+        progress.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(SPACING_PX)
+        row.addLayout(names, 2)
+        row.addLayout(progress, 3)
+        for figure in (self.speed, self.best, self.best_epoch):
+            row.addWidget(figure)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(BUTTON_SPACING_PX)
+        for part in (self.pause, self.resume, self.stop):
+            buttons.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(buttons)
+        self._line = QWidget()
+        below = QHBoxLayout(self._line)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(12)
+        below.addWidget(self.how, 1)
+        below.addWidget(self.plan)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN_PX, 12, MARGIN_PX, 8)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addWidget(self._line)
+
+    def _connect(self) -> None:
+        self.stop.clicked.connect(self.stop_wanted)
+        self.pause.clicked.connect(self.pause_wanted)
+        self.resume.clicked.connect(self.resume_wanted)
+        self.plan.clicked.connect(self._on_plan)
+        self.popup.pin_wanted.connect(self.pin_wanted)
+
+    def set_follower(self, follower: RunFollower | None, title: str) -> None:
+        """Shows another run."""
+        self._follower = follower
+        self._phase_words = ""
+        self._asked = ""
+        self._can_resume = False
+        self.caption.set_full_text(title)
+        self.refresh()
+
+    def set_title(self, title: str) -> None:
+        """Shows the run's new name."""
+        self.caption.set_full_text(title)
+
+    def set_asked(self, asked: str) -> None:
+        """The trainer was asked to "stop", "pause" or "resume", which takes a moment."""
+        self._asked = asked
+        self.refresh()
+
+    def set_can_resume(self, can_resume: bool) -> None:  # noqa: FBT001 - one plain fact
+        """Whether a checkpoint is kept from which the run, now over, can go on."""
+        self._can_resume = can_resume
+        self.refresh()
+
+    def events_arrived(self) -> None:
+        """The run said something: its clock is right at this moment."""
+        self._last_arrival = monotonic()
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where room is short the lesser figures give way."""
+        super().resizeEvent(event)
+        self._show_buttons()
+        self._show_parts()
+
+    def _is_waiting(self) -> bool:
+        outcome = self._follower.outcome if self._follower is not None else None
+        return outcome is not None and outcome.kind == "waiting"
+
+    def _is_away(self) -> bool:
+        """Nobody here is connected to what trains it: nothing can be asked of it."""
+        outcome = self._follower.outcome if self._follower is not None else None
+        return outcome is not None and outcome.kind == "away"
+
+    def _show_parts(self) -> None:
+        """A run that waits has no figures yet; where room is short the lesser give way."""
+        is_begun = not self._is_waiting()
+        self.bar.setVisible(is_begun)
+        room = self._room_for_figures()
+        self.caption.setMinimumWidth(CAPTION_PX if room >= 0 and not self._asked else 0)
+        for figure in (self.best, self.best_epoch, self.speed):
+            room -= figure.sizeHint().width() + SPACING_PX
+            figure.setVisible(is_begun and room >= 0)
+
+    def _room_for_figures(self) -> int:
+        """Pixels that name, headline, progress and buttons leave; below 0 they have too few."""
+        headline = -(-self.headline.sizeHint().width() // ROUND_PX) * ROUND_PX
+        room = self.width() - 2 * MARGIN_PX - max(CAPTION_PX, headline) - self._times_px
+        return room - self._buttons_px - 2 * SPACING_PX
+
+    def refresh(self) -> None:
+        """Shows the figures as they are now."""
+        follower = self._follower
+        if follower is None:
+            self._tick.stop()
+            return
+        self._say_headline(follower)
+        self._show_progress(follower)
+        self._show_figures(follower)
+        self._show_how(follower)
+        self._show_buttons()
+        self._show_parts()
+        is_running = follower.is_loaded and not follower.is_over
+        if is_running and not self._tick.isActive():
+            self._tick.start()
+        elif not is_running:
+            self._tick.stop()
+
+    def _show_buttons(self) -> None:
+        follower = self._follower
+        is_loaded = follower is not None and follower.is_loaded
+        outcome = follower.outcome if follower is not None else None
+        is_over = is_loaded and outcome is not None and outcome.is_over
+        is_waiting = self._is_waiting()
+        is_training = is_loaded and not is_over and not is_waiting and not self._is_away()
+        has_words = self.width() >= BUTTON_WORDS_FROM_PX
+        go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
+        end = ("Take out", "Taking out") if is_waiting else ("Stop", "Stopping")
+        parts = (
+            (self.pause, "pause", "Pause", "Pausing", is_training),
+            (self.resume, "resume", *go, is_waiting or (is_over and self._can_resume)),
+            (self.stop, "stop", *end, is_training or is_waiting),
+        )
+        for part, key, words, going_on, is_shown in parts:
+            shown = going_on if self._asked == key else words
+            part.setVisible(is_shown)
+            # A pause under way can become a stop.
+            part.setEnabled(not self._asked or (key, self._asked) == ("stop", "pause"))
+            part.setText(shown if has_words else "")
+            part.setAccessibleName(shown)
+            part.setToolTip(_WAITING_TIPS[key] if is_waiting else _TIPS[key])
+        if not self._asked:  # "Pausing" is wider, but hides no figure for its short time
+            widths = (part.sizeHint().width() for part, *_, is_shown in parts if is_shown)
+            self._buttons_px = sum(width + BUTTON_SPACING_PX for width in widths)
+
+    def _show_how(self, follower: RunFollower) -> None:
+        started = follower.history.started
+        self.plan.setVisible(started is not None)
+        words = [resumed_words(started), started.plan.words if started is not None else ""]
+        if started is not None and started.on:
+            words.insert(0, f"on {started.on}")
+        if follower.outcome is not None and self._is_waiting():
+            words = [follower.outcome.sentence()]
+        outcome = follower.outcome
+        if started is None and outcome is not None and outcome.is_far:
+            words = [far_words(outcome)[1]]
+        text = " · ".join(filter(None, words))
+        if self.how.full_text != text:
+            self.how.set_full_text(text)
+
+    def _on_plan(self) -> None:
+        started = self._follower.history.started if self._follower is not None else None
+        if started is not None:
+            self.popup.show_plan(started)
+            self.popup.open_below(self.plan)
+
+    def _say_headline(self, follower: RunFollower) -> None:
+        if not follower.is_loaded:
+            self.headline.setText("Reading the run")
+            return
+        words = headline(follower.history, follower.outcome)
+        if words != self._phase_words:
+            self._phase_words, self._phase_since = words, monotonic()
+        waited_s = monotonic() - self._phase_since
+        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Waiting ", "Not "))
+        if is_wait and waited_s >= SAY_HOW_LONG_AFTER_S:
+            words = f"{words}, {clock(waited_s)}"
+        self.headline.setText(words)
+
+    def _show_progress(self, follower: RunFollower) -> None:
+        progress = follower.history.progress
+        self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
+        elapsed_s = progress.elapsed_s
+        is_live = not follower.is_over and not self._is_waiting() and not self._is_away()
+        if is_live and follower.history.num_events:
+            elapsed_s += min(monotonic() - self._last_arrival, 60.0)
+        self.elapsed.setText(clock(elapsed_s) if elapsed_s else "")
+        is_known = progress.eta_s is not None and is_live
+        self.left.setText(left_words(progress.eta_s or 0.0) if is_known else "")
+
+    def _show_figures(self, follower: RunFollower) -> None:
+        history = follower.history
+        speed = history.progress.images_per_second
+        if follower.is_over and history.epochs:
+            speed = history.epochs[-1].images_per_second  # as the list and Compare tell it
+        _set(self.speed.value, count(round(speed)) if speed else "–")
+        best = history.best
+        _set(self.best.value, share(best.val_accuracy) if best else "–")
+        _set(self.best_epoch.value, count(best.epoch) if best else "–")
+
+
+def clock(seconds: float) -> str:
+    """A time that counts up or down, in whole seconds: "7 s", "14 min 52 s"."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 10 else duration(whole)
+
+
+def left_words(seconds: float) -> str:
+    """How long it will still take."""
+    return f"{clock(seconds)} left"
+
+
+def _set(label: QLabel, text: str) -> None:
+    if label.text() != text:
+        label.setText(text)

@@ -1,0 +1,78 @@
+"""The curves of a run, or how each of its classes is learnt: two pages in one place."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from workbench.client.run_follower import RunFollower
+from workbench.gui.kit.buttons import SegmentedSwitch
+from workbench.gui.kit.theme import Theme
+from workbench.gui.train.class_accuracy import ClassPanel
+from workbench.gui.train.plots.plot_pair import PlotPair
+from workbench.protocol.events import DataReady, EpochFinished, RunEvent
+
+PAGES = (("curves", "Curves"), ("classes", "Classes"))
+
+
+class RunPages(QWidget):
+    """Curves and classes of one follower. The classes' page is made when it is first wanted."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._follower: RunFollower | None = None
+        self.plots = PlotPair(theme)
+        self.classes: ClassPanel | None = None
+        self.switch = SegmentedSwitch(PAGES)
+        self.switch.setProperty("compact", True)
+        self.switch.set_current("curves")
+        self.switch.chosen.connect(self.show_page)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.plots)
+        top = QHBoxLayout()
+        top.addWidget(self.switch)
+        top.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addWidget(self._pages, 1)
+
+    def show_page(self, key: str) -> None:
+        """Brings "curves" or "classes" to the front."""
+        self.switch.set_current(key)
+        if key == "classes" and self.classes is None:
+            self.classes = ClassPanel(self._theme)
+            self._pages.addWidget(self.classes)
+            self._show_classes()
+        self._pages.setCurrentIndex(0 if key == "curves" else 1)
+
+    def set_follower(self, follower: RunFollower | None, title: str) -> None:
+        """Shows another run."""
+        self._follower = follower
+        self.plots.set_history(follower.history if follower is not None else None, title)
+        self._show_classes()
+
+    def events_arrived(self, events: list[RunEvent]) -> None:
+        """The run has told more."""
+        if self.classes is None:
+            return
+        if any(isinstance(event, DataReady) for event in events):
+            self._show_classes()
+        elif any(isinstance(event, EpochFinished) for event in events):
+            self.classes.grow()
+
+    def close_background(self) -> None:
+        """Waits for what still reads or writes; called before the application ends."""
+        self.plots.close_background()
+        if self.classes is not None:
+            self.classes.close_background()
+
+    def _show_classes(self) -> None:
+        if self.classes is None:
+            return
+        follower = self._follower
+        if follower is None:
+            self.classes.set_run(None, [])
+        else:
+            self.classes.set_run(follower.run, follower.history.class_names)

@@ -1,0 +1,1 @@
+"""The list of runs and what can be done with them."""

@@ -1,0 +1,225 @@
+"""Two runs side by side: what differs between them first, what is the same folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.client.background import Background
+from workbench.errors import WorkbenchError
+from workbench.gui.common.run_text import when
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.combo import ElidedComboBox
+from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.numbers import plural
+from workbench.gui.kit.theme import Theme
+from workbench.gui.kit.wait_label import WaitLabel
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.compare import RunComparison, Section, compare_runs
+from workbench.runs.library.compare_graphs import Row
+from workbench.runs.library.summary import RunSummary
+
+SIZE = QSize(760, 620)
+
+
+class CompareRuns(QDialog):
+    """Compares any two of some runs; their folders are read in another thread.
+
+    Args:
+        theme: Colours and fonts.
+        runs: The runs to choose from.
+        left, right: Folders of the two that are compared first.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        runs: Sequence[RunSummary],
+        left: Path,
+        right: Path,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Compare runs — Workbench")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(SIZE)
+        self._theme = theme
+        self._background = Background(self, max_threads=1)
+        self._asked = 0
+        self.comparison: RunComparison | None = None
+        self.left, self.right = _chooser(runs, left, "Left"), _chooser(runs, right, "Right")
+        self.words = WaitLabel()
+        self.tree = QTreeWidget()
+        self.copy = button("Copy as text")
+        self.swap = button("Swap")
+        self.close_button = button("Close")
+        self._build()
+        self.left.currentIndexChanged.connect(self.compare)
+        self.right.currentIndexChanged.connect(self.compare)
+        self.copy.clicked.connect(self._on_copy)
+        self.swap.clicked.connect(self._on_swap)
+        self.close_button.clicked.connect(self.reject)
+        theme.changed.connect(self._fill_tree)
+        self.compare()
+
+    def _build(self) -> None:
+        self.tree.setColumnCount(4)
+        self.tree.setHeaderHidden(True)
+        self.tree.setAccessibleName("Differences")
+        self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        for column in (0, 3):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        for column in (1, 2):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        choosers = QHBoxLayout()
+        choosers.setSpacing(8)
+        choosers.addWidget(self.left, 1)
+        choosers.addWidget(self.swap)
+        choosers.addWidget(self.right, 1)
+        below = QHBoxLayout()
+        below.addWidget(self.copy)
+        below.addStretch(1)
+        below.addWidget(self.close_button)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(16, 16, 16, 14)
+        page.setSpacing(10)
+        page.addLayout(choosers)
+        page.addWidget(self.words)
+        page.addWidget(self.tree, 1)
+        page.addLayout(below)
+
+    def compare(self) -> None:
+        """Reads both runs again and shows what differs."""
+        left, right = self.left.currentData(), self.right.currentData()
+        self._asked += 1
+        number = self._asked
+        self.copy.setEnabled(False)
+        self.words.wait_for("Reading both runs")
+
+        def show(comparison: RunComparison) -> None:
+            if number == self._asked:
+                self.show_comparison(comparison)
+
+        def fail(error: WorkbenchError) -> None:
+            if number == self._asked:
+                self.comparison = None
+                self._fill_tree()
+                self.words.say(str(error), is_bad=True)
+
+        self._background.run(lambda: compare_runs(RunFolder(left), RunFolder(right)), show, fail)
+
+    def show_comparison(self, comparison: RunComparison) -> None:
+        """Shows a comparison; sections with differences are open."""
+        self.comparison = comparison
+        self.words.say(summary_words(comparison))
+        self.copy.setEnabled(True)
+        self._fill_tree()
+
+    def _fill_tree(self) -> None:
+        self.tree.clear()
+        sections = self.comparison.sections if self.comparison is not None else ()
+        for section in sorted(sections, key=lambda section: section.is_equal):
+            self._add_section(section)
+
+    def _add_section(self, section: Section) -> None:
+        different = [row for row in section.rows if not row.is_equal]
+        equal = [row for row in section.rows if row.is_equal]
+        same = section.note or "the same"
+        state = same if section.is_equal else plural(len(different), "difference")
+        top = self._item(f"{section.title} · {state}")
+        top.setFont(0, self._theme.font(weight=400 if section.is_equal else 600))
+        self.tree.addTopLevelItem(top)
+        top.setFirstColumnSpanned(True)
+        for row in different:
+            item = self._row(row)
+            for column in (1, 2):
+                item.setFont(column, self._theme.font(weight=600, tabular=True))
+            top.addChild(item)
+        folded = top
+        if different and equal:
+            folded = self._item(f"{plural(len(equal), 'equal value')}")
+            folded.setForeground(0, QColor(self._theme.colors.dim))
+            top.addChild(folded)
+            folded.setFirstColumnSpanned(True)
+        for row in equal:
+            folded.addChild(self._row(row))
+        top.setExpanded(bool(different))
+
+    def _row(self, row: Row) -> QTreeWidgetItem:
+        item = self._item(row.title, row.left, row.right, row.difference)
+        for column in (0, 3):
+            item.setForeground(column, QColor(self._theme.colors.dim))
+        return item
+
+    def _item(self, *texts: str) -> QTreeWidgetItem:
+        item = QTreeWidgetItem(list(texts))
+        for column, text in enumerate(texts):
+            item.setToolTip(column, plain_tip(text))
+        return item
+
+    def _on_swap(self) -> None:
+        left, right = self.left.currentIndex(), self.right.currentIndex()
+        for box, index in ((self.left, right), (self.right, left)):
+            box.blockSignals(True)
+            box.setCurrentIndex(index)
+            box.blockSignals(False)
+        self.compare()
+
+    def _on_copy(self) -> None:
+        if self.comparison is not None:
+            titles = (self.left.currentText(), self.right.currentText())
+            QGuiApplication.clipboard().setText(comparison_text(self.comparison, *titles))
+
+    def done(self, result: int) -> None:
+        """However it is closed: waits for what still reads."""
+        self._background.close()
+        super().done(result)
+
+
+def summary_words(comparison: RunComparison) -> str:
+    """In one sentence where two runs differ."""
+    different = [section for section in comparison.sections if not section.is_equal]
+    if not different:
+        return "Both runs are the same in everything that is compared."
+    names = [section.title.lower() for section in different]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"They differ in {listed}."
+
+
+def comparison_text(comparison: RunComparison, left: str, right: str) -> str:
+    """The differences as lines of text, with tabs between the columns."""
+    lines = [f"\t{left}\t{right}"]
+    for section in comparison.sections:
+        rows = [row for row in section.rows if not row.is_equal]
+        lines.append(section.title if rows else f"{section.title}: the same")
+        lines += [f"{r.title}\t{r.left}\t{r.right}\t{r.difference}".rstrip() for r in rows]
+    return "\n".join(lines)
+
+
+def _chooser(runs: Sequence[RunSummary], chosen: Path, name: str) -> ElidedComboBox:
+    box = ElidedComboBox()
+    box.setAccessibleName(f"{name} run")
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(20)
+    for index, run in enumerate(runs):
+        box.addItem(f"{run.title} · {when(run.created)}", run.path)
+        if run.path == chosen:
+            box.setCurrentIndex(index)
+    box.currentTextChanged.connect(lambda text: box.setToolTip(plain_tip(text)))
+    box.setToolTip(plain_tip(box.currentText()))
+    return box

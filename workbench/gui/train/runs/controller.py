@@ -1,0 +1,202 @@
+"""What can be done with runs of the list: rename, resume, queue, compare, export, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
+
+from workbench.client.background import Background
+from workbench.core.projects.project import Choice, Project
+from workbench.errors import WorkbenchError
+from workbench.exports import run_exports
+from workbench.gui.common.context import WindowContext
+from workbench.gui.kit.messages import make_box, show_notice
+from workbench.gui.kit.numbers import plural
+from workbench.gui.kit.save_path import ask_save_path
+from workbench.gui.train.runs.compare_dialog import CompareRuns
+from workbench.gui.train.runs.notes_dialog import RunNotesDialog
+from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, Progress
+from workbench.protocol.wire import error_from_parts
+from workbench.runs.export.tables import export_curves
+from workbench.runs.folder import RunFolder, RunRequest
+from workbench.runs.library.summary import RunSummary
+from workbench.runs.store.notes import RunNotes
+
+Runs = list[RunSummary]
+
+
+class RunActions(QObject):
+    """Does what the list of runs asks for.
+
+    Signals:
+        said: A sentence about what goes on or went wrong.
+    """
+
+    said = Signal(str)
+
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
+        super().__init__(window)
+        self._context = context
+        self._library = context.library
+        self._window = window
+        self._background = Background(self, max_threads=1)
+        library = context.library
+        self._actions: dict[str, Callable[[Runs], None]] = {
+            "pause": lambda runs: library.pause(runs[0].path),
+            "stop": lambda runs: library.stop(runs[0].path),
+            "resume": lambda runs: library.resume(runs[0].path, wait=library.is_training),
+            "attach": lambda runs: library.attach(runs[0].path),
+            "go_on_here": lambda runs: library.go_on_with(runs[0].path, Choice("this_computer")),
+            "start_now": lambda runs: library.start_now(runs[0].path),
+            "earlier": lambda runs: library.move_in_queue(runs[0].path, -1),
+            "later": lambda runs: library.move_in_queue(runs[0].path, 1),
+            "cancel": lambda runs: library.stop(runs[0].path),
+            "rename": partial(self._edit_notes, "rename"),
+            "tags": self._on_tags,
+            "note": partial(self._edit_notes, "note"),
+            "show": partial(self._show, is_shown=True),
+            "hide": partial(self._show, is_shown=False),
+            "compare": self._on_compare,
+            "folder": self._on_folder,
+            "delete": self._on_delete,
+        }
+
+    def close(self) -> None:
+        """Waits for what is still written."""
+        self._background.close()
+
+    def do(self, asked: str, runs: Runs) -> None:
+        """Does one thing with some runs.
+
+        Args:
+            asked: A key such as "rename"; behind a colon the format of an export.
+            runs: What it is for, at least one.
+        """
+        key, _, detail = asked.partition(":")
+        if key == "export":
+            self._export(runs[0], detail)
+        elif key == "curves":
+            self._export_curves(runs[0], detail)
+        else:
+            self._actions[key](runs)
+
+    def retry(self, path: Path, changes: Mapping[str, object]) -> None:
+        """Trains a run's project once more, as a new run, with other recipe values."""
+
+        def work() -> tuple[Project, RunRequest]:
+            request = RunFolder(path).request()
+            project = request.to_project()
+            return replace(project, recipe=project.recipe.with_values(**changes)), request
+
+        def start(found: tuple[Project, RunRequest]) -> None:
+            project, request = found
+            self._library.start_run(
+                project,
+                title=request.title,
+                project_path=request.project_path,
+                wait=self._library.is_training,
+            )
+
+        self._background.run(work, start, self._on_failed)
+
+    # words about runs --------------------------------------------------------------------
+
+    def _edit_notes(self, focus: str, runs: Runs) -> None:
+        run = runs[0]
+        dialog = RunNotesDialog(run, focus, self._window)
+        if dialog.exec() == QDialog.DialogCode.Accepted:
+            self._library.set_notes(run.path, dialog.notes())
+        dialog.deleteLater()
+
+    def _on_tags(self, runs: Runs) -> None:
+        if len(runs) == 1:
+            self._edit_notes("tags", runs)
+            return
+        title = f"Add tags to {plural(len(runs), 'run')}"
+        words, is_given = QInputDialog.getText(self._window, title, "Tags, between spaces:")
+        for run in runs if is_given and words.split() else []:
+            tags = [*run.tags, *words.split()]
+            self._library.set_notes(run.path, RunNotes(title=run.title, tags=tags, text=run.note))
+
+    # looking -----------------------------------------------------------------------------
+
+    def _show(self, runs: Runs, *, is_shown: bool) -> None:
+        for run in runs:
+            if (run.path in self._library.shown) != is_shown:
+                self._library.toggle_shown(run.path)
+
+    def _on_compare(self, runs: Runs) -> None:
+        others = [run for run in self._library.runs if run.path != runs[0].path]
+        if not others:
+            show_notice(self._window, "There is no other run to compare with yet.")
+            return
+        CompareRuns(
+            self._context.theme,
+            self._library.runs,
+            runs[0].path,
+            (runs[1] if len(runs) > 1 else others[0]).path,
+            self._window,
+        ).show()
+
+    def _on_folder(self, runs: Runs) -> None:
+        path = runs[0].path
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            show_notice(self._window, "No file manager answered.", f"The run is kept in {path}.")
+
+    # writing and deleting ----------------------------------------------------------------
+
+    def _export(self, run: RunSummary, key: str) -> None:
+        spec = run_exports()[key]
+        path = self._ask_path(run, spec.suffix, spec.title)
+        if path:
+            self.said.emit(f"Exporting {Path(path).name}…")
+            request = Export(id=0, model=str(run.path), format=key, path=path)
+            self._context.service.send(request, self._on_export_answer)
+
+    def _export_curves(self, run: RunSummary, suffix: str) -> None:
+        path = self._ask_path(run, f".{suffix}", f"{suffix.upper()} table")
+        if path:
+            self._background.run(
+                lambda: export_curves(RunFolder(run.path), Path(path)),
+                self._on_curves_written,
+                self._on_failed,
+            )
+
+    def _on_curves_written(self, files: tuple[Path, ...]) -> None:
+        self.said.emit(f"The curves are written to {' and '.join(f.name for f in files)}.")
+
+    def _ask_path(self, run: RunSummary, suffix: str, words: str) -> str:
+        path, _ = ask_save_path(
+            self._window, f"Export {run.title}", f"{run.title}{suffix}", f"{words} (*{suffix})"
+        )
+        return path
+
+    def _on_export_answer(self, answer: AnyAnswer) -> None:
+        if isinstance(answer, Progress):
+            self.said.emit(answer.text)
+        elif isinstance(answer, Done):
+            self.said.emit(answer.text or "Exported.")
+        elif isinstance(answer, Failed):
+            self._on_failed(error_from_parts(answer.error))
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.said.emit(str(error))
+
+    def _on_delete(self, runs: Runs) -> None:
+        what = f"Move the run “{runs[0].title}” to the trash?"
+        more = "Its curves and its weights go with it."
+        if len(runs) > 1:
+            what = f"Move {plural(len(runs), 'run')} to the trash?"
+            more = "Their curves and their weights go with them."
+        box = make_box(self._window, QMessageBox.Icon.Question, what, more)
+        buttons = QMessageBox.StandardButton
+        box.setStandardButtons(buttons.Yes | buttons.Cancel)
+        if box.exec() == buttons.Yes:
+            for run in runs:
+                self._library.delete(run.path)

@@ -1,0 +1,219 @@
+"""The list of runs: filter, selection of one or several, context menu and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QVBoxLayout,
+    QWidget,
+)
+
+from workbench.client.run_library import RunLibrary
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.numbers import count, plural
+from workbench.gui.kit.theme import Theme
+from workbench.gui.train.runs.overlays import RunOverlays
+from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
+from workbench.gui.train.runs.run_menu import run_menu
+from workbench.gui.train.runs.run_model import FilteredRuns, RunModel
+from workbench.runs.library.summary import RunSummary
+
+FILTER_FROM_RUNS = 2
+FILTER_TIP = (
+    "Words find runs by name, tag, note, data set and state. More exact:\n"
+    "tag:paper   -failed   acc>0.8   loss<0.5   epochs>=10   data:cifar"
+)
+
+
+class RunListView(QListView):
+    """The rows. `eye_clicked` with a row; `key_asked` with what a key asks for."""
+
+    eye_clicked = Signal(QModelIndex)
+    key_asked = Signal(str)
+
+    _KEYS = {  # noqa: RUF012 - a table
+        Qt.Key.Key_F2: "rename",
+        Qt.Key.Key_Delete: "delete",
+        Qt.Key.Key_Space: "toggle",
+    }
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        asked = self._KEYS.get(Qt.Key(event.key()))
+        if asked is None or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            super().keyPressEvent(event)
+        else:
+            self.key_asked.emit(asked)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.indexAt(event.position().toPoint())
+        is_eye = index.isValid() and eye_rect(self.visualRect(index)).contains(
+            event.position().toPoint()
+        )
+        if is_eye and event.button() == Qt.MouseButton.LeftButton:
+            self.eye_clicked.emit(index)
+        else:
+            super().mousePressEvent(event)
+
+
+class RunListPanel(QWidget):
+    """The runs of a library; selecting a single one makes it the library's current run.
+
+    Signals:
+        asked: What is asked ("rename", "delete", "export:keras", ...) and a list of
+            RunSummary.
+    """
+
+    asked = Signal(str, list)
+
+    def __init__(self, theme: Theme, library: RunLibrary, overlays: RunOverlays) -> None:
+        super().__init__()
+        self._library = library
+        self._overlays = overlays
+        self._is_marking = False
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumWidth(184)
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter: words, tag:x, acc>0.8")
+        self.filter.setAccessibleName("Filter runs")
+        self.filter.setToolTip(FILTER_TIP)
+        self.filter.setClearButtonEnabled(True)
+        self.model = RunModel(self)
+        self._shown = FilteredRuns(self)
+        self._shown.setSourceModel(self.model)
+        self.list = RunListView()
+        self.hint = plain_label("Runs appear here. Each training is kept.", role="dim", wrap=True)
+        self.waiting = plain_label(role="dim", wrap=True)
+        self._build(theme)
+        self._connect(theme)
+        self._on_runs_changed()
+        self._show_eyes()
+
+    def _build(self, theme: Theme) -> None:
+        self.list.setModel(self._shown)
+        self.list.setItemDelegate(RunDelegate(theme, self.list))
+        self.list.setMouseTracking(True)
+        self.list.setUniformItemSizes(True)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.list.setAccessibleName("Runs")
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(8)
+        top = QVBoxLayout()
+        top.setContentsMargins(14, 0, 14, 0)
+        for part in (self.filter, self.waiting, self.hint):
+            top.addWidget(part)
+        column.addLayout(top)
+        column.addWidget(self.list, 1)
+
+    def _connect(self, theme: Theme) -> None:
+        self.filter.textChanged.connect(self._on_filter)
+        self.list.selectionModel().selectionChanged.connect(self._on_selected)
+        self.list.customContextMenuRequested.connect(self._on_menu_wanted)
+        self.list.eye_clicked.connect(self._on_eye)
+        self.list.key_asked.connect(self._on_key)
+        self._library.runs_changed.connect(self._on_runs_changed)
+        self._library.current_changed.connect(self._mark_current)
+        self._overlays.changed.connect(self._show_eyes)
+        theme.changed.connect(self.list.viewport().update)
+
+    # what is shown -----------------------------------------------------------------------
+
+    def _on_runs_changed(self) -> None:
+        runs = self._library.runs
+        self._quietly(lambda: self.model.set_runs(runs))
+        self.filter.setVisible(len(runs) >= FILTER_FROM_RUNS)
+        waiting = sum(run.outcome == "waiting" for run in runs)
+        turn = "its turn" if waiting == 1 else "their turn"
+        self.waiting.setText(f"{plural(waiting, 'run waits', 'runs wait')} for {turn}")
+        self.waiting.setVisible(waiting > 0)
+        self._show_hint()
+        self._mark_current()
+
+    def _on_filter(self, words: str) -> None:
+        self._quietly(lambda: self._shown.set_words(words))
+        self._show_hint()
+        self._mark_current()
+
+    def _show_hint(self) -> None:
+        num_runs, num_shown = len(self.model.runs), self._shown.rowCount()
+        if num_runs and not num_shown:
+            self.hint.setText(f"None of {count(num_runs)} runs matches.")
+        elif num_runs:
+            self.hint.setText(f"{count(num_shown)} of {count(num_runs)} runs")
+        else:
+            self.hint.setText("Runs appear here. Each training is kept.")
+        self.hint.setVisible(num_shown < num_runs or not num_runs)
+
+    def _show_eyes(self) -> None:
+        self.model.set_eyes(self._overlays.colors)
+
+    def _mark_current(self) -> None:
+        current = self._library.current
+        path = current.run.path if current is not None else None
+        if path in {run.path for run in self.selected()}:
+            return
+        rows = [i for i, run in enumerate(self.model.runs) if run.path == path]
+        index = self._shown.mapFromSource(self.model.index(rows[0])) if rows else QModelIndex()
+        self._quietly(
+            lambda: self.list.selectionModel().setCurrentIndex(
+                index, QItemSelectionModel.SelectionFlag.ClearAndSelect
+            )
+        )
+
+    def _quietly(self, change: Callable[[], None]) -> None:
+        """Changes the list without taking it as the user's choice."""
+        before, self._is_marking = self._is_marking, True
+        change()
+        self._is_marking = before
+
+    # what is chosen ----------------------------------------------------------------------
+
+    def selected(self) -> list[RunSummary]:
+        """The selected runs, from top to bottom."""
+        rows = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
+        found = (self._shown.index(row, 0).data(SUMMARY_ROLE) for row in rows)
+        return [run for run in found if isinstance(run, RunSummary)]
+
+    def _on_selected(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
+        chosen = [] if self._is_marking else self.selected()
+        if len(chosen) == 1:
+            self._library.select(chosen[0].path)
+
+    def _on_eye(self, index: QModelIndex) -> None:
+        run = index.data(SUMMARY_ROLE)
+        if isinstance(run, RunSummary):
+            self._library.toggle_shown(run.path)
+
+    def _on_key(self, asked: str) -> None:
+        runs = self.selected()
+        if asked == "toggle":
+            all_shown = all(run.path in self._library.shown for run in runs)
+            asked = "hide" if all_shown else "show"
+        if runs and (asked != "delete" or all(run.is_over for run in runs)):
+            self.asked.emit(asked, runs[:1] if asked == "rename" else runs)
+
+    def _on_menu_wanted(self, at: QPoint) -> None:
+        index = self.list.indexAt(at)
+        if not index.isValid():  # asked for with the keyboard: at the current row
+            index = self.list.currentIndex()
+            at = self.list.visualRect(index).center()
+        run = index.data(SUMMARY_ROLE)
+        if not isinstance(run, RunSummary):
+            return
+        runs = self.selected()
+        menu = self.make_menu(runs if run in runs else [run])
+        menu.exec(self.list.viewport().mapToGlobal(at))
+        menu.deleteLater()
+
+    def make_menu(self, runs: list[RunSummary]) -> QMenu:
+        """The context menu of some runs."""
+        return run_menu(self, runs, shown=self._library.shown, ask=self.asked.emit)

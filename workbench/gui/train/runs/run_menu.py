@@ -1,0 +1,81 @@
+"""What can be done with the selected runs, as a menu; the list's keys ask for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+from PySide6.QtWidgets import QMenu, QWidget
+
+from workbench.exports import run_exports
+from workbench.gui.kit.numbers import plural
+from workbench.runs.library.summary import RunSummary
+
+Ask = Callable[[str, list[RunSummary]], None]
+"""Called with what is asked, such as "rename" or "export:keras", and the runs it is for."""
+
+CURVE_FORMATS = {"csv": "Curves as CSV", "parquet": "Curves as Parquet"}
+
+
+def run_menu(
+    parent: QWidget, runs: Sequence[RunSummary], *, shown: Collection[Path], ask: Ask
+) -> QMenu:
+    """The context menu of the selected runs.
+
+    Args:
+        parent: Owner.
+        runs: What is selected, at least one.
+        shown: Runs that are drawn on the plots beside the selected one.
+        ask: Told what was chosen.
+    """
+    menu = QMenu(parent)
+    chosen = list(runs)
+
+    def add(key: str, words: str, *, to: QMenu = menu, is_enabled: bool = True) -> None:
+        action = to.addAction(words, lambda: ask(key, chosen))
+        action.setEnabled(is_enabled)
+
+    if len(chosen) == 1:
+        _add_for_one(menu, chosen[0], add)
+    else:
+        add("compare", "Compare the two…", is_enabled=len(chosen) == 2)
+    all_shown = all(run.path in shown for run in chosen)
+    add("hide" if all_shown else "show", f"{'Hide' if all_shown else 'Show'} on the plots\tSpace")
+    menu.addSeparator()
+    if len(chosen) > 1:
+        add("tags", "Add tags…")
+    what = "Move to trash" if len(chosen) == 1 else f"Move {plural(len(chosen), 'run')} to trash"
+    is_over = all(run.is_over for run in chosen)
+    add("delete", f"{what}\tDel", is_enabled=is_over)
+    return menu
+
+
+def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None:
+    if run.outcome == "running":
+        add("pause", "Pause")
+        add("stop", "Stop")
+    elif run.outcome == "waiting":
+        add("start_now", "Start now")
+        add("earlier", "Earlier in the queue", is_enabled=run.queue_place > 1)
+        add("later", "Later in the queue")
+        add("cancel", "Take out of the queue")
+    elif run.can_resume:
+        add("resume", "Resume")
+    if run.outcome == "away":
+        add("attach", "Connect again")
+    if run.can_move and not run.can_resume:
+        add("go_on_here", "Go on here")
+    if menu.actions():
+        menu.addSeparator()
+    add("rename", "Rename…\tF2")
+    add("tags", "Tags…")
+    add("note", "Note…")
+    menu.addSeparator()
+    add("compare", "Compare with…")
+    add("folder", "Open its folder")
+    exports = menu.addMenu("Export")
+    for key, spec in run_exports().items():
+        add(f"export:{key}", f"{spec.title}…", to=exports, is_enabled=run.has_model)
+    exports.addSeparator()
+    for suffix, words in CURVE_FORMATS.items():
+        add(f"curves:{suffix}", f"{words}…", to=exports, is_enabled=run.epochs_done > 0)

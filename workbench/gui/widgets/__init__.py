@@ -1,1 +1,0 @@
-"""Small widgets that views and panels are made of."""

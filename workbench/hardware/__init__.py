@@ -1,0 +1,1 @@
+"""TPU generations, hosts, clusters and addresses: facts that targets and preflight share."""

@@ -1,0 +1,59 @@
+"""The network of an exported program: one line a layer, called on one another."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from workbench.programs.code import call, literal, square, variable_names
+
+_TAKEN = (*dir(builtins), "inputs", "front", "keras", "layer", "layers", "np", "prepared", "tf")
+"""Names that the programs use otherwise."""
+
+
+def names_of(calls: Sequence[Any]) -> dict[str, str]:
+    """The variable that holds what comes out of each layer, by the layer's name.
+
+    Args:
+        calls: KerasCall-like objects of the whole network, in the order that data flows.
+    """
+    names = variable_names((call.name for call in calls), taken=_TAKEN)
+    return names | {call.name: "inputs" for call in calls if call.kind == "Input"}
+
+
+def layer_lines(
+    calls: Sequence[Any],
+    names: Mapping[str, str],
+    *,
+    more: Callable[[Any], list[str]] = lambda layer: [],
+) -> list[str]:
+    """A line of a function body for each layer but Input.
+
+    Args:
+        calls: The layers to write.
+        names: From `names_of`, or with other variables for what is not written here.
+        more: Gives a layer's further arguments, as source.
+    """
+    return [_line(call, names, more(call)) for call in calls if call.kind != "Input"]
+
+
+def _line(layer: Any, names: Mapping[str, str], more: list[str]) -> str:
+    sources = ", ".join(names[source] for source in layer.inputs)
+    end = f"([{sources}])" if len(layer.inputs) > 1 else f"({sources})"
+    words = [*layer_words(layer), *more]
+    return call(f"{names[layer.name]} = layers.{layer.kind}", words, end, indent=4)
+
+
+def layer_words(layer: Any) -> list[str]:
+    """The arguments that a layer is made with, as source."""
+    words = [literal(square(key, value)) for key, value in layer.required.items()]
+    return words + [
+        f"{key}={literal(square(key, value))}" for key, value in layer.arguments.items()
+    ]
+
+
+def output_of(calls: Sequence[Any], names: Mapping[str, str]) -> str:
+    """The variable of the network's answer: what no other layer is called on."""
+    used = {source for call in calls for source in call.inputs}
+    return next(names[call.name] for call in reversed(calls) if call.name not in used)

@@ -1,0 +1,1 @@
+"""The run mirror: a process that follows a run on another computer."""

@@ -1,0 +1,268 @@
+"""The other computers of a training on several: made ready, and started when the first one is.
+
+The first one's trainer leads, and its log alone is brought here. The others are started each
+over a line of its own; from the moment they have joined they need nobody here, as the first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from workbench.core.params import Params
+from workbench.errors import RemoteError, RunError, WorkbenchError
+from workbench.hardware.cluster import Cluster, read_addresses, with_ports
+from workbench.protocol.wire import error_parts
+from workbench.remote.setup.setup import Tell, prepare
+from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.connection import Connection
+from workbench.remote.ssh.faults import plain
+from workbench.remote.ssh.host import Place
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import Remote
+from workbench.targets.ssh import trains_on
+
+_LOOK_S = 1.0
+_AGAIN_S = 3.0
+_LINES = 5
+_END_S = 20.0
+
+
+class Members:
+    """Those that do not lead.
+
+    Args:
+        machines: "HOST:PORT" of all, the leading one first; nothing where it trains alone.
+        places: Where the others are reached over ssh, in that order.
+        connect: Makes a line to one of them.
+    """
+
+    def __init__(
+        self,
+        machines: tuple[str, ...] = (),
+        places: Sequence[Place] = (),
+        connect: Callable[[Place], Connection] = Connection.to,
+    ) -> None:
+        self._machines = machines
+        self._places = dict(enumerate(places, 2))
+        self._connect = connect
+
+    def cluster(self) -> bytes:
+        """What the leading trainer is told of all, with a new key; b"" where it is alone."""
+        if not self._places:
+            return b""
+        return Cluster(self._machines, key=secrets.token_hex(16)).text().encode()
+
+    def prepare(self, run: RunFolder, name: str, tell: Tell) -> None:
+        """Makes ready what the run needs on each of them.
+
+        Args:
+            run: As it is here.
+            name: As it is called on the leading computer.
+            tell: As of `Setup`.
+
+        Raises:
+            RemoteError: one cannot do it, or its line was cut; it says which.
+        """
+        for number, place in self._places.items():
+            tell_of = partial(_tell_of, tell, number)
+            try:
+                with self._connect(place) as line:
+                    prepare(run, line, tell_of, python=place.python, name=member_name(name, number))
+            except RemoteError as error:
+                raise _named(number, place, error) from error
+
+    @contextlib.contextmanager
+    def coming(self, leader: Connection, remote: Remote, cluster: bytes) -> Iterator[None]:
+        """Starts them while it is entered; left without an error, the run is over, and who has
+        not joined by then is ended.
+
+        Args:
+            leader: The line to the leading computer.
+            remote: The run there.
+            cluster: What its trainer was told.
+
+        Raises:
+            RemoteError: that is not what was sent.
+        """
+        if not self._places:
+            yield
+            return
+        told = self._checked(cluster, remote)
+        comings = [
+            _Coming(number, partial(self._connect, place), leader, remote, told)
+            for number, place in self._places.items()
+        ]
+        try:
+            yield
+        except BaseException:
+            for one in comings:
+                one.leave()
+            raise
+        else:
+            for one in comings:
+                one.end()
+        finally:
+            for one in comings:
+                one.join()
+
+    def _checked(self, text: bytes, remote: Remote) -> Cluster:
+        """What comes from one computer is not handed to others unseen."""
+        try:
+            cluster = Cluster.from_text(text.decode("utf-8", "replace"))
+        except RunError:
+            cluster = None
+        if cluster is None or cluster.machines != self._machines:
+            raise RemoteError(
+                "The leading computer trains this run otherwise than it was asked to.",
+                key="protocol",
+                where=remote.host,
+                received=", ".join(map(plain, cluster.machines)) if cluster else "nothing",
+                expected=", ".join(self._machines),
+                fix="Stop the run there, and resume it.",
+            )
+        return cluster
+
+
+class _Coming:
+    """A thread that starts one of them, and sees to it that it joins or that it is told why not.
+
+    Args:
+        number: Of the machine, from 2.
+        connect: Makes a line to it.
+        leader: The line to the leading computer.
+        remote: The run there.
+        cluster: The machines.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        connect: Callable[[], Connection],
+        leader: Connection,
+        remote: Remote,
+        cluster: Cluster,
+    ) -> None:
+        self._number = number
+        self._connect = connect
+        self._leader = leader
+        self._remote = remote
+        self._cluster = cluster
+        self._is_left = threading.Event()
+        self._is_over = False
+        self._thread = threading.Thread(target=self._work, name=f"machine {number}", daemon=True)
+        self._thread.start()
+
+    def leave(self) -> None:
+        """The line to the leading computer is gone, and the run goes on."""
+        self._is_left.set()
+
+    def end(self) -> None:
+        """The run is over."""
+        self._is_over = True
+        self._is_left.set()
+
+    def join(self) -> None:
+        """Waits for the thread, not for a line that hangs."""
+        self._thread.join(_END_S)
+
+    def _work(self) -> None:
+        while not self._is_left.is_set():
+            try:
+                if not self._is_leader_waiting():
+                    with self._connect() as line:
+                        self._bring(line)
+                    return
+            except WorkbenchError as error:
+                if not (isinstance(error, RemoteError) and error.is_passing):
+                    self._refuse(error)
+                    return
+            self._is_left.wait(_AGAIN_S)
+
+    def _is_leader_waiting(self) -> bool:
+        return _facts(self._leader, self._remote.run).get("is_waiting") is True
+
+    def _bring(self, line: Connection) -> None:
+        """Returns when it has joined, or the run is over without it.
+
+        Raises:
+            RemoteError: it cannot be started, has ended, or the line was cut.
+        """
+        name = member_name(self._remote.run, self._number)
+        text = self._cluster.of(self._number - 1).text().encode()
+        attempt = self._remote.attempt
+        began = line.call("start", text, run=name, attempt=attempt, joins=True).number("log_bytes")
+        while True:
+            facts = _facts(line, name)
+            size = facts.get("log_bytes")
+            if isinstance(size, int) and size > began:
+                return  # it tells its own log: the leading one has told it what to train
+            if facts.get("is_alive") is not True:
+                raise RemoteError(
+                    "Its process has ended before it joined.",
+                    where=line.name,
+                    received=" / ".join(_last_lines(line, name)),
+                    fix="See to it that it can be started there, and resume the run.",
+                )
+            if self._is_left.wait(_LOOK_S):
+                if self._is_over:
+                    line.call("signal", run=name, signal="kill")
+                return
+
+    def _refuse(self, error: WorkbenchError) -> None:
+        """Tells the leading trainer, which tells it in its log as the reason of its end."""
+        what = f"Machine {self._number} could not take part: {error.what}"
+        told = msgspec.structs.replace(error_parts(error), what=what)
+        with contextlib.suppress(WorkbenchError):  # it will miss it after a while, by itself
+            self._leader.call("refuse", msgspec.json.encode(told), run=self._remote.run)
+
+
+def member_name(name: str, number: int) -> str:
+    """The folder of a machine that joins a run. Its own even where computers share a disk."""
+    return f"{name}.{number}"
+
+
+def members_of(params: Params) -> Members:
+    """The other computers that an `ssh` target names.
+
+    Raises:
+        UsageError: an address is not allowed, or the target is not one of all of them.
+    """
+    if not params.get("others"):
+        return Members()
+    machines = with_ports(read_addresses(trains_on(params).params["machines"]))
+    return Members(machines, saved_hosts.places_for(params)[1:])
+
+
+def _facts(line: Connection, name: str) -> dict[str, Any]:
+    """How a run stands at the other end."""
+    try:
+        found = msgspec.json.decode(line.call("list", run=name).data, type=list[dict[str, Any]])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return found[0] if found else {}
+
+
+def _last_lines(line: Connection, name: str) -> list[str]:
+    """What a process has printed last."""
+    size = line.call("stat", run=name, name="log.txt").number("size")
+    offset = max(0, size - 4096)
+    data = line.call("read", run=name, name="log.txt", offset=offset).data
+    lines = data.decode("utf-8", "replace").splitlines()
+    return [plain(one) for one in lines if one.strip()][-_LINES:]
+
+
+def _tell_of(tell: Tell, number: int, words: str, fraction: float) -> None:
+    tell(f"{words} (machine {number})", fraction)
+
+
+def _named(number: int, place: Place, error: RemoteError) -> RemoteError:
+    parts = error.to_dict()
+    what = f"Machine {number} ({place.text()}) could not be made ready: {parts.pop('what')}"
+    return RemoteError(what, key=error.key, is_passing=error.is_passing, **parts)

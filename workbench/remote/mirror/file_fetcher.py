@@ -1,0 +1,226 @@
+"""Brings a run's files from where it is trained: checkpoints, weights and what stands beside.
+
+Each file comes into a folder of its own, goes on where a cut line has left it, is held against
+its checksums, and only then takes the name that others read. Nothing is unpacked or run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from workbench.errors import RemoteError, RunFolderError, SaveError, WeightsError
+from workbench.host.wire import CHUNK
+from workbench.remote.ssh.connection import Answer
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.append_file import cannot_write
+from workbench.runs.log.confusion_history import NAME as CONFUSIONS_NAME
+from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, decode_card
+from workbench.runs.store.checkpoint import (
+    best_name,
+    checkpoint_path,
+    read_state,
+    remove_checkpoints,
+    remove_old_best,
+)
+from workbench.runs.store.provenance import ORIGIN_NAME
+from workbench.runs.store.weights_file import read_arrays
+
+PARTS_NAME = "fetching"
+_GENERATIONS = (1, 2)
+_MAX_ARRAYS_BYTES = 64 * 1024**3
+_MAX_SMALL_BYTES = 512 * 1024**2
+_MAX_TEXT_BYTES = 1024 * 1024
+_TRIES = 3
+
+Check = Callable[[Path], None]
+
+
+class Line(Protocol):
+    """What is needed of a connection."""
+
+    def call(self, verb: str, data: bytes = b"", **fields: Any) -> Answer:
+        """Asks for something and waits for the answer; raises RemoteError."""
+
+
+class Fetching:
+    """Brings files of one run over one line.
+
+    Args:
+        run: Where to; its lock is this process's.
+        line: The line.
+        name: The run's name there.
+
+    Attributes:
+        folder: Of the run here.
+    """
+
+    def __init__(self, run: RunFolder, line: Line, name: str) -> None:
+        self.folder = run.path
+        self._run = run
+        self._line = line
+        self._name = name
+        self._parts = run.path / PARTS_NAME
+
+    def state(self) -> None:
+        """The checkpoints; one that names the weights of its best epoch comes after them.
+
+        Raises:
+            RemoteError: the line was cut, or what came is not what was promised.
+            SaveError: it cannot be written here.
+        """
+        for generation in _GENERATIONS:
+            path = checkpoint_path(self._run, generation)
+            self._bring(f"checkpoints/{path.name}", path, self._check_generation)
+        with contextlib.suppress(SaveError):  # it only takes room
+            remove_old_best(self._run)
+
+    def model(self) -> None:
+        """The weights, then the card that belongs to them; errors as `state`."""
+        for _ in range(_TRIES):
+            self._bring(WEIGHTS_NAME, self._run.weights_path, _check_arrays)
+            with contextlib.suppress(_OtherWeightsError):  # others came in between
+                self._bring(CARD_NAME, self._run.card_path, self._check_card, _MAX_SMALL_BYTES)
+                return
+
+    def small(self) -> None:
+        """What is kept of each epoch, and where the figures come from; errors as `state`."""
+        for name in (CONFUSIONS_NAME, ORIGIN_NAME):
+            self._bring(name, self._run.path / name, limit=_MAX_SMALL_BYTES)
+
+    def words(self) -> None:
+        """The last of what the trainer printed, and the stack of its crash; as `state`."""
+        for path in (self._run.log_path, self._run.crash_path):
+            facts = self._line.call("stat", run=self._name, name=path.name)
+            if facts.flag("is_there"):
+                start = max(0, facts.number("size") - _MAX_TEXT_BYTES)
+                self._save_text(path, b"".join(self._pieces(path.name, start, facts)))
+
+    def drop_checkpoints(self) -> None:
+        """A completed run needs none any more, and there are none there."""
+        remove_checkpoints(self._run)
+
+    def close(self) -> None:
+        """All is here: removes what parts of files were left."""
+        shutil.rmtree(self._parts, ignore_errors=True)
+
+    def _bring(
+        self, name: str, path: Path, check: Check | None = None, limit: int = _MAX_ARRAYS_BYTES
+    ) -> None:
+        """One file, unless it is here already."""
+        facts = self._line.call("stat", run=self._name, name=name)
+        size, digest = facts.number("size"), facts.text("sha256")
+        if not facts.flag("is_there") or _is_here(path, size, digest):
+            return
+        if size > limit or not (len(digest) == 64 and digest.isalnum()):
+            raise _not_as_promised(name, f"{size:,} bytes, sha256 {digest[:80]}")
+        part = self._part(name, digest)
+        self._fill(part, name, facts)
+        if _digest_of(part) != digest:
+            part.unlink(missing_ok=True)
+            raise _not_as_promised(name, "another content than its checksum says")
+        try:
+            if check is not None:
+                check(part)
+            path.parent.mkdir(exist_ok=True)
+            part.replace(path)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        except (WeightsError, RunFolderError) as error:
+            part.unlink(missing_ok=True)
+            raise _not_as_promised(name, error.received or error.what) from error
+
+    def _part(self, name: str, digest: str) -> Path:
+        """Where a file grows; what is left of older ones of its name is removed."""
+        try:
+            self._parts.mkdir(mode=0o700, exist_ok=True)
+            stem = name.replace("/", "-")
+            part = self._parts / f"{stem}.{digest}"
+            for old in self._parts.glob(f"{stem}.*"):
+                if old != part:
+                    old.unlink(missing_ok=True)
+        except OSError as error:
+            raise cannot_write(self._parts, error) from error
+        return part
+
+    def _fill(self, part: Path, name: str, facts: Answer) -> None:
+        try:
+            with part.open("ab") as file:
+                for data in self._pieces(name, file.tell(), facts):
+                    file.write(data)
+                    file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise cannot_write(part, error) from error
+
+    def _pieces(self, name: str, offset: int, facts: Answer) -> Any:
+        while offset < facts.number("size"):
+            limit = min(CHUNK, facts.number("size") - offset)
+            data = self._line.call(
+                "read", run=self._name, name=name, offset=offset, limit=limit
+            ).data
+            if not data or len(data) > limit:
+                raise _not_as_promised(name, f"{len(data):,} bytes at {offset:,}")
+            offset += len(data)
+            yield data
+
+    def _check_generation(self, part: Path) -> None:
+        _check_arrays(part)
+        state = read_state(part)
+        if state is None:
+            raise WeightsError("The checkpoint is damaged.", received="no state")
+        if state.best_file and state.best is not None:
+            # By its number: a name from elsewhere is no path here.
+            best = best_name(state.best.epoch)
+            self._bring(f"checkpoints/{best}", self._run.checkpoints_path / best, _check_arrays)
+
+    def _check_card(self, part: Path) -> None:
+        card = decode_card(part.read_bytes(), str(part))
+        if not card.checksum:
+            return  # it belongs to whatever weights are beside it
+        try:
+            read_arrays(self._run.weights_path, checksum=card.checksum)
+        except WeightsError as error:
+            raise _OtherWeightsError from error
+
+    def _save_text(self, path: Path, data: bytes) -> None:
+        try:
+            path.write_bytes(data)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+
+class _OtherWeightsError(Exception):
+    """The card is not of the weights that are here: new ones came in between."""
+
+
+def _check_arrays(part: Path) -> None:
+    read_arrays(part)
+
+
+def _is_here(path: Path, size: int, digest: str) -> bool:
+    try:
+        return path.stat().st_size == size and _digest_of(path) == digest
+    except OSError:
+        return False
+
+
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _not_as_promised(name: str, received: str) -> RemoteError:
+    return RemoteError(
+        "A file of the run did not come as the other computer said.",
+        key="file",
+        is_passing=True,
+        where=name,
+        received=received,
+        fix="It is fetched again.",
+    )

@@ -1,0 +1,147 @@
+"""A courier's process, from its lock to its end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from workbench.core.params import Params, check_all
+from workbench.core.projects.project import Choice
+from workbench.core.specs import TargetSpec
+from workbench.core.storage.file_lock import take_lock
+from workbench.errors import RemoteError, RunFolderError, WorkbenchError
+from workbench.remote.mirror.cluster_hosts import members_of
+from workbench.remote.mirror.file_fetcher import Fetching
+from workbench.remote.mirror.link_status import LinkTeller
+from workbench.remote.mirror.run_mirror import Courier, Tell, note_attempt
+from workbench.remote.setup.setup import prepare
+from workbench.remote.ssh import saved_hosts
+from workbench.remote.ssh.connection import Connection
+from workbench.remote.ssh.host import Place
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import Remote, plain_target, read_remote
+from workbench.runs.lock import inherited_lock
+from workbench.targets import all_targets
+
+
+def carry(folder: str | Path, *, resume: bool = False) -> int:
+    """Brings a run from where it is trained; how the line stands is told in its folder.
+
+    Args:
+        folder: The run's.
+        resume: Let it go on there from its checkpoint.
+
+    Returns:
+        0 when it is over and all of it is here, or it was left to itself; else the exit code
+        of the error.
+    """
+    run = RunFolder(Path(folder).absolute())
+    lock = None
+    try:
+        lock = inherited_lock(run.lock_path) or take_lock(run.lock_path)
+        if lock is None:
+            raise RunFolderError("Somebody works on this run already.", where=str(run.path))
+        return _carry(run, resume=resume)
+    except WorkbenchError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    except OSError as error:
+        sys.stderr.write(f"The run's folder cannot be used: {error}\n")
+        return RunFolderError.exit_code
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _carry(run: RunFolder, *, resume: bool) -> int:
+    remote = read_remote(run)
+    target = remote.choice() if remote is not None else run.project().target
+    teller = LinkTeller(run, host=target.key, device="")
+    try:
+        spec, params = _known(target)
+        place = place_for(spec, params)
+        members = members_of(params)
+        is_tpu = spec.limits(params).environment == "tpu"
+        teller = LinkTeller(run, host=place.text(), device="The TPU" if is_tpu else "")
+        if resume:
+            note_attempt(run)
+    except WorkbenchError as error:
+        teller.refused(error)
+        raise
+
+    def ready(line: Connection, tell: Tell) -> Remote:
+        made = prepare(run, line, tell, python=place.python)
+        return Remote(
+            target=plain_target(target),
+            host=place.text(),
+            run=made.run,
+            code=made.code,
+            parcel=made.parcel,
+            environment=made.environment,
+            is_resumed=made.has_state,
+        )
+
+    return Courier(
+        run, partial(Connection.to, place), ready, teller, resume=resume, members=members
+    ).run()
+
+
+def fetch(run: RunFolder) -> None:
+    """Brings what there is of a run on another computer, once, without following it.
+
+    Raises:
+        RunFolderError: it is not on another computer, or a courier brings it already.
+        WorkbenchError: that computer cannot be reached, or has no such run any more.
+    """
+    remote = read_remote(run)
+    if remote is None:
+        raise RunFolderError("This run is not on another computer.", where=str(run.path))
+    lock = take_lock(run.lock_path, wait_s=0.2)
+    if lock is None:
+        raise RunFolderError(
+            "A courier is connected to this run: it brings all by itself.",
+            where=str(run.path),
+            fix=f"`workbench attach {run.name}` follows it.",
+        )
+    try:
+        place = place_for(*_known(remote.choice()))
+        with Connection.to(place) as line:
+            fetching = Fetching(run, line, remote.run)
+            for bring in (fetching.small, fetching.state, fetching.model, fetching.words):
+                bring()
+            fetching.close()
+    finally:
+        os.close(lock)
+
+
+def place_for(spec: TargetSpec, params: Params) -> Place:
+    """The computer that a target stands for, with what was saved for its address: the key to
+    offer, our folder there, the interpreter.
+
+    Raises:
+        RemoteError: the target names none that can be reached over ssh.
+        UsageError: a part of its address is not allowed.
+    """
+    problem = spec.probe(params)
+    if problem is not None:
+        raise problem
+    if spec.key != "ssh":
+        raise RemoteError(
+            "This target is not reached over ssh.",
+            key="not_ssh",
+            where=spec.key,
+            expected="ssh:[USER@]HOST[:PORT][/TARGET]",
+        )
+    return saved_hosts.place_for(params)
+
+
+def _known(target: Choice) -> tuple[TargetSpec, Params]:
+    spec = all_targets().get(target.key)
+    if spec is None:
+        raise RemoteError("There is no such target.", where="target", received=target.key)
+    params, errors = check_all(spec.params, target.params)
+    if errors:
+        raise errors[0]
+    return spec, params

@@ -1,0 +1,202 @@
+"""Stands for a trainer on another computer: holds the run's lock here, and brings its log.
+
+The trainer there needs nobody here. A courier that is killed, a line that is cut and a computer
+that sleeps are the same case: the next courier goes on from the bytes that are here.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from workbench.errors import RemoteError, RunFolderError, SaveError, WorkbenchError
+from workbench.remote.mirror.cluster_hosts import Members
+from workbench.remote.mirror.link_status import LinkTeller
+from workbench.remote.mirror.log_copy import LogMirror
+from workbench.remote.mirror.session import Attachment, LeftError
+from workbench.remote.ssh.connection import Connection
+from workbench.runs.control import courier_wish_of, forget_wish
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import Remote, read_remote, write_remote
+from workbench.runs.state.queue import tell_never_begun
+
+_LONGEST_WAIT_S = 60.0
+_STOOD_TRIES = 2
+"""A line that stood and was cut is tried again sooner than one that cannot be made."""
+
+_LOOK_S = 0.2
+_FOLDER_PATIENCE_S = 30.0
+_UNREACHED = frozenset({"no_name", "refused", "unreachable"})
+
+Connect = Callable[[], Connection]
+Tell = Callable[[str, float], None]
+Prepare = Callable[[Connection, Tell], Remote]
+
+
+class StoppedError(RemoteError):
+    """The run was asked to stop before it was made there."""
+
+
+class Courier:
+    """Brings one run.
+
+    Args:
+        run: The run; its lock is this process's.
+        connect: Makes a line; raises RemoteError.
+        prepare: Makes ready there what the run needs, and the run itself; says where it is.
+            Raises RemoteError; may be called again at any time.
+        teller: Told how the line stands.
+        resume: The run is over there, and goes on from its checkpoint.
+        members: The other computers that train with that one.
+
+    Raises:
+        SaveError: the run's folder cannot be written.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        connect: Connect,
+        prepare: Prepare,
+        teller: LinkTeller,
+        *,
+        resume: bool = False,
+        members: Members | None = None,
+    ) -> None:
+        self._run = run
+        self._members = members or Members()
+        self._connect = connect
+        self._prepare = prepare
+        self._teller = teller
+        self._is_new = resume
+        self._tries = 0
+
+    def run(self) -> int:
+        """Returns 0 when the run is over and all of it is here, or it was left to itself; 4
+        where trying again is of no use.
+        """
+        while True:
+            try:
+                self._try()
+            except LeftError:
+                return 0
+            except StoppedError as error:
+                return self._stopped(error)
+            except WorkbenchError as error:
+                if self._is_final(error):
+                    sys.stderr.write(f"{error}\n")
+                    self._teller.refused(error)
+                    return error.exit_code
+                self._tries += 1
+                try:
+                    if not self._wait(min(_LONGEST_WAIT_S, 2.0 ** (self._tries - 1)), error):
+                        return 0
+                except StoppedError as stopped:
+                    return self._stopped(stopped)
+            else:
+                self._teller.ended()
+                return 0
+
+    def _try(self) -> None:
+        self._teller.connecting()
+        with self._connect() as line:
+            self._tries = min(self._tries, _STOOD_TRIES)
+            remote, cluster = self._arrive(line)
+            mirror = LogMirror(self._run.events_path)
+            try:
+                with self._members.coming(line, remote, cluster):
+                    Attachment(
+                        self._run, line, remote.run, mirror=mirror, tell=self._is_alive
+                    ).follow()
+            finally:
+                mirror.close()
+
+    def _is_alive(self, words: str) -> None:
+        self._tries = 0
+        self._teller.attached(words)
+
+    def _arrive(self, line: Connection) -> tuple[Remote, bytes]:
+        """The run as it is there, with its trainer started; what that was told of others."""
+        remote = read_remote(self._run)
+        if remote is None or self._is_new:
+            prepared = self._prepare(line, self._tell_setting_up)
+            self._members.prepare(self._run, prepared.run, self._tell_setting_up)
+            if remote is not None:
+                prepared = msgspec.structs.replace(
+                    prepared, attempt=remote.attempt, is_resumed=remote.is_resumed
+                )
+            remote = prepared
+            write_remote(self._run, remote)
+            self._is_new = False
+        answer = line.call(
+            "start",
+            self._members.cluster(),
+            run=remote.run,
+            attempt=remote.attempt,
+            resume=remote.is_resumed,
+            tell=self._teller.setting_up,
+        )
+        return remote, answer.data
+
+    def _tell_setting_up(self, words: str, fraction: float) -> None:
+        self._refuse_if_stopped()
+        self._teller.setting_up(words, fraction)
+
+    def _refuse_if_stopped(self) -> None:
+        """Nobody trains yet to whom a wish could be passed on."""
+        if courier_wish_of(self._run) is not None:
+            forget_wish(self._run)
+            raise StoppedError(
+                "It was stopped while the other computer was set up.",
+                key="stopped",
+                where=str(self._run.path),
+                fix="Resume it: what is ready there is used.",
+            )
+
+    def _stopped(self, error: StoppedError) -> int:
+        """One that has told nothing yet tells that it was stopped, as one that waited does."""
+        if self._run.events_path.exists() and self._run.events_path.stat().st_size:
+            self._teller.refused(error)
+            return error.exit_code
+        tell_never_begun(self._run, error.what)
+        self._teller.ended()
+        return 0
+
+    def _is_final(self, error: WorkbenchError) -> bool:
+        if isinstance(error, SaveError):
+            return False  # the disk here may have room again
+        if not isinstance(error, RemoteError):
+            return True
+        # An address that was never reached is more likely wrong than away for a while.
+        is_new = read_remote(self._run) is None and not self._tries
+        return not error.is_passing or (is_new and error.key in _UNREACHED)
+
+    def _wait(self, seconds: float, error: WorkbenchError) -> bool:
+        """False when it was asked to leave meanwhile, or the run's folder is gone."""
+        self._teller.lost(error, seconds)
+        until = time.monotonic() + seconds
+        gone_s = 0.0
+        while time.monotonic() < until:
+            time.sleep(_LOOK_S)
+            if courier_wish_of(self._run) == "leave":
+                forget_wish(self._run)
+                return False
+            if read_remote(self._run) is None:
+                self._refuse_if_stopped()
+            gone_s = 0.0 if self._run.request_path.exists() else gone_s + _LOOK_S
+        if not self._run.request_path.exists():
+            raise RunFolderError("The run's folder was removed.", where=str(self._run.path))
+        return True
+
+
+def note_attempt(run: RunFolder) -> None:
+    """Keeps that a run shall go on from its checkpoint, before anybody is asked: whoever comes
+    after this courier asks for the same attempt. Raises SaveError.
+    """
+    remote = read_remote(run)
+    if remote is not None:
+        again = msgspec.structs.replace(remote, attempt=remote.attempt + 1, is_resumed=True)
+        write_remote(run, again)

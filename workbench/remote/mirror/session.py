@@ -1,0 +1,335 @@
+"""While the line stands: the log comes, wishes go, files are fetched beside it.
+
+Three threads share the line. What the log says of the run's end is held back until its files
+are here, so that whoever reads of it finds weights that can classify.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from workbench.errors import RemoteError, RunError, WorkbenchError
+from workbench.remote.mirror.file_fetcher import Fetching
+from workbench.remote.mirror.log_copy import LogMirror
+from workbench.remote.ssh.connection import Answer, Connection
+from workbench.runs.control import courier_wish_of, forget_wish
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.append_file import cannot_write
+
+_FINISHED = b'{"event":"run_finished"'
+_COMPLETED = b'"outcome":"completed"'
+_KEPT = b'{"event":"checkpoint_kept"'
+_EPOCH = b'{"event":"epoch_finished"'
+_LOOK_S = 0.2
+_AGAIN_S = 5.0
+_TRIES = 3
+
+
+class LeftError(RemoteError):
+    """The courier was asked to leave the run to itself."""
+
+
+class Fetcher:
+    """Fetches in a thread of its own what it is asked for; asked twice at once, once.
+
+    Args:
+        fetching: How.
+
+    Attributes:
+        error: Why it has ended before its time.
+    """
+
+    def __init__(self, fetching: Fetching) -> None:
+        self._fetching = fetching
+        self._asked: set[str] = set()
+        self._is_busy = False
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self.error: WorkbenchError | None = None
+        self._thread = threading.Thread(target=self._work, name="fetcher", daemon=True)
+        self._thread.start()
+
+    def ask(self, what: str) -> None:
+        """One of: kept, epoch, stopped, completed."""
+        with self._changed:
+            self._asked.add(what)
+            self._changed.notify_all()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that it was asked for is here, or it has failed."""
+        with self._changed:
+            return self.error is not None or not (self._asked or self._is_busy)
+
+    def check(self) -> None:
+        """Raises what has ended it."""
+        if self.error is not None:
+            raise self.error
+
+    def wait(self) -> None:
+        """Returns when it is idle; raises what has ended it."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self.error is not None or not (self._asked or self._is_busy)
+            )
+        self.check()
+
+    def close(self) -> None:
+        """Ends it; the line has to be closed before."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._is_busy = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._asked or self._is_closed)
+                if self._is_closed:
+                    return
+                asked, self._asked, self._is_busy = self._asked, set(), True
+            error: WorkbenchError | None = RunError("Fetching the run's files ended early.")
+            try:
+                self._fetch(asked)
+                error = None
+            except WorkbenchError as refusal:
+                error = refusal
+            except OSError as refusal:
+                error = cannot_write(self._fetching.folder, refusal)
+            finally:  # whatever ends this thread: nobody waits for it for ever
+                if error is not None:
+                    self._end(error)
+            if error is not None:
+                return
+
+    def _end(self, error: WorkbenchError) -> None:
+        with self._changed:
+            self.error = error
+            self._changed.notify_all()
+
+    def _fetch(self, asked: set[str]) -> None:
+        fetching = self._fetching
+        if "completed" in asked:
+            _patiently(fetching.small, fetching.model, fetching.words, fetching.drop_checkpoints)
+        elif "stopped" in asked:
+            _patiently(fetching.small, fetching.model, fetching.state, fetching.words)
+        elif "kept" in asked:
+            _patiently(fetching.small, fetching.state, fetching.model)
+        elif "epoch" in asked:
+            _patiently(fetching.small)
+
+
+def _patiently(*steps: Callable[[], None]) -> None:
+    """Does each; a file that is damaged there is tried again, then passed over: the run's log
+    must not wait for it for ever.
+    """
+    for step in steps:
+        for _ in range(_TRIES):
+            try:
+                step()
+                break
+            except RemoteError as error:
+                if error.key != "file":
+                    raise
+                sys.stderr.write(f"{error}\n")
+                time.sleep(_LOOK_S)
+
+
+class Wishes:
+    """Passes on what the run is asked for, in a thread of its own.
+
+    Args:
+        run: Its control file is looked at.
+        line: The line.
+        name: The run's name there.
+
+    Attributes:
+        has_left: It was asked to leave the run to itself; the line is closed then.
+    """
+
+    def __init__(self, run: RunFolder, line: Connection, name: str) -> None:
+        self._run = run
+        self._line = line
+        self._name = name
+        self._is_closed = threading.Event()
+        self._passed_on: tuple[int, int] | None = None
+        self.has_left = False
+        self._thread = threading.Thread(target=self._work, name="wishes", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends it; the line has to be closed before."""
+        self._is_closed.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._is_closed.wait(_LOOK_S):
+            try:
+                self._look()
+            except RemoteError as error:
+                if error.is_passing:
+                    return  # who reads the log sees the same
+                self._put_off(error)
+            except OSError as error:  # the folder here takes nothing for a while
+                self._put_off(error)
+
+    def _put_off(self, error: Exception) -> None:
+        """It is passed on again, but not five times a second for hours."""
+        sys.stderr.write(f"{error}\n")
+        self._is_closed.wait(_AGAIN_S)
+
+    def _look(self) -> None:
+        mark = self._mark()
+        if mark is None or mark == self._passed_on:
+            return
+        wish = courier_wish_of(self._run)
+        if wish == "leave":
+            forget_wish(self._run)
+            self.has_left = True
+            self._line.close()
+            self._is_closed.set()
+        elif wish in {"terminate", "kill"}:
+            self._line.call("signal", run=self._name, signal=wish)
+            forget_wish(self._run)
+        elif wish is not None:
+            self._line.call("control", run=self._name, wish=wish)
+        self._passed_on = mark
+
+    def _mark(self) -> tuple[int, int] | None:
+        with contextlib.suppress(OSError):
+            info = self._run.control_path.stat()
+            return info.st_mtime_ns, info.st_ino
+        return None
+
+
+class Attachment:
+    """One line's time with a run.
+
+    Args:
+        run: The run; its lock is this process's.
+        line: The line.
+        name: The run's name there.
+        mirror: The copy of its log.
+        tell: Called at each sign of life, with words where the run waits for something.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        line: Connection,
+        name: str,
+        *,
+        mirror: LogMirror,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._run = run
+        self._line = line
+        self._name = name
+        self._mirror = mirror
+        self._tell = tell
+        self._rest = b""
+        self._held: bytes | None = None
+        self._fetching = Fetching(run, line, name)
+        self._fetcher = Fetcher(self._fetching)
+        self._wishes = Wishes(run, line, name)
+
+    def follow(self) -> None:
+        """Returns when the run is over and all of it is here.
+
+        Raises:
+            LeftError: it was asked to leave.
+            RemoteError: the line was cut, or the other end refuses.
+            SaveError: the disk here does not take what comes.
+        """
+        try:
+            while not self._attach():
+                self._mirror.begin_anew()
+        except RemoteError as error:
+            if self._wishes.has_left:
+                raise LeftError("The run is left to itself.") from error
+            raise
+        finally:
+            self._line.close()
+            self._fetcher.close()
+            self._wishes.close()
+
+    def _attach(self) -> bool:
+        """False where the other end has another log than the one that was copied."""
+        self._rest, self._held = self._mirror.line_under_way(), None
+        self._fetcher.ask("kept")
+        self._fetcher.ask("epoch")
+        digest = self._mirror.digest_before()
+        frames = self._line.stream(
+            "attach", run=self._name, offset=self._mirror.offset, digest=digest
+        )
+        for frame in frames:
+            if frame.flag("restart"):
+                return False
+            if frame.data:
+                self._take(frame.number("offset"), frame.data)
+            else:
+                self._tell("waits for its turn there" if frame.flag("is_waiting") else "")
+            self._fetcher.check()
+            if self._fetcher.is_idle:
+                self._release()
+            if self._has_caught_up(frame):
+                self._mirror.finish_anew()
+            if frame.is_last:
+                self._end(frame)
+        return True
+
+    def _has_caught_up(self, frame: Answer) -> bool:
+        """Only beats tell how long the log there is; pieces of it do not."""
+        is_told = "size" in frame.fields and not frame.data
+        return is_told and self._held is None and frame.number("size") <= self._mirror.offset
+
+    def _take(self, offset: int, data: bytes) -> None:
+        if self._held is not None:
+            self._check_continues(offset)
+            self._held += data
+            return
+        lines = (self._rest + data).split(b"\n")
+        is_end = len(lines) > 1 and lines[-2].startswith(_FINISHED)
+        begins = len(data) - len(lines[-1]) - 1 - len(lines[-2]) if is_end else len(data)
+        self._mirror.append(offset, data[: max(0, begins)])
+        self._rest = lines[-1]
+        if is_end:
+            self._held = data[max(0, begins) :]
+            self._fetcher.ask("completed" if _COMPLETED in lines[-2] else "stopped")
+        elif any(line.startswith(_KEPT) for line in lines[:-1]):
+            self._fetcher.ask("kept")
+        elif any(line.startswith(_EPOCH) for line in lines[:-1]):
+            self._fetcher.ask("epoch")
+
+    def _check_continues(self, offset: int) -> None:
+        expected = self._mirror.offset + len(self._held or b"")
+        if offset != expected:
+            raise RemoteError(
+                "What came of the run's log does not continue what is here.",
+                key="cut",
+                is_passing=True,
+                received=f"bytes from {offset:,} on",
+                expected=f"bytes from {expected:,} on",
+            )
+
+    def _release(self) -> None:
+        """The files are here: now the log may say that the run is over."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            self._mirror.append(self._mirror.offset, held)
+            self._rest = held.rpartition(b"\n")[2]
+
+    def _end(self, answer: Answer) -> None:
+        if not answer.text("outcome"):  # it died without a word: its last ones tell why
+            self._fetcher.ask("stopped")
+        self._fetcher.wait()
+        self._fetching.close()
+        self._release()
+        self._mirror.finish_anew()
+        self._mirror.secure()

@@ -1,0 +1,1 @@
+"""Making another computer ready: environment, code and data sets."""

@@ -1,0 +1,363 @@
+"""Making another computer ready to train: what is there is looked at, what is missing is made.
+
+Each step may be done again at any time: what is there already is found by its content, what
+was cut goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from workbench import assets
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.core.projects.project_file import project_text
+from workbench.errors import RemoteError
+from workbench.host.wire import CHUNK
+from workbench.remote.setup.code_archive import code_archive
+from workbench.remote.setup.dataset_bundle import make_parcel
+from workbench.remote.setup.state_archive import packed_state
+from workbench.remote.ssh.connection import Connection
+from workbench.remote.ssh.faults import plain
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import read_remote
+from workbench.targets import all_targets
+from workbench.targets.ssh import trains_on
+
+Tell = Callable[[str, float], None]
+UNKNOWN = -1.0
+"""The fraction of a step of which nobody knows how long it takes."""
+
+_SENT = {"code": "the program", "parcel": "the pictures", "state": "what the run has kept"}
+
+_WANTED: Mapping[str, Sequence[tuple[int, int]]] = {
+    "worker": ((3, 11), (3, 12), (3, 13)),
+    "tpu": ((3, 11),),
+    "gpu": ((3, 11),),
+}
+"""Versions of Python that each list of packages is for, the best first."""
+
+_NEEDED_BYTES = {"worker": 3_000_000_000, "tpu": 3_500_000_000, "gpu": 9_000_000_000}
+"""Room that making an environment takes, with what it takes for a moment."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready to be started on another computer.
+
+    Attributes:
+        run: Its name there.
+        path: Its folder there.
+        code, parcel, environment: sha256 of what it uses there; "" for what is not ours.
+        has_state: It began elsewhere, and what it told and kept was sent.
+    """
+
+    run: str
+    path: str
+    code: str
+    parcel: str
+    environment: str
+    has_state: bool = False
+
+
+class Setup:
+    """The steps, each by itself and in their order.
+
+    Args:
+        line: To the other computer.
+        tell: Called with words and a fraction (UNKNOWN where nobody knows).
+    """
+
+    def __init__(self, line: Connection, tell: Tell) -> None:
+        self._line = line
+        self._tell = tell
+
+    def probe(self, python: str = "") -> dict[str, Any]:
+        """The facts of `workbench.host.probe`, with all texts made plain.
+
+        Raises:
+            RemoteError: the line was cut, or what came is no answer.
+        """
+        self._tell("Looking at the other computer", UNKNOWN)
+        data = self._line.call("probe", python=python).data
+        try:
+            facts: dict[str, Any] = _plain(msgspec.json.decode(data, type=dict[str, Any]))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _no_answer(self._line, data) from error
+        return facts
+
+    def environment(self, name: str, facts: Mapping[str, Any]) -> tuple[str, str]:
+        """Makes the Python environment, or finds it made.
+
+        Args:
+            name: Of a list of packages: worker, tpu or gpu.
+            facts: Of `probe`.
+
+        Returns:
+            Its interpreter, and the sha256 of its list of packages.
+
+        Raises:
+            RemoteError: there is no fitting Python, no room, or the packages cannot be had.
+        """
+        lock = assets.environment_lock(name).read_bytes()
+        sha = hashlib.sha256(lock).hexdigest()
+        python = "python3"
+        made = facts.get("environments")
+        if not any(isinstance(e, dict) and e.get("sha") == sha for e in made or ()):
+            python = fitting_python(name, facts, self._line.name)
+            _check_room(name, facts, self._line.name)
+            self._tell("Making the Python environment there", UNKNOWN)
+        answer = self._line.call(
+            "environment", lock, tell=self._tell, name=name, sha=sha, python=python
+        )
+        return answer.text("python"), sha
+
+    def code(self) -> str:
+        """Sends the application's own sources; returns their sha256."""
+        sha, data = code_archive()
+        self._send("code", sha, len(data), lambda offset: data[offset : offset + CHUNK])
+        return sha
+
+    def parcel(self, run: RunFolder) -> str:
+        """Packs and sends the pictures of a run; returns their sha256.
+
+        Raises:
+            DatasetError: they cannot be loaded here.
+            RemoteError: as everywhere.
+        """
+        parcel = make_parcel(run, self._tell)
+        try:
+            with parcel.path.open("rb") as file:
+
+                def piece(offset: int) -> bytes:
+                    file.seek(offset)
+                    return file.read(CHUNK)
+
+                self._send("parcel", parcel.sha, parcel.size, piece)
+        except OSError as error:
+            raise RemoteError(
+                "The packed pictures cannot be read.",
+                key="parcel",
+                where=str(parcel.path),
+                received=error.strerror or str(error),
+            ) from error
+        return parcel.sha
+
+    def state(self, run: RunFolder) -> str:
+        """Sends what a run has told and kept here; returns its sha256, "" where that is nothing.
+
+        Raises:
+            SaveError: it cannot be packed here.
+            RemoteError: as everywhere.
+        """
+        with packed_state(run) as packed:
+            if packed is None:
+                return ""
+            self._send("state", packed.sha, packed.size, packed.piece)
+            return packed.sha
+
+    def create(
+        self,
+        run: RunFolder,
+        inner: Choice,
+        *,
+        name: str,
+        code: str,
+        python: str,
+        parcel: str,
+        state: str,
+    ) -> tuple[str, str]:
+        """Makes the run there; returns its name and folder there.
+
+        Args:
+            run: As it is here.
+            inner: What it trains on there.
+            name: Its name there.
+            code: sha256 of the sources that were sent.
+            python: Interpreter there.
+            parcel: sha256 of the pictures that were sent, or "".
+            state: sha256 of what it has told and kept before, or "".
+        """
+        answer = self._line.call(
+            "create",
+            request_there(run, inner, parcel=parcel, on=self._line.name),
+            name=name,
+            code=code,
+            python=python,
+            parcel=parcel,
+            state=state,
+        )
+        return answer.text("run"), answer.text("path")
+
+    def _send(self, kind: str, sha: str, size: int, piece: Callable[[int], bytes]) -> None:
+        """Sends what is missing; another line may be sending the same, piece by piece."""
+        words = f"Sending {_SENT[kind]}"
+        while True:
+            there = self._line.call("have", kind=kind, sha=sha, size=size)
+            if there.flag("is_whole"):
+                return
+            offset = there.number("offset")
+            try:
+                while offset < size and (data := piece(offset)):
+                    done = f"{offset / 1e6:,.0f} of {size / 1e6:,.0f} MB"
+                    self._tell(f"{words}, {done}", offset / size)
+                    answer = self._line.call("put", data, kind=kind, sha=sha, offset=offset)
+                    offset = answer.number("offset")
+                self._tell(f"{words}: unpacking", UNKNOWN)
+                self._line.call("commit", kind=kind, sha=sha, tell=self._tell)
+            except RemoteError as error:
+                if error.key != "offset":
+                    raise
+
+
+def needed_bytes(environment: str) -> int:
+    """Room that making an environment takes on a disk."""
+    return _NEEDED_BYTES[environment]
+
+
+def prepare(
+    run: RunFolder, line: Connection, tell: Tell, *, python: str = "", name: str = ""
+) -> Prepared:
+    """Makes ready there whatever a run needs, and the run itself.
+
+    Args:
+        run: A run whose target is another computer.
+        line: To that computer.
+        tell: As of `Setup`.
+        python: Interpreter there, where the run's target names none; "" for an environment of
+            ours.
+        name: Of the folder there, for a machine that joins and is told by another what the
+            run has kept; "" for the run's own.
+
+    Raises:
+        RemoteError: that computer cannot do it, or the line was cut.
+        DatasetError, UsageError: the run itself is wrong.
+    """
+    target = run.project().target
+    params = check_all(all_targets()[target.key].params, target.params)[0]
+    inner = trains_on(params)
+    limits = all_targets()[inner.key].limits(
+        check_all(all_targets()[inner.key].params, inner.params)[0]
+    )
+    setup = Setup(line, tell)
+    python, environment = params["python"] or python, ""
+    if python:
+        python = _own_python(setup.probe(python), python, line.name)
+    else:
+        python, environment = setup.environment(limits.environment, setup.probe())
+    code = setup.code()
+    parcel = setup.parcel(run) if params["data"] == "upload" else ""
+    there, state = read_remote(run), ""
+    if not name:
+        state = setup.state(run) if there is None else ""
+        name = name_there(run, state) if there is None else there.run
+    name, path = setup.create(
+        run, inner, name=name, code=code, python=python, parcel=parcel, state=state
+    )
+    return Prepared(name, path, code, parcel, environment, bool(state))
+
+
+def name_there(run: RunFolder, state: str = "") -> str:
+    """A run's name on another computer: its own, made one that no other run can have.
+
+    Args:
+        run: As it is here.
+        state: sha256 of what it has told and kept: one that comes back to where it was before
+            is not taken for what was left there.
+    """
+    told = str(run.path).encode() + run.request_path.read_bytes() + state.encode()
+    mark = hashlib.sha256(told).hexdigest()
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in run.name)
+    return f"{kept[:80].lstrip('-') or 'run'}-{mark[:12]}"
+
+
+def request_there(run: RunFolder, inner: Choice, *, parcel: str, on: str) -> bytes:
+    """A run's request as the other computer gets it: its own target, and no path of here."""
+    request = run.request()
+    project = replace(request.to_project(), target=inner)
+    there = msgspec.structs.replace(
+        request,
+        project=msgspec.json.decode(project_text(project)),
+        project_path="",
+        parcel=parcel,
+        on=on,
+    )
+    return msgspec.json.encode(there)
+
+
+def fitting_python(name: str, facts: Mapping[str, Any], place: str) -> str:
+    """The interpreter that a list of packages is for.
+
+    Raises:
+        RemoteError: there is none; the fix is the line that installs one.
+    """
+    found = [p for p in facts.get("pythons") or () if isinstance(p, dict)]
+    wanted = _WANTED[name]
+    for version in wanted:
+        for python in found:
+            if python.get("version", [])[:2] == list(version) and python.get("has_venv"):
+                return str(python.get("path", ""))
+    words = [".".join(map(str, python.get("version", []))) for python in found]
+    wishes = ", ".join(f"{major}.{minor}" for major, minor in wanted)
+    raise RemoteError(
+        "The other computer has no Python that can train.",
+        key="no_fitting_python",
+        where=place,
+        received="Python " + ", ".join(words) if words else "no Python",
+        expected=f"Python {wishes}, with its package for environments",
+        fix="Install it there: sudo apt-get install -y python3.11 python3.11-venv",
+    )
+
+
+def _own_python(facts: Mapping[str, Any], python: str, place: str) -> str:
+    """The interpreter that a person named, if it can train."""
+    for found in facts.get("pythons") or ():
+        versions = found.get("versions", {}) if isinstance(found, dict) else {}
+        if "keras" in versions and {"tensorflow", "tensorflow-cpu", "tensorflow-tpu"} & set(
+            versions
+        ):
+            return str(found.get("path", ""))
+    raise RemoteError(
+        "The interpreter that was named for the other computer cannot train.",
+        key="no_fitting_python",
+        where=f"{place} · {python}",
+        expected="a Python there that has TensorFlow and Keras",
+        fix="Name another one, or none: an environment is then made there.",
+    )
+
+
+def _check_room(name: str, facts: Mapping[str, Any], place: str) -> None:
+    free, needed = facts.get("free_bytes"), _NEEDED_BYTES[name]
+    if isinstance(free, int) and free < needed:
+        raise RemoteError(
+            "There is not enough room on the other computer for the Python environment.",
+            key="disk_full",
+            where=place,
+            received=f"{free / 1e9:.1f} GB free",
+            expected=f"{needed / 1e9:.1f} GB",
+            fix="Make room there, or name an interpreter there that has TensorFlow and Keras.",
+        )
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, list) and depth < 8:
+        return [_plain(item, depth + 1) for item in value]
+    if isinstance(value, dict) and depth < 8:
+        return {plain(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+    return value
+
+
+def _no_answer(line: Connection, data: bytes) -> RemoteError:
+    return RemoteError(
+        "The other computer answers nonsense.",
+        key="protocol",
+        where=line.name,
+        received=plain(data[:200].decode("utf-8", "replace")),
+    )

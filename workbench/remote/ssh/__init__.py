@@ -1,0 +1,1 @@
+"""Reaching another computer: ssh, host keys, saved hosts."""

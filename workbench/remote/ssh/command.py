@@ -1,0 +1,67 @@
+"""The one way in which ssh is called: its options, then one constant command."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from workbench.errors import RemoteError
+from workbench.remote.ssh.bridge import COMMAND
+from workbench.remote.ssh.host import Place
+
+_OPTIONS = (
+    "BatchMode=yes",  # no question that nobody would see; keys and agent only
+    "StrictHostKeyChecking=yes",
+    "UpdateHostKeys=no",
+    "VerifyHostKeyDNS=no",  # only what a person has accepted counts
+    "NoHostAuthenticationForLocalhost=no",
+    "GlobalKnownHostsFile=/dev/null",
+    "ForwardAgent=no",
+    "ForwardX11=no",
+    "ClearAllForwardings=yes",
+    "Tunnel=no",
+    "GSSAPIDelegateCredentials=no",
+    "PermitLocalCommand=no",
+    "RemoteCommand=none",
+    "RequestTTY=no",
+    "EscapeChar=none",
+    "ControlMaster=no",  # a shared line would outlive or end this one
+    "ControlPath=none",
+    "ConnectTimeout=10",
+    "ServerAliveInterval=15",
+    "ServerAliveCountMax=3",
+    "LogLevel=ERROR",
+)
+"""Of each option ssh takes the first value that it sees: ours, before the person's own."""
+
+
+def ssh_argv(place: Place, *, known_hosts: Path) -> list[str]:
+    """Program and arguments of the line to a computer; no shell on this side reads them.
+
+    Args:
+        place: The computer.
+        known_hosts: The file of accepted host keys; no other is looked at.
+    """
+    argv = ["ssh", "-T"]
+    for option in (*_OPTIONS, *_known(place, known_hosts)):
+        argv += ["-o", option]
+    if place.port:
+        argv += ["-p", str(place.port)]
+    if place.user:
+        argv += ["-l", place.user]
+    if place.key_file:
+        argv += ["-i", os.path.expanduser(place.key_file)]  # noqa: PTH111 - text, no I/O
+    return [*argv, "--", place.bare_host, COMMAND]
+
+
+def _known(place: Place, known_hosts: Path) -> tuple[str, str]:
+    path = str(known_hosts)
+    if '"' in path or "${" in path or "\n" in path:
+        raise RemoteError(
+            "The folder for Workbench's data has a name that ssh cannot take.",
+            key="home_name",
+            where=path,
+            fix='Name another folder in WORKBENCH_HOME, without " and ${.',
+        )
+    quoted = path.replace("%", "%%")
+    return f'UserKnownHostsFile="{quoted}"', f"HostKeyAlias={place.key_name}"

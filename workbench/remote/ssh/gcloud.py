@@ -1,0 +1,154 @@
+"""Address, account and key of a TPU VM, as Google's own program prints them.
+
+Only its dry run is called: it may write the account's ssh key into the cloud project, as it
+always does, but connects nowhere. Its own first contact would trust any host key; ours asks.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import PurePath
+
+from workbench.errors import RemoteError, UsageError
+from workbench.hardware.address import checked_port, parse_address
+from workbench.remote.ssh.faults import plain
+from workbench.remote.ssh.host import Place
+
+DEADLINE_S = 30.0
+
+NO_FIRST_CHECK = (
+    "gcloud itself trusts whatever answers at its first connection to a TPU VM; Workbench shows "
+    "you the fingerprint first."
+)
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_PLACE = re.compile(r"[a-z][a-z0-9.:-]{0,62}")
+_WITH_VALUE = frozenset("BbcDEeFIiJLlmOopQRSWw")
+"""Options of ssh that take a value."""
+
+
+def place_from_gcloud(
+    name: str, zone: str = "", project: str = "", *, deadline_s: float = DEADLINE_S
+) -> Place:
+    """The place of a TPU VM by its name.
+
+    Args:
+        name: Of the TPU VM.
+        zone: Where it is; "" for gcloud's own default.
+        project: Whose it is; "" for gcloud's own default.
+        deadline_s: Seconds after which gcloud is ended: it may wait for a log-in.
+
+    Raises:
+        UsageError: a name is not allowed.
+        RemoteError: gcloud is missing, refuses, or prints nothing that is understood.
+    """
+    argv = gcloud_argv(name, zone, project)
+    try:
+        ended = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=deadline_s,
+            check=False,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise RemoteError(
+            "Google's program gcloud is not installed on this computer.",
+            key="no_gcloud",
+            where=f"tpu:{name}",
+            fix="Install it, or connect with ssh:USER@ADDRESS/tpu:local: the cloud console shows "
+            "the address.",
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise RemoteError(
+            "gcloud did not answer: it may be waiting for you to log in.",
+            key="gcloud_silent",
+            where=" ".join(argv),
+            expected=f"an answer within {deadline_s:.0f} s",
+            fix="Run that line in a terminal once.",
+        ) from error
+    output = ended.stdout.decode("utf-8", "replace")
+    if ended.returncode:
+        raise RemoteError(
+            "gcloud could not find the TPU VM.",
+            key="gcloud",
+            where=" ".join(argv),
+            received=plain(ended.stderr.decode("utf-8", "replace")[-600:]).strip(" .\n"),
+            fix="Check name, zone and project, and that you are logged in (gcloud auth login).",
+        )
+    return place_in(output, " ".join(argv))
+
+
+def gcloud_argv(name: str, zone: str, project: str) -> list[str]:
+    """The dry run of gcloud's ssh; raises UsageError for what no name may be."""
+    for text, pattern, what in (
+        (name, _NAME, "name"),
+        (zone or "a", _PLACE, "zone"),
+        (project or "a", _PLACE, "project"),
+    ):
+        if not pattern.fullmatch(text):
+            raise UsageError(
+                f"This {what} of a TPU VM is not allowed.",
+                where=what,
+                received=plain(text[:100]),
+                expected="letters, digits, dots and dashes",
+            )
+    argv = ["gcloud", "compute", "tpus", "tpu-vm", "ssh", name, "--worker=0", "--dry-run"]
+    argv += [f"--{key}={text}" for key, text in (("zone", zone), ("project", project)) if text]
+    return [*argv, "--quiet"]
+
+
+def place_in(output: str, asked: str) -> Place:
+    """The place in what gcloud's dry run prints.
+
+    Raises:
+        RemoteError: there is no ssh command in it, or one with a tunnel.
+    """
+    for line in output.splitlines():
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            continue
+        if words and PurePath(words[0].replace("\\", "/")).stem in {"ssh", "plink", "putty"}:
+            try:
+                return _place_of(words[1:])
+            except UsageError as error:
+                raise _not_understood(asked, line) from error
+    raise _not_understood(asked, output)
+
+
+def _place_of(words: list[str]) -> Place:
+    destination, options = "", dict[str, str]()
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-") or word == "-":
+            destination = word
+            break
+        if len(word) > 1 and word[1] in _WITH_VALUE:
+            value = word[2:] or next(rest, "")
+            name, _, told = value.partition("=") if word[1] == "o" else (word[1], "", value)
+            options.setdefault(name.lower(), told)
+    if "proxycommand" in options or "proxyjump" in options or "j" in options:
+        raise UsageError("The line goes through a tunnel.")
+    address = parse_address(destination)
+    port = options.get("p") or options.get("port") or ""
+    return Place(
+        host=address.host,
+        user=address.user or options.get("l", "") or options.get("user", ""),
+        port=checked_port(port) if port else address.port,
+        key_file=options.get("i", "") or options.get("identityfile", ""),
+    )
+
+
+def _not_understood(asked: str, received: str) -> RemoteError:
+    return RemoteError(
+        "What gcloud printed names no computer that can be reached directly.",
+        key="gcloud_words",
+        where=asked,
+        received=plain(received.strip()[:400]),
+        fix="Give the TPU VM a public address, or write a Host entry into ~/.ssh/config and "
+        "connect with ssh:HOST/tpu:local.",
+    )

@@ -1,0 +1,203 @@
+"""Host keys: by what another computer is known again. Only those that a person accepted.
+
+They stand in a file of ours, never in the person's own; a key that has changed is refused
+and nothing is sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.core.storage.save import save_with_folder
+from workbench.errors import RemoteError
+from workbench.remote.ssh.command import ssh_argv
+from workbench.remote.ssh.host import SSH_PORT, Place
+from workbench.runs.home import data_home
+
+_DEADLINE_S = 10.0
+_MAX_BYTES = 1 << 20
+_KINDS = ("ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa", "ecdsa-sha2-nistp384")
+"""The best first."""
+_SCANNED = "ed25519,ecdsa,rsa"
+
+
+@dataclass(frozen=True)
+class HostKey:
+    """One public key: kind, e.g. "ssh-ed25519", and its bytes in base64."""
+
+    kind: str
+    blob: str
+
+    @property
+    def fingerprint(self) -> str:
+        """As `ssh-keygen -l` shows it: "SHA256:..."."""
+        digest = hashlib.sha256(base64.b64decode(self.blob)).digest()
+        return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
+
+
+def known_hosts_path() -> Path:
+    """The file of accepted keys."""
+    return data_home() / "remote" / "known_hosts"
+
+
+def offered_keys(place: Place, *, deadline_s: float = _DEADLINE_S) -> list[HostKey]:
+    """The keys that answer at an address now. Nobody has vouched for them yet: whoever sits
+    between could show keys of their own, so a person compares a fingerprint.
+
+    Raises:
+        RemoteError: nobody answers, or with nothing that is a key.
+    """
+    settings = _settings(place, deadline_s)
+    if {"proxyjump", "proxycommand"} & settings.keys():
+        output = _through_proxy(place, deadline_s)
+    else:
+        host, port = _end(place, settings)
+        seconds = str(max(1, int(deadline_s)))
+        argv = ["ssh-keyscan", "-T", seconds, "-p", str(port), "-t", _SCANNED, "--", host]
+        output = _run(argv, deadline_s + 2, place)
+    keys = [key for line in output.splitlines() if (key := _key_of(line)) is not None]
+    if not keys:
+        raise RemoteError(
+            "The other computer does not answer as an ssh server.",
+            key="unreachable",
+            is_passing=True,
+            where=place.text(),
+            fix="Is it on, is the address right, does its firewall let ssh in?",
+        )
+    return sorted(set(keys), key=lambda key: _KINDS.index(key.kind))
+
+
+def _settings(place: Place, deadline_s: float) -> dict[str, str]:
+    """What the person's ssh configuration says of an address; nothing is connected."""
+    argv = ["ssh", "-G"]
+    if place.port:
+        argv += ["-p", str(place.port)]
+    output = _run([*argv, "--", place.bare_host], deadline_s, place)
+    settings = dict(line.split(" ", 1) for line in output.splitlines() if " " in line)
+    return {name: value for name, value in settings.items() if value != "none"}
+
+
+def _end(place: Place, settings: dict[str, str]) -> tuple[str, int]:
+    """Name and port that the person's ssh would connect."""
+    name, port = settings.get("hostname", place.bare_host), settings.get("port", "")
+    if name.startswith("-") or not name.isprintable():
+        name = place.bare_host
+    return name, int(port) if port.isdigit() else place.port or SSH_PORT
+
+
+def _through_proxy(place: Place, deadline_s: float) -> str:
+    """The key that ssh itself meets behind a jump host, noted in a file that is thrown away;
+    nothing is told to that computer, which lets nobody in by the method "none".
+    """
+    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+        path = Path(folder) / "met"
+        argv = ssh_argv(place, known_hosts=path)
+        first = ["StrictHostKeyChecking=accept-new", "PreferredAuthentications=none"]
+        options = [word for option in first for word in ("-o", option)]
+        # Of each option the first one counts.
+        _run([argv[0], *options, *argv[1:]], deadline_s, place)
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _run(argv: list[str], deadline_s: float, place: Place) -> str:
+    try:
+        ended = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=deadline_s,
+            check=False,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise RemoteError(
+            "The program ssh is not installed on this computer.",
+            key="no_ssh",
+            where=argv[0],
+            fix="Install it: sudo apt-get install -y openssh-client",
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise RemoteError(
+            "The other computer does not answer.",
+            key="unreachable",
+            is_passing=True,
+            where=place.text(),
+            expected=f"an answer within {deadline_s:.0f} s",
+            fix="Is it on, is the address right, does its firewall let ssh in?",
+        ) from error
+    return ended.stdout[:_MAX_BYTES].decode("utf-8", "replace")
+
+
+def _key_of(line: str) -> HostKey | None:
+    """The key of a line "NAMES KIND BLOB ..."; None for a comment or nonsense."""
+    words = line.split()
+    if len(words) < 3 or line.startswith("#") or words[1] not in _KINDS:
+        return None
+    try:
+        blob = base64.b64decode(words[2], validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    named = len(words[1]).to_bytes(4, "big") + words[1].encode()
+    return HostKey(words[1], words[2]) if blob.startswith(named) else None
+
+
+def accepted_keys(place: Place) -> list[HostKey]:
+    """The keys that a person has accepted for this address; [] at first contact."""
+    found = (_key_of(line) for line in _lines() if line.split()[0] == place.key_name)
+    return [key for key in found if key is not None]
+
+
+def is_known(place: Place) -> bool:
+    """Whether some key has been accepted for this address."""
+    return bool(accepted_keys(place))
+
+
+def accept(place: Place, keys: list[HostKey]) -> None:
+    """Keeps keys that a person has compared.
+
+    Raises:
+        RemoteError: others are kept for this address: they have to be forgotten first.
+        SaveError: the file cannot be written.
+    """
+    old = accepted_keys(place)
+    if old and not set(old) & set(keys):
+        raise changed_key(place)
+    lines = [line for line in _lines() if line.split()[0] != place.key_name]
+    lines += [f"{place.key_name} {key.kind} {key.blob}" for key in keys]
+    save_with_folder(known_hosts_path(), ("\n".join(lines) + "\n").encode())
+
+
+def forget(place: Place) -> bool:
+    """Forgets the keys of an address; whether there were any."""
+    lines = _lines()
+    kept = [line for line in lines if line.split()[0] != place.key_name]
+    if len(kept) == len(lines):
+        return False
+    save_with_folder(known_hosts_path(), "".join(f"{line}\n" for line in kept).encode())
+    return True
+
+
+def changed_key(place: Place) -> RemoteError:
+    """The refusal of an address that answers with another identity."""
+    return RemoteError(
+        "This address answers with another identity than the one that was accepted: the "
+        "computer was made anew, or somebody is between. Nothing was sent.",
+        key="host_key_changed",
+        where=place.text(),
+        fix=f"If you know that it was made anew: workbench host forget {place.text()}, then "
+        "accept its new fingerprint.",
+    )
+
+
+def _lines() -> list[str]:
+    try:
+        text = known_hosts_path().read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return [line for line in text.splitlines() if line.strip()]

@@ -1,0 +1,204 @@
+"""Other computers that were connected before: addresses and what was found there, no secrets."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.core.params import Params
+from workbench.core.storage.save import save_with_folder
+from workbench.errors import InputError, UsageError
+from workbench.hardware.address import parse_address
+from workbench.remote.ssh.host import DEFAULT_HOME, Place, place_of
+from workbench.runs.home import data_home
+from workbench.targets.ssh import computers
+
+VERSION = 1
+_MAX_BYTES = 1 << 20
+
+
+class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
+    """One of them.
+
+    Attributes:
+        address: [USER@]HOST[:PORT].
+        key_file, home, python: As of `Place`.
+        words: What is there, in words ("v5litepod-8, 112 cores").
+        environment: Which environment was set up there: worker, tpu, gpu or "".
+        seen: When it last answered, in seconds since the epoch; 0 for never.
+    """
+
+    address: str
+    key_file: str = ""
+    home: str = DEFAULT_HOME
+    python: str = ""
+    words: str = ""
+    environment: str = ""
+    seen: float = 0.0
+
+    def place(self) -> Place:
+        """The place; raises UsageError for what no address may be."""
+        address = parse_address(self.address)
+        return Place(
+            host=address.host,
+            user=address.user,
+            port=address.port,
+            key_file=self.key_file,
+            home=self.home,
+            python=self.python,
+        )
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    """What hosts.json holds."""
+
+    hosts: list[SavedHost] = msgspec.field(default_factory=list)
+    format: str = "workbench-hosts"
+    version: int = VERSION
+
+
+def hosts_path() -> Path:
+    """The file of saved computers."""
+    return data_home() / "remote" / "hosts.json"
+
+
+def saved_hosts() -> list[SavedHost]:
+    """Those whose address may be connected, the one that answered last first. Of a damaged
+    file none: it can be made again by connecting.
+    """
+    try:
+        known = _read()
+    except InputError:
+        return []
+    hosts = []
+    for host in known:
+        with contextlib.suppress(UsageError):
+            host.place()
+            hosts.append(host)
+    return sorted(hosts, key=lambda host: -host.seen)
+
+
+def find_host(address: str) -> SavedHost | None:
+    """The saved computer of an address; None for one that is not saved."""
+    return next((host for host in saved_hosts() if host.address == address), None)
+
+
+def save_host(place: Place, **found: Any) -> SavedHost:
+    """Keeps a computer, with what is known of it now.
+
+    Args:
+        place: Where it is.
+        found: New values of `words`, `environment` and `seen`.
+
+    Raises:
+        InputError: the file is of a newer version.
+        SaveError: it cannot be written.
+    """
+    old = find_host(place.text()) or SavedHost(address=place.text())
+    host = msgspec.structs.replace(
+        old, key_file=place.key_file, home=place.home, python=place.python, **found
+    )
+    _write([host, *(other for other in _read() if other.address != host.address)])
+    return host
+
+
+def seen_now(place: Place, facts: Mapping[str, Any]) -> SavedHost:
+    """Keeps that a computer has answered, and what it has."""
+    return save_host(place, words=words_of_facts(facts), seen=round(time.time(), 1))
+
+
+def forget_host(address: str) -> bool:
+    """Forgets a computer; whether it was there. Errors as of `save_host`."""
+    known = _read()
+    kept = [host for host in known if host.address != address]
+    if len(kept) == len(known):
+        return False
+    _write(kept)
+    return True
+
+
+def place_for(params: Params) -> Place:
+    """The place that an `ssh` target names; what it leaves open is as it was saved for it.
+
+    Raises:
+        UsageError: a part of the address is not allowed.
+    """
+    place = place_of(params)
+    host = find_host(place.text())
+    if host is None:
+        return place
+    saved = host.place()
+    return Place(
+        host=place.host,
+        user=place.user,
+        port=place.port,
+        key_file=place.key_file or saved.key_file,
+        home=saved.home if place.home == DEFAULT_HOME else place.home,
+        python=place.python or saved.python,
+    )
+
+
+def places_for(params: Params) -> list[Place]:
+    """The places of all computers that an `ssh` target names, the leading one first.
+
+    Raises:
+        UsageError: a part of an address is not allowed.
+    """
+    return [
+        place_for({**params, "host": one.host, "user": one.user, "port": one.port})
+        for one in computers(params)
+    ]
+
+
+def words_of_facts(facts: Mapping[str, Any]) -> str:
+    """What a probe has found, in a few words."""
+    words = []
+    cloud, chips, gpus = facts.get("cloud"), facts.get("chips"), facts.get("gpus")
+    if isinstance(chips, list) and chips:
+        kind = cloud.get("accelerator", "") if isinstance(cloud, dict) else ""
+        words.append(str(kind) or f"TPU, {len(chips)} chips")
+    if isinstance(gpus, list) and gpus:
+        words.append(f"{len(gpus)} × {gpus[0]}" if len(gpus) > 1 else str(gpus[0]))
+    if isinstance(facts.get("cores"), int):
+        words.append(f"{facts['cores']:,} cores")
+    if isinstance(facts.get("memory_bytes"), int):
+        words.append(f"{facts['memory_bytes'] / 1e9:,.0f} GB of memory")
+    return ", ".join(words)[:200]
+
+
+def fitting_environment(facts: Mapping[str, Any]) -> str:
+    """The environment that uses what a computer has: tpu, gpu or worker."""
+    return "tpu" if facts.get("chips") else "gpu" if facts.get("gpus") else "worker"
+
+
+def _read() -> list[SavedHost]:
+    path = hosts_path()
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            return []
+        data = path.read_bytes()
+    except OSError:
+        return []
+    try:
+        file = msgspec.json.decode(data, type=_File)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+    if file.version > VERSION:
+        raise InputError(
+            "The list of other computers was written by a newer version of Workbench.",
+            where=str(path),
+            received=f"version {file.version}",
+            expected=f"version {VERSION} or older",
+            fix="Update Workbench.",
+        )
+    return file.hosts
+
+
+def _write(hosts: list[SavedHost]) -> None:
+    data = msgspec.json.format(msgspec.json.encode(_File(hosts=hosts)), indent=1)
+    save_with_folder(hosts_path(), data)

@@ -1,0 +1,1 @@
+"""A run's curves for other programs: tables and TensorBoard files."""

@@ -1,0 +1,174 @@
+"""A run's curves as tables for other programs: CSV, or Parquet where pyarrow is installed.
+
+FILE           a row a batch: run, step, epoch, loss, accuracy, learning_rate, seconds, images
+FILE-epochs    a row an epoch: run, epoch, step, loss, accuracy, val_loss, val_accuracy,
+               top_k_accuracy, learning_rate, seconds, images_per_second
+
+Accuracies are shares from 0 to 1; seconds are those since the run began, pauses left out
+(of an epoch: how long it took); an empty cell was not finite, or not measured.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.core.storage.save import save_bytes
+from workbench.errors import RunFolderError, UsageError
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.event_log import EventReader
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.store.notes import read_notes
+
+Column = np.ndarray[Any, np.dtype[Any]]
+Table = Mapping[str, Column]
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_ROWS_PER_PIECE = 50_000
+_EPOCH_FIGURES = (
+    "loss",
+    "accuracy",
+    "val_loss",
+    "val_accuracy",
+    "top_k_accuracy",
+    "learning_rate",
+    "seconds",
+    "images_per_second",
+)
+
+
+def export_curves(run: RunFolder, path: Path) -> tuple[Path, ...]:
+    """Writes both tables of a run, each whole or not at all.
+
+    Args:
+        run: Any run that has begun; of one that still trains, what it has told so far.
+        path: Of the table of batches; its suffix, .csv or .parquet, is the format.
+
+    Returns:
+        The files written.
+
+    Raises:
+        UsageError: another suffix, or Parquet without pyarrow.
+        RunFolderError: the folder is no run, or nothing was trained yet.
+        SaveError: a file could not be written.
+    """
+    encode = _encoder_for(path)
+    title = read_notes(run).title or run.request().title
+    history = _read(run)
+    if not history.steps.size and not history.epochs:
+        raise RunFolderError(
+            "This run has no curves yet.", where=str(run.path), fix="Wait for its first batch."
+        )
+    epochs_path = path.with_name(f"{path.stem}-epochs{path.suffix}")
+    save_bytes(path, encode(title, step_table(history)))
+    save_bytes(epochs_path, encode(title, epoch_table(history)))
+    return path, epochs_path
+
+
+def _encoder_for(path: Path) -> Callable[[str, Table], bytes]:
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        return csv_bytes
+    if suffix != ".parquet":
+        raise UsageError(
+            "Curves can be exported as CSV or Parquet.",
+            received=path.name,
+            expected="a file name that ends with .csv or .parquet",
+        )
+    try:
+        importlib.import_module("pyarrow")
+    except ImportError as error:
+        raise UsageError(
+            "Parquet files need the package pyarrow, which is not installed.",
+            received=path.name,
+            fix='Install it with `pip install "model-workbench[parquet]"`, or export a .csv file.',
+        ) from error
+    return parquet_bytes
+
+
+def _read(run: RunFolder) -> MetricHistory:
+    history, reader = MetricHistory(), EventReader(run.events_path)
+    while events := reader.read_new():
+        history.add_all(events)
+    return history
+
+
+def step_table(history: MetricHistory) -> Table:
+    """A row a batch; `images` counts the pictures seen up to it."""
+    steps = history.steps.astype(np.int64)
+    steps_per_epoch = history.data.steps_per_epoch if history.data else 0
+    batch_size = history.started.batch_size if history.started else 0
+    return {
+        "step": steps,
+        "epoch": (steps - 1) // steps_per_epoch + 1 if steps_per_epoch else np.zeros_like(steps),
+        "loss": history.losses,
+        "accuracy": history.accuracies,
+        "learning_rate": history.learning_rates,
+        "seconds": history.times.astype(np.float64),
+        "images": steps * batch_size,
+    }
+
+
+def epoch_table(history: MetricHistory) -> Table:
+    """A row an epoch."""
+    epochs = history.epochs
+    table: dict[str, Column] = {
+        key: np.array([getattr(epoch, key) for epoch in epochs], np.int64)
+        for key in ("epoch", "step")
+    }
+    for key in _EPOCH_FIGURES:  # NumPy makes NaN of None
+        table[key] = np.array([getattr(epoch, key) for epoch in epochs], np.float64)
+    return table
+
+
+def csv_bytes(title: str, table: Table) -> bytes:
+    """The table as CSV (RFC 4180), UTF-8, the title as the first column."""
+    first = csv_cells([title])
+    pieces = [f"run,{','.join(table)}\r\n"]
+    columns = list(table.values())
+    for start in range(0, len(columns[0]), _ROWS_PER_PIECE):
+        texts = [_texts(column[start : start + _ROWS_PER_PIECE]) for column in columns]
+        pieces += [f"{first},{','.join(row)}\r\n" for row in zip(*texts, strict=True)]
+    return "".join(pieces).encode()
+
+
+def _texts(column: Column) -> list[str]:
+    if column.dtype.kind == "i":
+        return [str(value) for value in column.tolist()]
+    # As many digits as the type holds: a float32 has seven.
+    digits = 9 if column.dtype.itemsize > 4 else 7
+    finite = np.isfinite(column).tolist()
+    values = zip(column.tolist(), finite, strict=True)
+    return [f"{value:.{digits}g}" if is_finite else "" for value, is_finite in values]
+
+
+def csv_cells(texts: list[str]) -> str:
+    """Texts as cells of one line. What a spreadsheet would run as a formula gets an
+    apostrophe in front.
+    """
+    line = io.StringIO()
+    safe = [f"'{text}" if text.startswith(_FORMULA_STARTS) else text for text in texts]
+    csv.writer(line).writerow(safe)
+    return line.getvalue().removesuffix("\r\n")
+
+
+def parquet_bytes(title: str, table: Table) -> bytes:
+    """The table as Parquet, the title as a dictionary column; not finite is null."""
+    arrow = importlib.import_module("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
+    rows = len(next(iter(table.values())))
+    indices = arrow.array(np.zeros(rows, np.int32))
+    columns = {"run": arrow.DictionaryArray.from_arrays(indices, arrow.array([title]))}
+    for key, column in table.items():
+        mask = None if column.dtype.kind == "i" else ~np.isfinite(column)
+        columns[key] = arrow.array(column, mask=mask)
+    sink = arrow.BufferOutputStream()
+    parquet.write_table(arrow.table(columns), sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data

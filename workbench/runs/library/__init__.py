@@ -1,0 +1,1 @@
+"""All runs together: index, search, comparison, trash."""

@@ -1,0 +1,305 @@
+"""What differs between two runs, and by how much: values in words, for the window and the
+command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from workbench.core.params import Param
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import RECIPE_PARAMS
+from workbench.datasets import all_datasets
+from workbench.errors import RunFolderError
+from workbench.protocol.events import DataReady, RunStarted
+from workbench.runs.folder import RunFolder
+from workbench.runs.library.compare_graphs import Row, graph_rows
+from workbench.runs.library.summary import RunSummary, summarise
+from workbench.runs.log.event_log import first_of
+from workbench.runs.store.machine import Machine
+from workbench.runs.store.provenance import Origin, read_origin
+from workbench.targets import all_targets
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One aspect of two runs.
+
+    Attributes:
+        key: graph, recipe, data, seed, plan, machine, versions or results.
+        title: The same for people.
+        rows: What differs; of the results all figures.
+        note: Why nothing can be said, where a run has not told it; else "".
+    """
+
+    key: str
+    title: str
+    rows: tuple[Row, ...] = ()
+    note: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        """True when nothing differs, as far as it is known; see `note`."""
+        return all(row.is_equal for row in self.rows)
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs side by side.
+
+    Attributes:
+        left, right: Their lines of the list.
+        sections: In the order in which a run comes about.
+    """
+
+    left: RunSummary
+    right: RunSummary
+    sections: tuple[Section, ...] = field(default=())
+
+    @property
+    def is_equal(self) -> bool:
+        """True when the runs were asked for the same and did the same way; results apart."""
+        return all(section.is_equal for section in self.sections if section.key != "results")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as JSON values."""
+        return {
+            "runs": [
+                {"run": str(run.path), "title": run.title, "outcome": run.outcome}
+                for run in (self.left, self.right)
+            ],
+            "is_equal": self.is_equal,
+            "sections": {
+                section.key: {
+                    "title": section.title,
+                    "is_equal": section.is_equal,
+                    "note": section.note,
+                    "rows": [
+                        {
+                            "title": row.title,
+                            "left": row.left,
+                            "right": row.right,
+                            "difference": row.difference,
+                        }
+                        for row in section.rows
+                    ],
+                }
+                for section in self.sections
+            },
+        }
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What is known of one run."""
+
+    summary: RunSummary
+    project: Project
+    started: RunStarted | None
+    data: DataReady | None
+    origin: Origin | None
+
+
+def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
+    """Compares two runs; either may still train.
+
+    Raises:
+        RunFolderError: one of them is no run, or its request is damaged.
+        ProjectFileError: the project in a request is damaged.
+    """
+    a, b = _side(left), _side(right)
+    sections = (
+        Section("graph", "Network", tuple(graph_rows(a.project.graph, b.project.graph))),
+        Section("recipe", "Recipe", tuple(_recipe_rows(a.project, b.project))),
+        Section("data", "Data", tuple(_data_rows(a, b))),
+        Section(
+            "seed", "Seed", _differing([("Seed", a.project.recipe.seed, b.project.recipe.seed)])
+        ),
+        Section("plan", "Execution", tuple(_plan_rows(a, b)), _note("started", a, b)),
+        Section(
+            "machine", "Machine", tuple(_machine_rows(a.origin, b.origin)), _note("origin", a, b)
+        ),
+        Section(
+            "versions",
+            "Versions",
+            tuple(_version_rows(a.started, b.started)),
+            _note("started", a, b),
+        ),
+        Section("results", "Results", tuple(_result_rows(a.summary, b.summary))),
+    )
+    return RunComparison(a.summary, b.summary, sections)
+
+
+def _note(what: str, left: _Side, right: _Side) -> str:
+    silent = [side for side in (left, right) if getattr(side, what) is None]
+    return ("", "one run has not told it", "not told by these runs")[len(silent)]
+
+
+def _side(run: RunFolder) -> _Side:
+    project = run.request().to_project()
+    summary = summarise(run)
+    if summary is None:
+        raise RunFolderError("This folder is not a run.", where=str(run.path))
+    return _Side(
+        summary,
+        project,
+        first_of(run.events_path, RunStarted),
+        first_of(run.events_path, DataReady),
+        read_origin(run),
+    )
+
+
+def _words(value: Any) -> str:
+    if value is None or value == "":
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _differing(values: list[tuple[str, Any, Any]]) -> tuple[Row, ...]:
+    return tuple(
+        Row(title, _words(left), _words(right)) for title, left, right in values if left != right
+    )
+
+
+def _params_differing(
+    params: tuple[Param, ...], left: Mapping[str, Any], right: Mapping[str, Any]
+) -> Iterator[Row]:
+    for param in params:
+        a, b = left.get(param.key, param.default), right.get(param.key, param.default)
+        if a != b:
+            yield Row(param.title, param.show(a), param.show(b))
+
+
+def _recipe_rows(left: Project, right: Project) -> Iterator[Row]:
+    params = tuple(param for param in RECIPE_PARAMS if param.key != "seed")
+    a, b = msgspec.structs.asdict(left.recipe), msgspec.structs.asdict(right.recipe)
+    yield from _params_differing(params, a, b)
+
+
+def _choice_rows(
+    specs: Mapping[str, Any], title: str, left: Choice, right: Choice
+) -> Iterator[Row]:
+    spec = specs.get(left.key)
+    if left.key != right.key or spec is None:
+        names = [specs[c.key].title if c.key in specs else c.key for c in (left, right)]
+        if left != right:
+            yield Row(title, *names)
+        return
+    yield from _params_differing(spec.params, left.params, right.params)
+
+
+def _data_rows(left: _Side, right: _Side) -> Iterator[Row]:
+    yield from _choice_rows(all_datasets(), "Source", left.project.dataset, right.project.dataset)
+    a, b = left.data, right.data
+    if a is not None and b is not None:
+        yield from _differing(
+            [
+                ("Training pictures", a.num_train, b.num_train),
+                ("Validation pictures", a.num_validation, b.num_validation),
+                ("Test pictures", a.num_test, b.num_test),
+                ("Steps per epoch", a.steps_per_epoch, b.steps_per_epoch),
+                ("Classes", len(a.class_names), len(b.class_names)),
+                ("Files left out", len(a.bad_files), len(b.bad_files)),
+            ]
+        )
+        if len(a.class_names) == len(b.class_names):
+            pairs = zip(a.class_names, b.class_names, strict=True)
+            named = [(f"Class {i}", x, y) for i, (x, y) in enumerate(pairs, 1)]
+            yield from _differing(named)
+    if left.origin is not None and right.origin is not None:
+        digests = (left.origin.data.digest[:12], right.origin.data.digest[:12])
+        yield from _differing([("Fingerprint of the pictures", *digests)])
+
+
+def _plan_rows(left: _Side, right: _Side) -> Iterator[Row]:
+    yield from _choice_rows(all_targets(), "Target", left.project.target, right.project.target)
+    a, b = left.started, right.started
+    if a is None or b is None:
+        return
+    yield from _differing(
+        [
+            ("Precision", a.precision, b.precision),
+            ("Compiled by XLA", a.plan.xla, b.plan.xla),
+            ("Steps per call", a.plan.steps_per_call, b.plan.steps_per_call),
+            ("Pictures come from", a.plan.pipeline, b.plan.pipeline),
+            ("Threads", a.plan.threads or "all cores", b.plan.threads or "all cores"),
+            ("Batch size", a.batch_size, b.batch_size),
+            ("Replicas", a.replicas, b.replicas),
+        ]
+    )
+
+
+def _machine_rows(left: Origin | None, right: Origin | None) -> Iterator[Row]:
+    if left is None or right is None:
+        return
+    a, b = left.machine, right.machine
+    yield from _differing([("Processor", a.cpu, b.cpu), ("Cores", a.cores, b.cores)])
+    yield from _flag_rows(a, b)
+    for name in sorted({*a.settings, *b.settings}):
+        yield from _differing([(name, a.settings.get(name), b.settings.get(name))])
+
+
+def _flag_rows(left: Machine, right: Machine) -> Iterator[Row]:
+    only = [sorted({*a.flags} - {*b.flags}) for a, b in ((left, right), (right, left))]
+    if any(only):
+        yield Row("Instructions only there", *(" ".join(flags) or NOTHING for flags in only))
+
+
+def _version_rows(left: RunStarted | None, right: RunStarted | None) -> Iterator[Row]:
+    if left is None or right is None:
+        return
+    for name in sorted({*left.versions, *right.versions}):
+        yield from _differing([(name, left.versions.get(name), right.versions.get(name))])
+
+
+def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:
+    yield Row("Outcome", left.outcome, right.outcome)
+    figures: tuple[tuple[str, Callable[[RunSummary], float | None], _Figure], ...] = (
+        ("Test accuracy", lambda run: run.test_accuracy, _SHARE),
+        ("Best validation accuracy", lambda run: run.best_val_accuracy, _SHARE),
+        ("Validation loss of the best epoch", lambda run: run.best_loss, _LOSS),
+        ("Epochs trained", lambda run: run.epochs_done, _COUNT),
+        ("Training time", lambda run: run.seconds or None, _SECONDS),
+        ("Images per second", lambda run: run.images_per_second, _RATE),
+        ("Parameters", lambda run: run.parameters, _COUNT),
+    )
+    for title, value, figure in figures:
+        a, b = value(left), value(right)
+        difference = figure.compare(a, b) if a is not None and b is not None and a != b else ""
+        yield Row(title, figure.words(a), figure.words(b), difference)
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """How a figure is written, and what the step from one to another is called."""
+
+    show: Callable[[float], str]
+    compare: Callable[[float, float], str]
+
+    def words(self, value: float | None) -> str:
+        return NOTHING if value is None else self.show(value)
+
+
+def _ratio(left: float, right: float) -> str:
+    """How many times as much; nothing where that is as good as once."""
+    if left <= 0 or right <= 0:
+        return f"{right - left:+,.4g}"
+    words = f"{right / left:.3g}"
+    return "" if words == "1" else f"× {words}"
+
+
+_SHARE = _Figure(lambda x: f"{100 * x:.2f} %", lambda a, b: f"{100 * (b - a):+.2f} points")
+_LOSS = _Figure(lambda x: f"{x:.4f}", lambda a, b: f"{b - a:+.4f}")
+_COUNT = _Figure(lambda x: f"{x:,.0f}", lambda a, b: f"{b - a:+,.0f}")
+_SECONDS = _Figure(lambda x: f"{x:,.1f} s", _ratio)
+_RATE = _Figure(lambda x: f"{x:,.0f}", _ratio)

@@ -1,0 +1,89 @@
+"""What differs between two networks, in words: layers, their values, connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.core.network.diff import diff
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.text import node_text
+from workbench.layers import all_layers
+
+THERE, NOT_THERE = "there", "not there"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing of two runs, in words.
+
+    Attributes:
+        title: What it is.
+        left, right: How it is in the one and in the other.
+        difference: By how much, where there is a measure for it: "+1.25 points", "× 2.1".
+    """
+
+    title: str
+    left: str
+    right: str
+    difference: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        """True when both are the same."""
+        return self.left == self.right
+
+
+def graph_rows(left: Graph, right: Graph) -> Iterator[Row]:
+    """What has to be done to `left` to make it `right`: layers by their id, then edges.
+
+    Where layers stand on the canvas does not matter.
+    """
+    found = diff(left, right)
+    for node_id in found.removed_nodes:
+        yield Row(_node_words(left.nodes[node_id]), THERE, NOT_THERE)
+    for node_id in found.added_nodes:
+        yield Row(_node_words(right.nodes[node_id]), NOT_THERE, THERE)
+    for node_id in found.changed_nodes:
+        yield from _node_rows(left.nodes[node_id], right.nodes[node_id])
+    gone, new = {*found.removed_nodes}, {*found.added_nodes}
+    for edge in found.removed_edges:
+        if not {edge.source, edge.target} & gone:  # else it went with its layer
+            yield Row(_edge_words(edge, left), THERE, NOT_THERE)
+    for edge in found.added_edges:
+        if not {edge.source, edge.target} & new:
+            yield Row(_edge_words(edge, right), NOT_THERE, THERE)
+
+
+def _node_words(node: Node) -> str:
+    return node_text(node, all_layers())
+
+
+def _edge_words(edge: Edge, graph: Graph) -> str:
+    names = [graph.nodes[key].name for key in (edge.source, edge.target)]
+    place = f" (input {edge.port + 1})" if edge.port else ""
+    return f"Connection {names[0]} → {names[1]}{place}"
+
+
+def _node_rows(left: Node, right: Node) -> Iterator[Row]:
+    title = _node_words(right)
+    if left.kind != right.kind:
+        yield Row(f"{title}: type", _node_words(left), title)
+        return
+    if left.name != right.name:
+        yield Row(f"{title}: name", left.name, right.name)
+    spec = all_layers().get(left.kind)
+    known = {param.key: param for param in spec.params} if spec is not None else {}
+    for key in {**dict(left.params), **dict(right.params)}:
+        param = known.get(key)
+        default = param.default if param is not None else None
+        a, b = left.params.get(key, default), right.params.get(key, default)
+        if _plain(a) != _plain(b):
+            words = [param.show(v) if param is not None else str(v) for v in (a, b)]
+            yield Row(f"{title}: {param.title if param is not None else key}", *words)
+
+
+def _plain(value: Any) -> Any:
+    """A value with lists as tuples: as a file has it, and as the program has it."""
+    return tuple(value) if isinstance(value, list) else value

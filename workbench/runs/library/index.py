@@ -1,0 +1,113 @@
+"""The list of all runs, fast: the figures of runs that are over are kept in one file.
+
+The file is a cache: deleted, damaged or of another version, it is made again from the
+folders. A run is read anew when its log or its notes are not those of its line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from workbench.core.storage.save import save_bytes
+from workbench.errors import SaveError
+from workbench.runs.folder import RunFolder
+from workbench.runs.home import runs_home
+from workbench.runs.library.filter import matches
+from workbench.runs.library.summary import SUMMARY_VERSION, RunSummary, summarise
+from workbench.runs.state.queue import MARKER_NAME
+from workbench.runs.store.notes import NOTES_NAME
+
+__all__ = ["INDEX_NAME", "RunSummary", "list_runs", "matches", "summarise"]
+
+INDEX_NAME = ".runs-index"
+
+Stamp = tuple[int, int, int, int]
+"""Size and time of the event log, time and file number of the notes; 0 where there is none."""
+
+
+class _Line(msgspec.Struct, frozen=True, array_like=True):
+    stamp: Stamp
+    summary: RunSummary
+
+
+class _Index(msgspec.Struct, frozen=True, array_like=True):
+    version: int
+    lines: dict[str, _Line]
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=str)  # a Path
+_decoder = msgspec.msgpack.Decoder(_Index, dec_hook=lambda kind, value: kind(value))
+
+
+def list_runs(home: Path | None = None) -> list[RunSummary]:
+    """All runs, newest first. Folders that are no runs are passed over."""
+    home = home or runs_home()
+    old = _read_index(home)
+    new: dict[str, _Line] = {}
+    found: list[RunSummary] = []
+    for name in _folder_names(home):
+        run = RunFolder(home / name)
+        stamp = _stamp(run)
+        line = old.get(name)
+        if line is None or line.stamp != stamp or _is_under_way(run):
+            summary = summarise(run)
+            if summary is None:
+                continue
+            line = _Line(stamp, summary)
+        elif line.summary.path != run.path:  # the home has been moved
+            line = _Line(stamp, msgspec.structs.replace(line.summary, path=run.path, name=name))
+        found.append(line.summary)
+        if line.summary.is_over:
+            new[name] = line
+    if new != old:
+        _write_index(home, new)
+    return sorted(found, key=lambda summary: (summary.created, summary.name), reverse=True)
+
+
+def _folder_names(home: Path) -> list[str]:
+    try:
+        with os.scandir(home) as entries:
+            return [entry.name for entry in entries if entry.is_dir()]
+    except OSError:
+        return []
+
+
+def _stamp(run: RunFolder) -> Stamp:
+    folder = os.fspath(run.path)
+    log, notes = _stat(f"{folder}/events.jsonl"), _stat(f"{folder}/{NOTES_NAME}")
+    return (
+        log.st_size if log else 0,
+        log.st_mtime_ns if log else 0,
+        notes.st_mtime_ns if notes else 0,
+        notes.st_ino if notes else 0,
+    )
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116 - a thousand Paths would take longer than the rest
+    except OSError:
+        return None
+
+
+def _is_under_way(run: RunFolder) -> bool:
+    """It waits to be resumed, or its trainer lives and has not said a word yet."""
+    return _stat(f"{os.fspath(run.path)}/{MARKER_NAME}") is not None or run.is_alive()
+
+
+def _read_index(home: Path) -> dict[str, _Line]:
+    try:
+        index = _decoder.decode((home / INDEX_NAME).read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return index.lines if index.version == SUMMARY_VERSION else {}
+
+
+def _write_index(home: Path, lines: dict[str, _Line]) -> None:
+    # A read-only folder is listed all the same, only slower.
+    with contextlib.suppress(SaveError):
+        save_bytes(home / INDEX_NAME, _encoder.encode(_Index(SUMMARY_VERSION, lines)))

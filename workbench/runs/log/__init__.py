@@ -1,0 +1,1 @@
+"""The event log of a run, and what is computed from it."""

@@ -1,0 +1,300 @@
+"""What happened in a run so far, from its events: curves, epochs, progress."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.core.training.progress_rules import BestSoFar
+from workbench.protocol.events import (
+    Batch,
+    BestEpoch,
+    CheckpointKept,
+    DataReady,
+    EpochFinished,
+    Heartbeat,
+    LogLine,
+    PhaseChanged,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    TimeSpent,
+)
+from workbench.runs.log.columns import Column, GrowingColumns
+
+_LOG_LINES = 1_000
+
+_LATEST = {
+    CheckpointKept: "checkpoint",
+    DataReady: "data",
+    Heartbeat: "heartbeat",
+    PhaseChanged: "phase",
+    RunFinished: "finished",
+    TimeSpent: "time_spent",
+}
+"""Events of which only the latest counts, and where it is kept."""
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """How far a run is.
+
+    Attributes:
+        fraction: 0..1 of all steps; 1.0 only when completed.
+        eta_s: Seconds left, None while unknown.
+        images_per_second: Of the last steps, None before the first.
+        step, total_steps: Steps done and planned (0 while unknown).
+        epoch, epochs: The epoch being trained, from 1, and how many there will be.
+        elapsed_s: Since the trainer started.
+    """
+
+    fraction: float
+    eta_s: float | None
+    images_per_second: float | None
+    step: int
+    total_steps: int
+    epoch: int
+    epochs: int
+    elapsed_s: float
+
+
+class MetricHistory:
+    """Everything told in a run, ready to be drawn. Feed it each event once, in order.
+
+    Attributes:
+        started, data, phase, finished: The latest event of that kind, or None; `finished`
+            is None again once the run is resumed.
+        heartbeat, time_spent, checkpoint: The latest event of that kind, or None.
+        epochs: All EpochFinished events.
+        log: The last thousand LogLine events.
+        last_time: Time of the latest event, seconds since the epoch (0.0 before any).
+        last_seq: Number of the latest event, 0 before any.
+        num_events: How many events were added.
+        num_rewinds: How often the run was resumed: its columns were cut then and may differ
+            from there on, so whoever keeps something made from them begins anew.
+    """
+
+    def __init__(self) -> None:
+        # Trainers compute losses in float32, so nothing is lost.
+        self._batches = GrowingColumns(np.int32, np.float32, np.float32)
+        self._told = GrowingColumns(np.int32, np.float32, np.float32)
+        self._last_batch: Batch | None = None
+        self._first_time = 0.0
+        self.started: RunStarted | None = None
+        self.data: DataReady | None = None
+        self.phase: PhaseChanged | None = None
+        self.finished: RunFinished | None = None
+        self.heartbeat: Heartbeat | None = None
+        self.time_spent: TimeSpent | None = None
+        self.checkpoint: CheckpointKept | None = None
+        self._pause_s = 0.0
+        self.num_rewinds = 0
+        self.epochs: list[EpochFinished] = []
+        self._best: BestSoFar[EpochFinished] = BestSoFar("val_accuracy")
+        self.log: deque[LogLine] = deque(maxlen=_LOG_LINES)
+        self.last_time = 0.0
+        self.last_seq = 0
+        self.num_events = 0
+
+    def add(self, event: RunEvent) -> None:
+        """Takes in one event."""
+        self._count(event)
+        match event:
+            case Batch():
+                self._add_batches([event])
+            case EpochFinished():
+                self._add_epoch(event)
+            case LogLine():
+                self.log.append(event)
+            case RunStarted():
+                self._start(event)
+            case _:
+                setattr(self, _LATEST[type(event)], event)
+
+    def add_all(self, events: Iterable[RunEvent]) -> None:
+        """Takes in several events; batches that follow each other in one go."""
+        batches: list[Batch] = []
+        for event in events:
+            if isinstance(event, Batch):
+                self._count(event)
+                batches.append(event)
+                continue
+            self._add_batches(batches)
+            batches = []
+            self.add(event)
+        self._add_batches(batches)
+
+    def _add_epoch(self, event: EpochFinished) -> None:
+        # One that was told, but not kept before the trainer was killed, is told again.
+        if self.epochs and self.epochs[-1].epoch >= event.epoch:
+            self.epochs = [epoch for epoch in self.epochs if epoch.epoch < event.epoch]
+            self._judge(self._best.keep_by)
+        self.epochs.append(event)
+        self._best.took(event)
+
+    def _judge(self, keep_by: str) -> None:
+        """Finds the best of the epochs anew: some are void, or another value tells it."""
+        self._best = BestSoFar(keep_by)
+        for epoch in self.epochs:
+            self._best.took(epoch)
+
+    def _count(self, event: RunEvent) -> None:
+        self.num_events += 1
+        if isinstance(event, PhaseChanged) and event.phase == "starting" and self.last_time:
+            self._pause_s += max(0.0, event.time - self.last_time)  # until RunStarted knows better
+        self.last_time = event.time
+        self.last_seq = event.seq
+        # What comes behind a finish is of a trainer that went on.
+        self.finished = None
+        if not self._first_time:
+            self._first_time = event.time
+
+    def _add_batches(self, events: list[Batch]) -> None:
+        if not events:
+            return
+        steps = np.concatenate([np.arange(e.first_step, e.step + 1) for e in events])
+        losses = [loss for e in events for loss in e.losses]
+        accuracies = [accuracy for e in events for accuracy in e.accuracies]
+        times = self._times_of(events)
+        self._batches.append(steps, losses, accuracies)
+        self._told.append([e.step for e in events], [e.learning_rate for e in events], times)
+        self._last_batch = events[-1]
+
+    def _times_of(self, events: list[Batch]) -> Column:
+        """Seconds at the end of each event, without the time between two trainers.
+
+        A clock that was set back must not turn the curve back.
+        """
+        times = np.array([event.time for event in events]) - self._first_time
+        last_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
+        return np.maximum.accumulate(np.maximum(times - self._pause_s, last_s))
+
+    def _start(self, event: RunStarted) -> None:
+        """A trainer has begun. What a resumed one does again was told in vain before."""
+        self.started = event
+        if event.resumed_at_step is None:
+            self._judge(event.keep_by)
+            return
+        self.num_rewinds += 1
+        kept = np.int32(event.resumed_at_step)
+        self._batches.cut(int(np.searchsorted(self.steps, kept, side="right")))
+        self._told.cut(int(np.searchsorted(self.told_steps, kept, side="right")))
+        self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
+        self._judge(event.keep_by)
+        self._last_batch = None
+        kept_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
+        self._pause_s = max(0.0, event.time - self._first_time - kept_s)
+
+    @property
+    def steps(self) -> Column:
+        """Step number of each batch, int32 (n,), from 1."""
+        return self._batches.view(0)
+
+    @property
+    def losses(self) -> Column:
+        """Each batch's own loss, float32 (n,); NaN where it was not finite."""
+        return self._batches.view(1)
+
+    @property
+    def accuracies(self) -> Column:
+        """Each batch's own accuracy 0..1, float32 (n,)."""
+        return self._batches.view(2)
+
+    @property
+    def told_steps(self) -> Column:
+        """Last step of each Batch event, int32 (m,), rising."""
+        return self._told.view(0)
+
+    @property
+    def told_rates(self) -> Column:
+        """Learning rate told with each Batch event, float32 (m,); NaN where there was none."""
+        return self._told.view(1)
+
+    @property
+    def told_times(self) -> Column:
+        """Time of each Batch event, float32 (m,): seconds since the run's first event, the
+        pauses between two trainers of the run left out; never falling.
+        """
+        return self._told.view(2)
+
+    @property
+    def learning_rates(self) -> Column:
+        """The learning rate of each batch, float32 (n,); NaN where it was not told.
+
+        Made at each call, as `times` is: `told_rates` is the column behind it.
+        """
+        if not self._told.size:
+            return np.full(self._batches.size, np.nan, np.float32)
+        at = np.searchsorted(self.told_steps, self.steps)
+        return self.told_rates[np.minimum(at, self._told.size - 1)]
+
+    @property
+    def times(self) -> Column:
+        """When each batch was done, float64 (n,), as `told_times`: those of one event are
+        spread evenly since the event before.
+        """
+        if not self._told.size:
+            return np.zeros(self._batches.size)
+        return np.interp(self.steps, self.told_steps, self.told_times)
+
+    @property
+    def last_batch(self) -> Batch | None:
+        """The latest Batch event."""
+        return self._last_batch
+
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the classes, [] before the data is there."""
+        return list(self.data.class_names) if self.data else []
+
+    @property
+    def best(self) -> BestEpoch | None:
+        """The best epoch so far by what the run's recipe keeps by; once the run is over, the
+        one that its trainer names.
+        """
+        if self.finished is not None and self.finished.best is not None:
+            return self.finished.best
+        return BestEpoch.of(self._best.epoch) if self._best.epoch is not None else None
+
+    @property
+    def progress(self) -> TrainingProgress:
+        """How far the run is, and how long it will still take."""
+        steps_per_epoch = self.data.steps_per_epoch if self.data else 0
+        epochs = self.started.epochs if self.started else 0
+        total = steps_per_epoch * epochs
+        step = int(self.steps[-1]) if self._batches.size else 0
+        epoch = self._last_batch.epoch if self._last_batch else min(1, epochs)
+        is_completed = self.finished is not None and self.finished.outcome == "completed"
+        fraction = 1.0 if is_completed else min(step / total, 0.999) if total else 0.0
+        return TrainingProgress(
+            fraction=fraction,
+            eta_s=self._eta(total - step, steps_per_epoch),
+            images_per_second=self._last_batch.images_per_second if self._last_batch else None,
+            step=step,
+            total_steps=total,
+            epoch=epoch,
+            epochs=epochs,
+            elapsed_s=self.elapsed_s,
+        )
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds from the first to the latest event, without the time between two trainers."""
+        if self.finished is not None:
+            return self.finished.seconds
+        # A clock that was set back must not show a negative time.
+        return max(0.0, self.last_time - self._first_time - self._pause_s)
+
+    def _eta(self, steps_left: int, steps_per_epoch: int) -> float | None:
+        if self.finished is not None:
+            return 0.0
+        if self.epochs and steps_per_epoch:
+            # Whole epochs include validation, which the steps alone do not.
+            return max(0, steps_left) * self.epochs[-1].seconds / steps_per_epoch
+        batch, started = self._last_batch, self.started
+        if batch is None or started is None or batch.images_per_second <= 0:
+            return None
+        return max(0, steps_left) * started.batch_size / batch.images_per_second

@@ -1,0 +1,1 @@
+"""The state of a run: running, queued, remote, finished or crashed."""

@@ -1,0 +1,116 @@
+"""Why a trainer ended without a word: from its crash file, its printed lines, its memory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbench.errors import WorkbenchError
+from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.protocol.events import Heartbeat, RunStarted
+from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.log.event_log import first_of
+from workbench.runs.start import RESUMED_MARK
+from workbench.runs.state.memory import Suggestion, memory_limit, use_less
+
+_MUCH_MEMORY = 0.6
+_MEMORY_WORDS = ("std::bad_alloc", "MemoryError", "Cannot allocate memory")
+_SIGNALS = {
+    "Segmentation fault": "a fault inside one of its libraries (segmentation fault)",
+    "Aborted": "one of its libraries aborted it",
+    "Bus error": "a memory fault (bus error)",
+    "Illegal instruction": "a library that this processor cannot run (illegal instruction)",
+    "Floating-point exception": "an arithmetic fault inside one of its libraries",
+    "Floating point exception": "an arithmetic fault inside one of its libraries",
+}
+
+
+@dataclass(frozen=True)
+class Death:
+    """The probable cause as a sentence, and what would help."""
+
+    words: str
+    suggestion: Suggestion | None = None
+
+
+def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
+    """What ended a trainer that did not say it.
+
+    Args:
+        run: Its run.
+        heartbeat: The last one, with the memory that it held.
+    """
+    if not run.log_path.exists():
+        return Death("The trainer was never started.")
+    lines = last_life(run.log_tail(max_lines=40))
+    if any(word in line for line in lines for word in _MEMORY_WORDS):
+        words = "The memory was not enough for this training: the trainer was given no more."
+        return Death(words, suggestion_for(run))
+    crash = "\n".join(tail_lines(run.crash_path, max_lines=400))
+    for trace, words in _SIGNALS.items():
+        if f"Fatal Python error: {trace}" in crash:
+            # What a library printed before it took the process with it.
+            found = fault_of("\n".join(lines))
+            return Death(_told(found) if found else f"The trainer was ended by {words}.")
+    last_error = _last_error(lines)
+    if last_error:
+        found = fault_of(last_error)
+        if found is not None:
+            return Death(_told(found))
+        return Death(f"The trainer ended with an error: {last_error}")
+    return _killed(run, heartbeat)
+
+
+def _told(found: FoundFault) -> str:
+    return f"{found.words} {found.fix}"
+
+
+def suggestion_for(run: RunFolder) -> Suggestion | None:
+    """What to change in a run's recipe when the memory was not enough for it."""
+    try:
+        recipe = run.request().to_project().recipe
+    except WorkbenchError:
+        return None
+    return use_less(recipe, batch_size=_batch_size(run))
+
+
+def _batch_size(run: RunFolder) -> int:
+    """The batch of a run, which is smaller than its recipe's where pictures are few; 0 where
+    it did not get so far.
+    """
+    started = first_of(run.events_path, RunStarted)
+    return started.batch_size if started is not None else 0
+
+
+def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Of printed lines those that the last of several trainers of a run has printed."""
+    marks = [number for number, line in enumerate(lines) if line == RESUMED_MARK]
+    return lines[marks[-1] + 1 :] if marks else lines
+
+
+def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
+    if heartbeat is None:
+        return Death("The trainer was killed before it could say anything.")
+    total = memory_limit()
+    held = f"{heartbeat.memory_bytes / 1e9:.1f}"
+    if total and heartbeat.memory_bytes > _MUCH_MEMORY * total:
+        words = (
+            "The trainer was killed, probably out of memory: it held "
+            f"{held} of {total / 1e9:.1f} GB up to 2 s before."
+        )
+        return Death(words, suggestion_for(run))
+    return Death(
+        "The trainer was killed from outside, or the computer was switched off "
+        f"(it held {held} GB up to 2 s before)."
+    )
+
+
+def _last_error(lines: tuple[str, ...]) -> str:
+    """The line that Python prints below a traceback, if the log ends with one."""
+    starts = [i for i, line in enumerate(lines) if line.startswith("Traceback (most recent")]
+    if not starts:
+        return ""
+    found = [
+        line for line in lines[starts[-1] :] if re.match(r"[A-Za-z_.]+(Error|Exception|Exit)", line)
+    ]
+    return found[0][:300] if found else ""

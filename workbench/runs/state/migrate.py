@@ -1,0 +1,89 @@
+"""A run goes on at another target than it began at: the other computer is gone, or too slow.
+
+The request stays as it was asked; the folder keeps where the run goes on. What was fetched is
+enough to go on from: the log, the checkpoints, and the project's own data set.
+"""
+
+from __future__ import annotations
+
+import time
+
+from workbench.core.params import check_all
+from workbench.core.projects.project import Choice
+from workbench.errors import RunError, RunFolderError
+from workbench.runs.control import ask_courier, forget_wish
+from workbench.runs.environment import is_remote
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import abandon_remote, read_remote
+from workbench.runs.start import start_trainer
+from workbench.runs.state.outcome import outcome_of
+from workbench.targets import all_targets
+
+_LEAVE_S = 40.0
+"""A courier that is just connecting hears of it when that has failed, within 20 s."""
+
+
+def go_on_with(run: RunFolder, target: Choice) -> int:
+    """Lets a run go on at another target, from the newest checkpoint that is here.
+
+    A courier that still tries to reach the place before is asked to leave. What may still
+    train there is left to itself: nothing of it counts any more.
+
+    Args:
+        run: Over, or away: its line is lost, or nobody is connected.
+        target: Where it shall go on.
+
+    Returns:
+        The process id of its trainer or courier.
+
+    Raises:
+        RunFolderError: it trains, is completed, or there is nothing here to go on from.
+        RunError: the target is unknown, or its process cannot be started.
+        SaveError: the run's folder cannot be written.
+    """
+    check_can_move(run, target)
+    if run.is_alive():
+        _ask_to_leave(run)
+    abandon_remote(run)
+    run.move_to(target)
+    return start_trainer(run, resume=True)
+
+
+def check_can_move(run: RunFolder, target: Choice) -> None:
+    """Raises what `go_on_with` would refuse; changes nothing."""
+    outcome = outcome_of(run)
+    if not outcome.can_move:
+        raise RunFolderError(
+            "This run cannot go on at another target as it stands.",
+            where=str(run.path),
+            received=outcome.sentence(),
+            expected="a run that was paused, stopped or lost, and that has a checkpoint",
+        )
+    is_remote(target)  # raises where there is no such target
+
+
+def is_moving(run: RunFolder, target: Choice) -> bool:
+    """Whether a target is another than the one that the run is trained on."""
+    remote = read_remote(run)
+    now = remote.choice() if remote is not None else run.project().target
+    return _whole(now) != _whole(target)
+
+
+def _whole(target: Choice) -> Choice:
+    """With all its parameters, also those that were not said."""
+    spec = all_targets().get(target.key)
+    return target if spec is None else Choice(target.key, check_all(spec.params, target.params)[0])
+
+
+def _ask_to_leave(run: RunFolder) -> None:
+    ask_courier(run, "leave")
+    deadline = time.monotonic() + _LEAVE_S
+    while run.is_alive():
+        if time.monotonic() > deadline:
+            forget_wish(run)
+            raise RunError(
+                "The run's courier does not leave it.",
+                where=str(run.path),
+                fix="Try again; end the process with the system's task list if it stays so.",
+            )
+        time.sleep(0.05)

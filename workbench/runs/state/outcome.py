@@ -1,0 +1,292 @@
+"""How a run ended, or that it has not: a value that prints itself for people."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from workbench.errors import OutOfMemoryError
+from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
+from workbench.protocol.messages import ErrorParts
+from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.link import Link, has_courier, read_link, read_remote
+from workbench.runs.log.event_log import LINE_LIMIT, decode_line
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.start import log_bytes_at_start
+from workbench.runs.state.crash_diagnosis import cause_of_death, last_life, suggestion_for
+from workbench.runs.state.memory import Suggestion, memory_limit
+from workbench.runs.state.queue import is_waiting, num_before, waiting_words
+from workbench.runs.state.remote_status import (
+    away_words,
+    courier_words,
+    gone_words,
+    is_away,
+    never_arrived_words,
+)
+from workbench.runs.store.checkpoint import has_checkpoint
+
+__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "Suggestion", "memory_limit", "outcome_of"]
+
+OutcomeKind = Literal[
+    "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting", "away"
+]
+
+UNDER_WAY: tuple[OutcomeKind, ...] = ("running", "silent", "waiting", "away")
+"""Kinds of a run of which more may come."""
+
+SILENT_AFTER_S = 10.0
+"""A heartbeat comes every 2 s; after this long without one the trainer is told as silent."""
+
+_START_S = 20.0
+_UNWRITABLE_AFTER_S = 4.0
+_NO_SPACE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """How a run stands.
+
+    Attributes:
+        kind: completed, stopped, paused (stopped to be resumed), failed (it told why), died
+            (it did not), running, silent (its process is there but says nothing), waiting
+            (for its turn in the queue), or away (another computer trains it, or did when it
+            was last seen, and nobody here is connected to it).
+        reason: Why, as a sentence; empty where there is nothing to explain.
+        error: The trainer's own words about a failure.
+        log_tail: The last lines it printed, for a run that failed or died.
+        suggestion: What to try, as a button says it; None where nothing is known to help.
+        can_resume: The run is over, and a checkpoint is kept from which it can go on.
+        can_move: It can go on elsewhere, this computer included: what it was trained by is
+            gone or not connected, or it is over and can be resumed.
+        is_far: It is another computer that trains it, and how the line to it stands is what
+            `reason` tells.
+    """
+
+    kind: OutcomeKind
+    reason: str = ""
+    error: ErrorParts | None = None
+    log_tail: tuple[str, ...] = ()
+    suggestion: Suggestion | None = None
+    can_resume: bool = False
+    can_move: bool = False
+    is_far: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """True when nothing more will come."""
+        return self.kind not in UNDER_WAY
+
+    def sentence(self) -> str:
+        """The outcome in words."""
+        return (
+            self.reason
+            or {
+                "completed": "Training is completed.",
+                "stopped": "Training was stopped; the weights are kept.",
+                "paused": "Training is paused; it can be resumed.",
+                "failed": "Training failed.",
+                "died": "The trainer ended without a word.",
+                "running": "Training is running.",
+                "silent": "The trainer is silent.",
+                "waiting": "The run waits for its turn.",
+                "away": "The run goes on at another computer; nobody is connected.",
+            }[self.kind]
+        )
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+_STARTING = RunOutcome("running", "The trainer is starting.")
+
+
+def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutcome:
+    """How a run stands now.
+
+    Args:
+        run: The run.
+        history: What is known of it already; else the end of its log is read.
+    """
+    is_alive = run.is_alive()  # asked before the log: what was written last is then seen
+    if not is_alive and is_waiting(run):
+        return RunOutcome("waiting", waiting_words(num_before(run)))
+    tail = None if history is not None and history.finished else _LogEnd.read(run.events_path)
+    finished = (history.finished if history else None) or (tail.finished if tail else None)
+    has_just_begun = _has_just_begun(run)
+    if is_alive and (has_just_begun or finished is None):
+        return _brought(run, history, tail) if has_courier(run) else _living(run)
+    if is_away(run, finished, has_just_begun=has_just_begun):
+        words = away_words(run, _last_step(history, tail))
+        return RunOutcome("away", words, can_move=True, is_far=True)
+    if finished is not None:
+        told = _told(run, finished)
+        return replace(told, can_move=told.can_resume)
+    return _STARTING if _is_about_to_start(run) else _ended(run, tail)
+
+
+def _ended(run: RunFolder, tail: _LogEnd | None) -> RunOutcome:
+    """How a run stands whose trainer is gone without a word."""
+    if (link := read_link(run)) is not None and read_remote(run) is None:
+        return _never_arrived(run, link)
+    death = cause_of_death(run, tail.heartbeat if tail else None)
+    return RunOutcome(
+        "died",
+        death.words,
+        log_tail=last_life(run.log_tail(max_lines=20)),
+        suggestion=death.suggestion,
+        can_resume=_can_go_on(run),
+        can_move=_can_go_on(run),
+    )
+
+
+def _never_arrived(run: RunFolder, link: Link) -> RunOutcome:
+    """It never began elsewhere: as a trainer that failed before its first step."""
+    return RunOutcome(
+        "failed" if link.state == "refused" else "died",
+        never_arrived_words(link),
+        link.error,
+        tail_lines(run.courier_log_path, max_lines=20),
+        can_resume=True,
+        can_move=True,
+    )
+
+
+def _brought(run: RunFolder, history: MetricHistory | None, tail: _LogEnd | None) -> RunOutcome:
+    """How a run stands whose courier lives."""
+    link = read_link(run)
+    if link is None or (link.state in ("attached", "ended") and not link.words):
+        return _living(run)
+    if link.state == "gone":
+        words = gone_words(run, link, _last_step(history, tail))
+        return RunOutcome("silent", words, can_move=True, is_far=True)
+    kind: OutcomeKind = "silent" if link.state == "lost" else "running"
+    return RunOutcome(kind, courier_words(link), is_far=True)
+
+
+def _last_step(history: MetricHistory | None, tail: _LogEnd | None) -> int | None:
+    if history is not None:
+        return history.last_batch.step if history.last_batch is not None else None
+    return tail.step if tail is not None else None
+
+
+def can_resume(run: RunFolder) -> bool:
+    """True when a run is over, but not completed, and can go on from where it was."""
+    return outcome_of(run).can_resume
+
+
+def _can_go_on(run: RunFolder) -> bool:
+    """From a checkpoint; or from the start, where no epoch is lost by that."""
+    return has_checkpoint(run) or not run.has_model()
+
+
+def _told(run: RunFolder, finished: RunFinished) -> RunOutcome:
+    if finished.outcome == "completed":
+        return RunOutcome("completed")
+    is_resumable = finished.can_resume and _can_go_on(run)
+    if finished.outcome == "stopped" and finished.is_paused and is_resumable:
+        words = f"Paused at epoch {finished.epochs_done + 1:,}; it can be resumed."
+        return RunOutcome("paused", words, can_resume=True)
+    if finished.outcome == "stopped":
+        is_empty = not finished.epochs_done and not run.has_model()
+        words = "Training was stopped before there was anything to keep." if is_empty else ""
+        return RunOutcome("stopped", words, can_resume=is_resumable)
+    error = finished.error
+    return RunOutcome(
+        "failed",
+        " ".join(filter(None, (error.what, error.fix))) if error else "",
+        error,
+        last_life(run.log_tail(max_lines=20)),
+        suggestion_for(run) if error and error.kind == OutOfMemoryError.__name__ else None,
+        is_resumable,
+    )
+
+
+def _has_just_begun(run: RunFolder) -> bool:
+    """True while a trainer has not said anything yet: the log is as it was when it started."""
+    try:
+        return log_bytes_at_start(run) == run.events_path.stat().st_size
+    except OSError:
+        return False
+
+
+def _living(run: RunFolder) -> RunOutcome:
+    try:
+        silence_s = time.time() - run.events_path.stat().st_mtime
+    except OSError:
+        return _STARTING
+    if _has_just_begun(run):
+        return _STARTING
+    if silence_s > _UNWRITABLE_AFTER_S and (cause := _why_unwritable(run)):
+        words = f"The run's folder cannot be written: {cause}. The trainer goes on when it can."
+        return RunOutcome("silent", words)
+    if silence_s < SILENT_AFTER_S:
+        return RunOutcome("running")
+    return RunOutcome(
+        "silent",
+        f"The trainer has said nothing for {silence_s:,.0f} s, but its process is there: "
+        "it is paused, or the computer was asleep or is very busy.",
+    )
+
+
+def _why_unwritable(run: RunFolder) -> str:
+    """Why nothing can be written beside the log; "" where it can."""
+    try:
+        disk = os.statvfs(run.path)
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    if disk.f_flag & os.ST_RDONLY:
+        return "its disk can only be read"
+    if disk.f_bavail * disk.f_frsize < _NO_SPACE_BYTES:
+        return "the disk is full"
+    return "" if os.access(run.path, os.W_OK) else "writing there is not allowed"
+
+
+def _is_about_to_start(run: RunFolder) -> bool:
+    """Between making the folder and starting the trainer there is a moment without a lock."""
+    if run.lock_path.exists() or run.events_path.exists():
+        return False
+    try:
+        age_s = time.time() - run.request_path.stat().st_mtime
+    except OSError:
+        return False
+    return 0 <= age_s < _START_S
+
+
+@dataclass(frozen=True)
+class _LogEnd:
+    """The last finish, heartbeat and step near the end of an event log."""
+
+    finished: RunFinished | None = None
+    heartbeat: Heartbeat | None = None
+    step: int | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> _LogEnd:
+        finished: RunFinished | None = None
+        heartbeat: Heartbeat | None = None
+        step: int | None = None
+        for line in _last_lines(path):
+            event = decode_line(line)
+            if event is not None:
+                # Whatever comes behind a finish is of a trainer that went on.
+                finished = event if isinstance(event, RunFinished) else None
+            if isinstance(event, Heartbeat):
+                heartbeat = event
+            elif isinstance(event, Batch | EpochFinished):
+                step = event.step
+        return cls(finished, heartbeat, step)
+
+
+def _last_lines(path: Path) -> list[bytes]:
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 4 * LINE_LIMIT))
+            data = file.read()
+    except OSError:
+        return []
+    # What follows the last line end is still being written.
+    return data.split(b"\n")[:-1]

@@ -1,0 +1,323 @@
+"""Runs that wait for their turn: one after another, with a window or without.
+
+A waiting run is a run folder with a `waiting` marker. Whoever may find the computer free
+asks `start_next`: a trainer that has just ended, a window at its refresh, the command line.
+All changes are made under one lock of the home folder, so that a run is started once,
+however many ask at the same moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.save import save_bytes
+from workbench.errors import RunError, RunFolderError, SaveError, WorkbenchError
+from workbench.protocol.events import LogLine, RunFinished
+from workbench.protocol.wire import error_parts
+from workbench.runs.folder import RunFolder
+from workbench.runs.home import runs_home
+from workbench.runs.link import has_courier
+from workbench.runs.log.event_log import EventWriter, read_all
+from workbench.runs.log.history import MetricHistory
+from workbench.runs.start import start_trainer
+
+MARKER_NAME = "waiting"
+LOCK_NAME = ".queue.lock"
+
+_LOCK_WAIT_S = 10.0
+"""Long: who has been turned away would have to ask again, and a trainer's end asks once."""
+
+_LAST = sys.maxsize
+
+
+class _Marker(msgspec.Struct, frozen=True, kw_only=True):
+    """What the marker says: the place in the queue, and what was there when it was set."""
+
+    order: int = _LAST
+    since: float = 0.0
+    is_resumed: bool = False
+    log_bytes: int = 0
+
+
+def enqueue(run: RunFolder, *, resume: bool = False) -> int:
+    """Puts a run behind the ones that wait in its home; one that waits keeps its place.
+
+    Nothing is started: ask `start_next` afterwards.
+
+    Args:
+        run: A run that is not being trained.
+        resume: It goes on from its checkpoint instead of from the start.
+
+    Returns:
+        How many waiting runs are before it.
+
+    Raises:
+        RunFolderError: a trainer works on it.
+        RunError: the queue is locked by something that hangs.
+        SaveError: the marker cannot be written.
+    """
+    with _locked(run.path.parent):
+        if run.is_alive():
+            raise RunFolderError("A trainer works on this run already.", where=str(run.path))
+        entries = _entries(run.path.parent)
+        if run.path not in [entry.path for entry, _ in entries]:
+            last = max((marker.order for _, marker in entries), default=0)
+            marker = _Marker(
+                order=min(last, _LAST - 1) + 1,
+                since=time.time(),
+                is_resumed=resume,
+                log_bytes=_size(run.events_path),
+            )
+            _write(run, marker)
+        return num_before(run)
+
+
+def waiting(home: Path | None = None) -> list[RunFolder]:
+    """The waiting runs of a home folder, the next one first."""
+    return [run for run, _ in _entries(home or runs_home())]
+
+
+def is_waiting(run: RunFolder) -> bool:
+    """True while a run waits for its turn. Cheap where it does not: one look at a file."""
+    return _marker_of(run) is not None and not run.is_alive()
+
+
+def num_before(run: RunFolder) -> int:
+    """How many waiting runs will be started before this one."""
+    paths = [entry.path for entry, _ in _entries(run.path.parent)]
+    return paths.index(run.path) if run.path in paths else len(paths)
+
+
+def waiting_words(num_runs_before: int) -> str:
+    """What a waiting run waits for, as a sentence."""
+    if num_runs_before == 0:
+        return "Waiting: it is the next to be trained."
+    runs = "1 run" if num_runs_before == 1 else f"{num_runs_before:,} runs"
+    return f"Waiting: {runs} before it."
+
+
+def move(run: RunFolder, by: int) -> None:
+    """Moves a waiting run some places: -1 is one place nearer to its turn.
+
+    Raises:
+        RunFolderError: it does not wait (any more).
+        RunError, SaveError: as `enqueue`.
+    """
+    with _locked(run.path.parent):
+        entries = _entries(run.path.parent)
+        paths = [entry.path for entry, _ in entries]
+        if run.path not in paths:
+            raise _not_waiting(run)
+        old = paths.index(run.path)
+        entries.insert(max(0, old + by), entries.pop(old))
+        for order, (entry, marker) in enumerate(entries, 1):
+            if marker.order != order:
+                _write(entry, msgspec.structs.replace(marker, order=order))
+
+
+def cancel(run: RunFolder) -> None:
+    """Takes a waiting run out of the queue; it can be put in again.
+
+    One that never began is told as stopped, one that was to be resumed stands as before.
+
+    Raises:
+        RunFolderError: it does not wait (any more).
+        RunError, SaveError: as `enqueue`.
+    """
+    with _locked(run.path.parent):
+        if not is_waiting(run):
+            raise _not_waiting(run)
+        if not _size(run.events_path):
+            tell_never_begun(run, "It was taken out of the queue before it began.")
+        _remove_marker(run)
+
+
+def start_now(run: RunFolder) -> None:
+    """Starts a waiting run although others train or wait before it.
+
+    Raises:
+        RunFolderError: it does not wait (any more), or is no run.
+        RunError: the trainer cannot be started.
+    """
+    with _locked(run.path.parent):
+        marker = _marker_of(run)
+        if marker is None or run.is_alive():
+            raise _not_waiting(run)
+        _start(run, marker)
+
+
+def start_next(home: Path | None = None) -> RunFolder | None:
+    """Starts the first waiting run of a home folder, when nothing trains there.
+
+    A run that cannot be started is told as failed in its own log, and the next one has
+    its turn. One that the system refuses, its folder or a new process, goes on waiting: that
+    may pass.
+
+    Returns:
+        The run that was started; None when none waits, or something trains.
+
+    Raises:
+        WorkbenchError: the system refused the first that could have been started, and all
+            behind it; or the queue's lock hangs.
+    """
+    home = home or runs_home()
+    if not _entries(home):
+        return None
+    with _locked(home):
+        if is_training(home):
+            return None
+        refused: WorkbenchError | None = None
+        for run, marker in _entries(home):
+            try:
+                _start(run, marker)
+            except WorkbenchError as error:
+                if run.is_alive():
+                    return None  # somebody has just started it by hand
+                if isinstance(error.__cause__, OSError):
+                    refused = refused or error
+                    continue
+                _tell_failed(run, error)
+                _remove_marker(run)
+            else:
+                return run
+    if refused is not None:
+        raise refused
+    return None
+
+
+def start_next_after(run: RunFolder) -> None:
+    """What a trainer calls when it has ended and its lock is free; never raises."""
+    try:
+        start_next(run.path.parent)
+    except (WorkbenchError, OSError) as error:
+        sys.stderr.write(f"The next waiting run could not be started: {error}\n")
+
+
+def is_training(home: Path) -> bool:
+    """True while a trainer works on some run of a home folder: couriers only wait for what
+    another computer does.
+    """
+    return any(not has_courier(run) and run.is_alive() for run in _folders(home))
+
+
+def _folders(home: Path) -> Iterator[RunFolder]:
+    try:
+        with os.scandir(home) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    yield RunFolder(Path(entry.path))
+    except OSError:
+        return
+
+
+def _entries(home: Path) -> list[tuple[RunFolder, _Marker]]:
+    """The waiting runs in their order."""
+    found: list[tuple[RunFolder, _Marker]] = []
+    for run in _folders(home):
+        marker = _marker_of(run)
+        if marker is not None and not run.is_alive():
+            found.append((run, marker))
+    return sorted(found, key=lambda pair: (pair[1].order, pair[1].since, pair[0].name))
+
+
+def _marker_of(run: RunFolder) -> _Marker | None:
+    """The marker; None too for one left by a kill just after the run was started."""
+    path = run.path / MARKER_NAME
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    try:
+        marker = msgspec.json.decode(data, type=_Marker)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        marker = _Marker()  # damaged: it still waits, behind all others, if it never began
+    return marker if marker.log_bytes == _size(run.events_path) else None
+
+
+def _start(run: RunFolder, marker: _Marker) -> None:
+    start_trainer(run, resume=marker.is_resumed)
+    # From here the living trainer, then its first event, says that nothing waits: a kill
+    # right now starts nothing twice.
+    _remove_marker(run)
+
+
+def _write(run: RunFolder, marker: _Marker) -> None:
+    save_bytes(run.path / MARKER_NAME, msgspec.json.encode(marker))
+
+
+def _remove_marker(run: RunFolder) -> None:
+    with contextlib.suppress(OSError):  # its log has grown: the marker says nothing any more
+        (run.path / MARKER_NAME).unlink()
+
+
+def tell_never_begun(run: RunFolder, why: str) -> None:
+    """Tells in an empty log that a run was stopped before it began; raises SaveError."""
+    with EventWriter(run.events_path) as writer:
+        writer.write(LogLine(text=why))
+        writer.write(
+            RunFinished(
+                outcome="stopped", run=str(run.path), seconds=0.0, epochs_done=0, can_resume=True
+            )
+        )
+
+
+def _tell_failed(run: RunFolder, error: WorkbenchError) -> None:
+    history = MetricHistory()
+    history.add_all(read_all(run.events_path))
+    with contextlib.suppress(OSError, SaveError), EventWriter(run.events_path) as writer:
+        writer.write(
+            RunFinished(
+                outcome="failed",
+                run=str(run.path),
+                seconds=history.elapsed_s,
+                epochs_done=len(history.epochs),
+                best=history.best,
+                error=error_parts(error),
+            )
+        )
+
+
+def _not_waiting(run: RunFolder) -> RunFolderError:
+    return RunFolderError(
+        "This run does not wait.", where=str(run.path), fix="`workbench queue` lists what waits."
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+@contextlib.contextmanager
+def _locked(home: Path) -> Iterator[None]:
+    """Holds the queue of a home folder."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = take_lock(home / LOCK_NAME, wait_s=_LOCK_WAIT_S)
+    except OSError as error:
+        raise SaveError(
+            "The queue of runs cannot be changed.",
+            where=str(home),
+            received=error.strerror or str(error),
+            fix="Choose a runs folder that you may write to.",
+        ) from error
+    if lock is None:
+        raise RunError(
+            "The queue of runs is being changed by another process that does not end.",
+            where=str(home / LOCK_NAME),
+            fix="Try again; end Workbench's other processes if it stays so.",
+        )
+    try:
+        yield
+    finally:
+        os.close(lock)

@@ -1,0 +1,67 @@
+"""How a run stands that another computer trains: what can be told here without asking there."""
+
+from __future__ import annotations
+
+from workbench.protocol.events import RunFinished
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import Link, link_words, read_link, read_remote
+from workbench.runs.store.checkpoint import newest_state
+
+
+def courier_words(link: Link) -> str:
+    """What a living courier has to say beyond the events it brings; "" while they come."""
+    words = link_words(link)
+    if link.state == "lost":
+        return f"{words} The training goes on there; nothing it tells is lost."
+    return words
+
+
+def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: bool) -> bool:
+    """Whether a run whose courier has ended may go on elsewhere all the same.
+
+    Args:
+        run: Its lock is free.
+        finished: What it told last, if that was its end.
+        has_just_begun: Nothing was told since it was started or resumed.
+    """
+    if read_remote(run) is None or (finished is not None and not has_just_begun):
+        return False
+    link = read_link(run)
+    return link is None or link.state != "ended"
+
+
+def away_words(run: RunFolder, step: int | None) -> str:
+    """Where a run is that nobody is connected to, or how it was lost.
+
+    Args:
+        run: The run.
+        step: The last step that it told; None where it is not known.
+    """
+    link, remote = read_link(run), read_remote(run)
+    host = remote.host if remote is not None else "another computer"
+    if link is not None and link.state == "gone":
+        return gone_words(run, link, step)
+    if link is not None and link.state == "refused":
+        return f"{link_words(link)} The run may go on at {host}; {_kept_words(run)}"
+    return f"The run goes on at {host}; nobody is connected."
+
+
+def gone_words(run: RunFolder, link: Link, step: int | None) -> str:
+    """How a run was lost, and from where it can go on."""
+    who = link.device or link.host or "The other computer"
+    where = "" if step is None else f" at step {step:,}"
+    return f"{who} went away{where}; {_kept_words(run)}"
+
+
+def never_arrived_words(link: Link) -> str:
+    """Why a run never began elsewhere."""
+    if link.state == "refused":
+        return link_words(link)
+    return f"It was ended before the run had begun at {link.host or 'the other computer'}."
+
+
+def _kept_words(run: RunFolder) -> str:
+    state = newest_state(run)
+    if state is None:
+        return "no checkpoint of it is here."
+    return f"the last checkpoint here is of step {state.step:,}."

@@ -1,0 +1,151 @@
+"""How fast this computer has trained: one short file, fed by each run, read by predictions.
+
+It is a cache: lost or damaged, it is begun again, and predictions start from a guess.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from workbench.core.checks.analysis import Analysis, DatasetFacts
+from workbench.core.checks.run_estimate import (
+    MeasuredRun,
+    RunPrediction,
+    memory_needed,
+    numbers_per_picture,
+)
+from workbench.core.checks.run_estimate import predict as predict_costs
+from workbench.core.specs import Shape
+from workbench.core.storage.save import save_with_folder
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.runs.home import cache_home
+from workbench.runs.state.outcome import memory_limit
+from workbench.targets.this_computer import computes_bfloat16, num_cores
+
+_KEPT = 100
+_MEMORY_SHARE = 0.3  # of the limit: larger data sets stay on disk
+_decoder = msgspec.json.Decoder(list[MeasuredRun])
+
+
+def speeds_path() -> Path:
+    """The file of this computer's speeds."""
+    return cache_home() / "speeds.json"
+
+
+def read_speeds(path: Path | None = None) -> list[MeasuredRun]:
+    """The latest runs' speeds, oldest first; [] where there are none."""
+    try:
+        return _decoder.decode((path or speeds_path()).read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+
+
+def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
+    """Keeps one run's speed, and forgets the oldest of more than a hundred.
+
+    Raises:
+        SaveError: the file cannot be written.
+    """
+    path = path or speeds_path()
+    kept = [*read_speeds(path), run][-_KEPT:]
+    save_with_folder(path, msgspec.json.encode(kept))
+
+
+def measured_run(
+    analysis: Analysis,
+    recipe: TrainingRecipe,
+    *,
+    batch_size: int,
+    precision: str,
+    images_per_second: float,
+    memory_bytes: int,
+) -> MeasuredRun:
+    """What is kept of a finished run.
+
+    Args:
+        analysis: Of its network with its recipe.
+        recipe: That recipe.
+        batch_size: Of the run, which may be smaller than the recipe's.
+        precision: "float32" or "bfloat16".
+        images_per_second: The median of its epochs.
+        memory_bytes: The most that its trainer has held; 0 where the system does not tell.
+    """
+    return MeasuredRun(
+        multiply_adds=analysis.costs.multiply_adds,
+        numbers=numbers_per_picture(analysis.costs),
+        batch_size=batch_size,
+        precision=precision,
+        images_per_second=images_per_second,
+        memory_bytes=memory_bytes,
+        expected_bytes=memory_needed(
+            analysis.costs,
+            costs_batch=recipe.batch_size,
+            batch_size=batch_size,
+            precision=precision,
+        ),
+    )
+
+
+def predict_run(
+    analysis: Analysis,
+    recipe: TrainingRecipe,
+    facts: DatasetFacts | None,
+    *,
+    shape: Shape | None,
+    speeds: list[MeasuredRun],
+    limit_bytes: int | None = None,
+) -> RunPrediction:
+    """What a run of a network on this computer will take.
+
+    Args:
+        analysis: Of the network; it has no errors.
+        recipe: How it is to be trained.
+        facts: Of the data set, as far as they are known.
+        shape: Of the network's input.
+        speeds: From `read_speeds`.
+        limit_bytes: Memory a process can have; this computer's where None.
+    """
+    limit = memory_limit() if limit_bytes is None else limit_bytes
+    num_train, num_validation = _parts(recipe, facts)
+    pixels = shape[0] * shape[1] * shape[2] if shape is not None and len(shape) == 3 else 0
+    picture_bytes = pixels * (num_train + num_validation)
+    return predict_costs(
+        analysis.costs,
+        speeds,
+        batch_size=recipe.batch_size,
+        precision=_precision(recipe),
+        steps_per_epoch=steps_per_epoch(recipe, facts),
+        num_validation=num_validation,
+        picture_bytes=picture_bytes if picture_bytes < _MEMORY_SHARE * limit else 0,
+        limit_bytes=limit,
+        num_cores=num_cores(),
+    )
+
+
+def steps_per_epoch(recipe: TrainingRecipe, facts: DatasetFacts | None) -> int | None:
+    """Steps of an epoch; None while the number of pictures is not known."""
+    num_train, _ = _parts(recipe, facts)
+    if recipe.steps_per_epoch or not num_train:
+        return recipe.steps_per_epoch
+    return max(1, num_train // min(recipe.batch_size, num_train))
+
+
+def _parts(recipe: TrainingRecipe, facts: DatasetFacts | None) -> tuple[int, int]:
+    """Training and validation pictures; (0, 0) while unknown."""
+    if facts is None or not facts.num_train:
+        return 0, 0
+    num_train, num_test = facts.num_train, facts.num_test
+    if recipe.validation == "test":
+        return num_train, num_test
+    if recipe.validation == "none":
+        return num_train, 0
+    num_validation = round(num_train * recipe.validation_share)
+    return num_train - num_validation, num_validation
+
+
+def _precision(recipe: TrainingRecipe) -> str:
+    if recipe.precision != "auto":
+        return recipe.precision
+    return "bfloat16" if computes_bfloat16() else "float32"

@@ -1,0 +1,249 @@
+"""Checkpoints: from where a run goes on as if it had never been interrupted.
+
+checkpoints/1.npz, 2.npz   the last two generations, written in turn: arrays by name, and
+                           TrainerState as JSON in the bytes of one more array
+checkpoints/best-N.npz     the weights of epoch N, the best so far
+
+Each file is whole or not there (core.save) and holds a checksum over its content. A
+generation names the best epoch's file that belongs to it; the others are removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from workbench.core.storage.save import sweep_leftovers
+from workbench.errors import SaveError, WeightsError
+from workbench.protocol.events import EpochFinished, Plan
+from workbench.runs.folder import RunFolder
+from workbench.runs.store.machine import Machine
+from workbench.runs.store.weights_file import read_array, read_arrays, write_arrays
+
+STATE_VERSION = 1
+_STATE = "trainer_state"
+_BEST = re.compile(r"best-([0-9]+)\.npz")
+_GENERATIONS = (1, 2)
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+
+class DataMark(msgspec.Struct, frozen=True, kw_only=True):
+    """What tells a data set from another: its numbers, and a digest of a sample of it."""
+
+    num_train: int
+    num_validation: int
+    num_test: int
+    digest: str
+
+
+class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trainer knows beside its variables.
+
+    Attributes:
+        number: 1, 2, 3, ... over the life of the run; the highest is the newest.
+        step: Steps done.
+        epochs_done: Whole epochs done, validation included.
+        seconds: Since the run began, without its pauses.
+        epoch_seconds: Of the epoch under way.
+        epoch_training_s: Of the epoch under way, within its steps alone.
+        best: The best epoch so far; `best_file` is the name of its weights, "" for none.
+        scores: By epoch: loss, accuracy and count on the validation pictures, of the best
+            and the last epoch.
+        rules: What best epoch, early stopping and plateau have counted (ProgressRules).
+        plan: How the run is executed.
+        machine: What it was executed on.
+        data: Which pictures.
+    """
+
+    number: int
+    step: int
+    epochs_done: int
+    seconds: float
+    plan: Plan
+    machine: Machine
+    data: DataMark
+    epoch_seconds: float = 0.0
+    epoch_training_s: float = 0.0
+    best: EpochFinished | None = None
+    best_file: str = ""
+    scores: dict[int, dict[str, Any]] = {}
+    rules: dict[str, Any] = {}
+    format: str = "workbench-checkpoint"
+    version: int = STATE_VERSION
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A state with its arrays, and a sentence for each generation that was passed over."""
+
+    state: TrainerState
+    arrays: Arrays
+    notes: tuple[str, ...] = ()
+
+
+def checkpoint_path(run: RunFolder, generation: int) -> Path:
+    """The file of generation 1 or 2."""
+    return run.checkpoints_path / f"{generation}.npz"
+
+
+def has_checkpoint(run: RunFolder) -> bool:
+    """True when there is a file to resume from. Cheap: it is not read."""
+    return any(checkpoint_path(run, generation).is_file() for generation in _GENERATIONS)
+
+
+def newest_state(run: RunFolder) -> TrainerState | None:
+    """What the newest generation says of itself, without its arrays; None without one."""
+    states = [read_state(checkpoint_path(run, generation)) for generation in _GENERATIONS]
+    return max((state for state in states if state), key=lambda state: state.number, default=None)
+
+
+def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> None:
+    """Writes the generation whose turn it is; the other one stays as it is.
+
+    Raises:
+        SaveError: it could not be written; both generations are unharmed.
+    """
+    _make_folder(run)
+    data = np.frombuffer(msgspec.json.encode(state), np.uint8)
+    write_arrays(checkpoint_path(run, _GENERATIONS[state.number % 2]), {**arrays, _STATE: data})
+
+
+def best_name(epoch: int) -> str:
+    """The name of the file with the weights of an epoch that is the best so far."""
+    return f"best-{epoch}.npz"
+
+
+def write_best(run: RunFolder, epoch: int, weights: Arrays) -> str:
+    """Writes the weights of the best epoch; returns the name of the file.
+
+    Raises:
+        SaveError: they could not be written.
+    """
+    _make_folder(run)
+    path = run.checkpoints_path / best_name(epoch)
+    write_arrays(path, weights)
+    return path.name
+
+
+def read_best(run: RunFolder, name: str) -> dict[str, np.ndarray[Any, Any]]:
+    """The weights of a best epoch; raises WeightsError when they are missing or damaged."""
+    if not _BEST.fullmatch(name):
+        raise WeightsError("There is no weights file.", where=name[:80])
+    return read_arrays(run.checkpoints_path / name)
+
+
+def remove_old_best(run: RunFolder) -> None:
+    """Removes the best epochs' files that no generation names.
+
+    Raises:
+        SaveError: one cannot be removed.
+    """
+    states = [read_state(checkpoint_path(run, generation)) for generation in _GENERATIONS]
+    named = {state.best_file for state in states if state is not None}
+    try:
+        for path in _best_files(run):
+            if path.name not in named:
+                path.unlink()
+    except OSError as error:
+        raise SaveError(
+            "The weights of an earlier best epoch cannot be removed.",
+            where=str(run.checkpoints_path),
+            received=error.strerror or str(error),
+        ) from error
+
+
+def tidy_up(run: RunFolder) -> None:
+    """Removes what a killed trainer was just writing; only for the trainer of the run."""
+    sweep_leftovers(run.checkpoints_path, min_age_s=0.0)
+    sweep_leftovers(run.path)
+
+
+def remove_checkpoints(run: RunFolder) -> None:
+    """Removes all of them: a completed run has its weights, and needs no more."""
+    for path in (*map(partial(checkpoint_path, run), _GENERATIONS), *_best_files(run)):
+        # What cannot be removed only takes room.
+        with contextlib.suppress(OSError):
+            path.unlink()
+    with contextlib.suppress(OSError):
+        run.checkpoints_path.rmdir()
+
+
+def _best_files(run: RunFolder) -> list[Path]:
+    try:
+        return [path for path in run.checkpoints_path.iterdir() if _BEST.fullmatch(path.name)]
+    except OSError:
+        return []
+
+
+def read_checkpoint(run: RunFolder) -> Checkpoint | None:
+    """The newest whole generation; None where none was ever written.
+
+    Raises:
+        WeightsError: what there is is damaged, each of it.
+    """
+    paths = [checkpoint_path(run, generation) for generation in _GENERATIONS]
+    found = {path: read_state(path) for path in paths if path.is_file()}
+    notes: list[str] = []
+    # Those whose state cannot be read come first: they are told, and not used.
+    for path in sorted(found, key=lambda path: -(s.number if (s := found[path]) else 1 << 60)):
+        try:
+            return _read(path, notes)
+        except WeightsError as error:
+            notes.append(f"The checkpoint {path.name} is damaged ({error.received}).")
+    if not found:
+        return None
+    raise WeightsError(
+        "No checkpoint of this run can be read.",
+        where=str(run.checkpoints_path),
+        received=" ".join(notes),
+        expected="a checkpoint written by this version of Workbench",
+        fix="Restore the run folder from a copy, or train again.",
+    )
+
+
+def _read(path: Path, notes: list[str]) -> Checkpoint:
+    arrays = read_arrays(path)
+    try:
+        state = _decode(arrays.pop(_STATE, np.empty(0, np.uint8)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WeightsError("The checkpoint is damaged.", received=str(error)) from error
+    if state.version > STATE_VERSION:
+        raise WeightsError("The checkpoint is newer.", received=f"version {state.version}")
+    told = [*notes, f"The one of step {state.step:,} is used."] if notes else []
+    return Checkpoint(state, arrays, tuple(told))
+
+
+def read_state(path: Path) -> TrainerState | None:
+    """A generation's state without its arrays, not held against the checksum; None where it
+    cannot be read.
+    """
+    try:
+        return _decode(read_array(path, _STATE))
+    except (WeightsError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _decode(data: np.ndarray[Any, Any]) -> TrainerState:
+    return msgspec.json.decode(data.tobytes(), type=TrainerState)
+
+
+def _make_folder(run: RunFolder) -> None:
+    try:
+        # Without parents: a run folder that was removed must not come back half.
+        run.checkpoints_path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise SaveError(
+            "The folder for the checkpoints cannot be made.",
+            where=str(run.checkpoints_path),
+            received=error.strerror or str(error),
+            fix="Make the run's folder writable again.",
+        ) from error

@@ -1,0 +1,133 @@
+"""What people write about a run: its title, tags and a note, in `notes.json` of its folder.
+
+The request and the event log stay as they are; the notes may change at any time, also
+while the run trains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from workbench.core.storage.save import save_bytes
+from workbench.errors import RunFolderError
+from workbench.runs.folder import RunFolder
+
+NOTES_NAME = "notes.json"
+MAX_TITLE = 200
+MAX_TAG = 40
+MAX_TAGS = 20
+MAX_TEXT = 100_000
+
+_MAX_BYTES = 1024 * 1024
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Characters that could drive a terminal or turn the reading direction; tab and newline stay."""
+
+
+class RunNotes(msgspec.Struct, frozen=True, kw_only=True):
+    """The notes of one run.
+
+    Attributes:
+        title: Words for people; "" leaves the title that the run was started with.
+        tags: Words to find it by, without spaces.
+        text: Anything, of several lines.
+    """
+
+    title: str = ""
+    tags: list[str] = []
+    text: str = ""
+    format: str = "workbench-notes"
+    version: int = 1
+
+
+def read_notes(run: RunFolder) -> RunNotes:
+    """The notes of a run; empty ones where nothing was written, or nothing can be read."""
+    notes = _read(run)
+    return notes if notes is not None else RunNotes()
+
+
+def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
+    """Saves notes, whole or not at all.
+
+    A file that cannot be understood (damaged, or of a newer version) is put aside, never
+    overwritten.
+
+    Returns:
+        The notes as they were saved: tidied, see `tidy`.
+
+    Raises:
+        RunFolderError: the folder is gone, or is no run.
+        SaveError: the folder cannot be written; the old notes are unharmed.
+    """
+    if not run.request_path.is_file():
+        raise RunFolderError("This folder is not a run.", where=str(run.path))
+    path = run.path / NOTES_NAME
+    if path.exists() and _read(run) is None:
+        path.replace(path.with_name("notes.unreadable.json"))
+    notes = tidy(notes)
+    save_bytes(path, msgspec.json.format(msgspec.json.encode(notes), indent=1))
+    return notes
+
+
+def change_notes(
+    run: RunFolder,
+    *,
+    title: str | None = None,
+    text: str | None = None,
+    add_tags: Iterable[str] = (),
+    remove_tags: Iterable[str] = (),
+) -> RunNotes:
+    """Changes a part of the notes and saves them; None leaves a part as it is.
+
+    Raises:
+        RunFolderError, SaveError: as `write_notes`.
+    """
+    old = read_notes(run)
+    gone = {tidy_tag(tag).casefold() for tag in remove_tags}
+    tags = [tag for tag in old.tags if tag.casefold() not in gone]
+    return write_notes(
+        run,
+        msgspec.structs.replace(
+            old,
+            title=old.title if title is None else title,
+            text=old.text if text is None else text,
+            tags=[*tags, *add_tags],
+        ),
+    )
+
+
+def tidy(notes: RunNotes) -> RunNotes:
+    """Notes without control characters, doubled tags and what is longer than allowed."""
+    tags: dict[str, str] = {}
+    for tag in filter(None, map(tidy_tag, notes.tags)):
+        tags.setdefault(tag.casefold(), tag)
+    return msgspec.structs.replace(
+        notes,
+        title=" ".join(_CONTROL.sub("", notes.title).split())[:MAX_TITLE],
+        tags=list(tags.values())[:MAX_TAGS],
+        text=_CONTROL.sub("", notes.text.replace("\r\n", "\n")).strip()[:MAX_TEXT],
+    )
+
+
+def tidy_tag(tag: str) -> str:
+    """A tag as it is kept: one word, so that `tag:WORD` finds it."""
+    word = "-".join(_CONTROL.sub("", tag).strip().lstrip("#").split())
+    return re.sub(r'[",;:]+', "-", word)[:MAX_TAG].strip("-")
+
+
+def _read(run: RunFolder) -> RunNotes | None:
+    """The notes; empty where there are none, None where they cannot be understood."""
+    try:
+        with (run.path / NOTES_NAME).open("rb") as file:
+            data = file.read(_MAX_BYTES)
+    except FileNotFoundError:
+        return RunNotes()
+    except OSError:
+        return None
+    try:
+        notes = msgspec.json.decode(data, type=RunNotes)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return tidy(notes) if notes.version <= 1 else None

@@ -1,0 +1,1 @@
+"""Checkpoints of a training: taking, writing and restoring its state."""

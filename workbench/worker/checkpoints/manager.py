@@ -1,0 +1,232 @@
+"""What is kept of a training: when, which weights, and what the model card says of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+
+from workbench.core.training.progress_rules import ProgressRules
+from workbench.errors import SaveError, WeightsError
+from workbench.protocol.events import CheckpointKept, TestResult
+from workbench.protocol.wire import error_parts
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard
+from workbench.runs.store.checkpoint import TrainerState, best_name, read_best
+from workbench.worker.checkpoints.progress import Facts, Position
+from workbench.worker.checkpoints.snapshot import snapshot, weights_of
+from workbench.worker.checkpoints.writer import (
+    CheckpointKeeper,
+    Keepsake,
+    KeptModel,
+    Weights,
+    are_finite,
+)
+from workbench.worker.execution.compiled import Compiled
+from workbench.worker.model.build import assign_weights, read_weights
+from workbench.worker.process.event_logger import Teller
+from workbench.worker.step.time_spent import TimeLedger
+
+_PATIENCE_S = 120.0
+_RETRY_S = 1.0
+
+
+class NotFiniteError(ArithmeticError):
+    """A weight is NaN or infinite: there is nothing worth keeping."""
+
+
+class Keeping:
+    """Keeps checkpoints while a training goes on, and its weights at the end.
+
+    Args:
+        run: Where to.
+        compiled: What is trained.
+        card: The model card but for what training adds to it.
+        facts: Kept in each checkpoint.
+        position: Where the training is.
+        rules: What they have counted is kept.
+        keeps_best: Keep the weights of the best epoch instead of the last.
+        teller: Told what was kept, or why not.
+        ledger: The time it takes is booked in it.
+        state: Of the checkpoint that the training goes on from.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        compiled: Compiled,
+        card: ModelCard,
+        facts: Facts,
+        *,
+        position: Position,
+        rules: ProgressRules,
+        keeps_best: bool,
+        teller: Teller,
+        ledger: TimeLedger,
+        state: TrainerState | None = None,
+    ) -> None:
+        self._run = run
+        self._compiled = compiled
+        self._card = card
+        self._facts = facts
+        self._position = position
+        self._rules = rules
+        self._keeps_best = keeps_best
+        self._teller = teller
+        self._ledger = ledger
+        self._number = state.number if state else 0
+        self._best_file = state.best_file if state else ""
+        self._best: KeptModel | None = None
+        self._keeper = CheckpointKeeper(run, before=teller.secure, tell=self._told)
+
+    def after_call(self) -> None:
+        """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
+        if self._keeper.is_due(is_epoch_end=False):
+            with self._ledger.spending("saving"):
+                self._keeper.keep_soon(self._keepsake())
+
+    def after_epoch(self, *, is_best: bool) -> None:
+        """At an epoch's end: keeps a checkpoint and the weights, if not just done.
+
+        Raises:
+            NotFiniteError: a weight is not a number.
+        """
+        with self._ledger.spending("saving"):
+            if self._keeps_best and is_best:
+                self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
+            if self._keeper.is_due(is_epoch_end=True):
+                self._keeper.keep_soon(self._keepsake(has_ended_epoch=True))
+
+    def close(self) -> None:
+        """Ends the writing in the background."""
+        self._keeper.close()
+
+    def keep_place(self) -> None:
+        """Keeps from where to go on, at the end of a training that was stopped.
+
+        Raises:
+            SaveError: there is no room for it, also after waiting for some.
+        """
+        keepsake = self._keepsake()
+        self._patiently(partial(self._keeper.keep_now, keepsake))
+
+    def finish(self) -> KeptModel:
+        """Puts the weights to keep into the network and writes them, untested.
+
+        Raises:
+            SaveError: there is no room for them, also after waiting for some.
+            NotFiniteError: a weight is not a number.
+        """
+        model = self._best_model() if self._keeps_best else None
+        if model is None:
+            model = KeptModel(self._finite_weights(), self._position.epochs_done)
+        # The last ones too: averages are kept, and the network still has what it trained with.
+        assign_weights(self._compiled.built, model.weights)
+        # Before the test, which may take a while: a kill then loses nothing.
+        self.keep_model(model, None)
+        return model
+
+    def keep_model(self, model: KeptModel, test: TestResult | None) -> None:
+        """Writes the weights and what the test said of them.
+
+        Raises:
+            SaveError: there is no room for them, also after waiting for some.
+        """
+        card = self._stamped(model.epoch, test)
+        self._patiently(partial(self._keeper.keep_model, model.weights, card))
+
+    def _finite_weights(self, arrays: Weights | None = None) -> Weights:
+        """The weights as they are, those of a snapshot not copied once more.
+
+        Raises:
+            NotFiniteError: one is not a number.
+        """
+        if arrays is None or self._compiled.averaging.is_on:
+            with self._compiled.averaging.applied():
+                weights = read_weights(self._compiled.built)
+        else:
+            weights = weights_of(self._compiled, arrays)
+        if not are_finite(weights):
+            raise NotFiniteError
+        return weights
+
+    def _best_model(self) -> KeptModel | None:
+        """The best epoch's weights; None where no epoch was finished."""
+        if self._best is not None or self._position.best is None:
+            return self._best
+        try:
+            weights = read_best(self._run, self._best_file)
+        except WeightsError as error:
+            self._teller.log(
+                f"The weights of the best epoch are lost, the last ones are kept: {error}",
+                level="warning",
+            )
+            return None
+        return KeptModel(weights, self._position.best.epoch)
+
+    def _keepsake(self, *, has_ended_epoch: bool = False) -> Keepsake:
+        """A copy of all there is to keep now."""
+        started = time.monotonic()
+        new_best = self._new_best()
+        model = new_best
+        arrays = snapshot(self._compiled.state_variables())
+        if has_ended_epoch and not self._keeps_best:
+            model = KeptModel(self._finite_weights(arrays), self._position.epochs_done)
+        self._number += 1
+        state = self._position.to_state(
+            self._number, self._facts, rules=self._rules.state(), best_file=self._best_file
+        )
+        return Keepsake(
+            state,
+            {**arrays, **self._position.to_arrays()},
+            best=new_best.weights if new_best else None,
+            weights=model.weights if model else None,
+            card=self._stamped(model.epoch, None) if model else None,
+            copying_s=time.monotonic() - started,
+        )
+
+    def _new_best(self) -> KeptModel | None:
+        """The best epoch's weights as long as they are not on the disk."""
+        if self._best is None:
+            return None
+        self._best_file = best_name(self._best.epoch)
+        return None if self._best_file == self._keeper.best_file else self._best
+
+    def _stamped(self, kept_epoch: int, test: TestResult | None) -> ModelCard:
+        return msgspec.structs.replace(
+            self._card,
+            epochs_done=self._position.epochs_done,
+            kept_epoch=kept_epoch,
+            best=self._position.best_epoch,
+            test=test,
+        )
+
+    def _told(self, state: TrainerState, error: SaveError | None) -> None:
+        self._teller.tell(
+            CheckpointKept(
+                step=state.step,
+                epoch=state.epochs_done,
+                problem=error_parts(error) if error is not None else None,
+            )
+        )
+
+    def _patiently(self, write: Callable[[], None]) -> None:
+        """Writes what the training ends with; waits for space where there is none."""
+        deadline = time.monotonic() + _PATIENCE_S
+        is_told = False
+        while True:
+            try:
+                write()
+            except SaveError as error:
+                if time.monotonic() > deadline or not self._run.request_path.exists():
+                    raise
+                if not is_told:
+                    step, epoch = self._position.step, self._position.epochs_done
+                    problem = error_parts(error)
+                    self._teller.tell(CheckpointKept(step=step, epoch=epoch, problem=problem))
+                is_told = True
+                time.sleep(_RETRY_S)
+            else:
+                return

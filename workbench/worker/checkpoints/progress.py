@@ -1,0 +1,164 @@
+"""Where a training is: what is done, and what of the epoch under way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from workbench.protocol.events import BestEpoch, EpochFinished, Plan
+from workbench.runs.store.checkpoint import DataMark, TrainerState
+from workbench.runs.store.machine import Machine
+from workbench.worker.step.training_loop import Scores, StepResults
+
+_LOSSES, _ACCURACIES = "epoch/losses", "epoch/accuracies"
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What does not change while a trainer lives, and is kept in each checkpoint."""
+
+    plan: Plan
+    machine: Machine
+    data: DataMark
+
+
+@dataclass
+class Position:
+    """Counters of a training; all of it goes into checkpoints and comes back from them.
+
+    Attributes:
+        step: Steps done.
+        epochs_done: Whole epochs done, validation included.
+        best: The best epoch so far.
+        scores: Of the best and the last epoch, by epoch, on the validation pictures.
+        losses, accuracies: Of the epoch under way, a piece for each call.
+        epoch_training_s: Of the epoch under way, within its calls.
+        begun: `time.monotonic()` when this trainer began.
+    """
+
+    step: int = 0
+    epochs_done: int = 0
+    best: EpochFinished | None = None
+    scores: dict[int, Scores] = field(default_factory=dict)
+    losses: list[Floats] = field(default_factory=list)
+    accuracies: list[Floats] = field(default_factory=list)
+    epoch_training_s: float = 0.0
+    begun: float = field(default_factory=time.monotonic)
+    _seconds_before: float = 0.0
+    _epoch_before: float = 0.0
+    _epoch_begun: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def of(cls, state: TrainerState, arrays: Mapping[str, Floats], begun: float) -> Position:
+        """The position of a checkpoint.
+
+        Args:
+            state: Of the checkpoint.
+            arrays: Of the checkpoint.
+            begun: `time.monotonic()` when this trainer began.
+        """
+        return cls(
+            step=state.step,
+            epochs_done=state.epochs_done,
+            best=state.best,
+            scores={epoch: Scores(**values) for epoch, values in state.scores.items()},
+            losses=[arrays[_LOSSES]],
+            accuracies=[arrays[_ACCURACIES]],
+            epoch_training_s=state.epoch_training_s,
+            _seconds_before=state.seconds,
+            _epoch_before=state.epoch_seconds,
+            begun=begun,
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began, without the time between its trainers."""
+        return self._seconds_before + time.monotonic() - self.begun
+
+    @property
+    def epoch_seconds(self) -> float:
+        """Since the epoch under way began, without the time between trainers."""
+        return self._epoch_before + time.monotonic() - self._epoch_begun
+
+    @property
+    def steps_of_epoch(self) -> int:
+        """Steps done of the epoch under way."""
+        return sum(map(len, self.losses))
+
+    @property
+    def best_epoch(self) -> BestEpoch | None:
+        """The best epoch as the last event and the model card tell it."""
+        return BestEpoch.of(self.best) if self.best is not None else None
+
+    def go_on(self) -> None:
+        """Called when the steps begin: getting there is no part of the epoch."""
+        self._epoch_begun = time.monotonic()
+
+    def add(self, results: StepResults) -> None:
+        """Takes in the steps of one call."""
+        self.step += len(results.losses)
+        self.losses.append(results.losses)
+        self.accuracies.append(results.accuracies)
+        self.epoch_training_s += results.seconds
+
+    def means(self) -> tuple[float, float]:
+        """Mean loss and accuracy of the epoch under way; however its steps were called."""
+        loss = np.concatenate(self.losses).mean(dtype=np.float64)
+        return float(loss), float(np.concatenate(self.accuracies).mean(dtype=np.float64))
+
+    def finish_epoch(self, epoch: EpochFinished, scores: Scores | None, *, is_best: bool) -> None:
+        """Closes the epoch under way and opens the next."""
+        self.epochs_done = epoch.epoch
+        if is_best:
+            self.best = epoch
+        kept = {self.best.epoch if self.best else 0, epoch.epoch}
+        if scores is not None:
+            self.scores[epoch.epoch] = scores
+        self.scores = {number: one for number, one in self.scores.items() if number in kept}
+        self.losses, self.accuracies = [], []
+        self.epoch_training_s = self._epoch_before = 0.0
+        self._epoch_begun = time.monotonic()
+
+    def to_state(
+        self, number: int, facts: Facts, *, rules: dict[str, Any], best_file: str
+    ) -> TrainerState:
+        """What a checkpoint holds beside its arrays."""
+        return TrainerState(
+            number=number,
+            step=self.step,
+            epochs_done=self.epochs_done,
+            seconds=self.seconds,
+            epoch_seconds=self.epoch_seconds,
+            epoch_training_s=self.epoch_training_s,
+            best=self.best,
+            best_file=best_file,
+            scores={epoch: _plain(scores) for epoch, scores in self.scores.items()},
+            rules=rules,
+            plan=facts.plan,
+            machine=facts.machine,
+            data=facts.data,
+        )
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """The values of the epoch under way."""
+        empty = np.empty(0, np.float32)
+        return {
+            _LOSSES: np.concatenate([empty, *self.losses]),
+            _ACCURACIES: np.concatenate([empty, *self.accuracies]),
+        }
+
+
+def _plain(scores: Scores) -> dict[str, Any]:
+    """The numbers of scores; the confusion matrix is kept in its own file."""
+    values = {name: getattr(scores, name) for name in scores.__dataclass_fields__}
+    plain = {
+        name: None if isinstance(value, np.ndarray) else value for name, value in values.items()
+    }
+    return dict(msgspec.to_builtins(plain))

@@ -1,0 +1,104 @@
+"""Taking the state of a training out of TensorFlow, and putting it back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import RunError
+from workbench.pictures.prepare import PreparedData, PreparedPart
+from workbench.runs.store.checkpoint import DataMark
+from workbench.worker.execution.compiled import Compiled
+from workbench.worker.model.build import named_variables
+
+_PREFIX = "state/"
+_SAMPLE = 64
+_MOST_LISTED = 6
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def snapshot(variables: Mapping[str, Any]) -> Arrays:
+    """A copy of every variable, as a checkpoint names it."""
+    return {_PREFIX + name: np.array(variable.numpy()) for name, variable in variables.items()}
+
+
+def weights_of(compiled: Compiled, arrays: Mapping[str, Any]) -> Arrays:
+    """The network's weights out of a snapshot of it, by the names of `build.read_weights`."""
+    names = {id(variable): name for name, variable in compiled.state_variables().items()}
+    weights: Arrays = {}
+    for name, variable in named_variables(compiled.built).items():
+        known = names.get(id(variable.value))
+        # Layers that run in the input pipeline do not change while training.
+        weights[name] = np.array(variable.numpy()) if known is None else arrays[_PREFIX + known]
+    return weights
+
+
+def restore(variables: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Sets every variable to its value of a checkpoint.
+
+    Raises:
+        RunError: the checkpoint is of other variables; none was changed.
+    """
+    kept = {
+        name.removeprefix(_PREFIX): array
+        for name, array in arrays.items()
+        if name.startswith(_PREFIX)
+    }
+    findings = [f"“{name}” is missing" for name in variables if name not in kept]
+    findings += [f"“{name[:80]}” is unknown" for name in kept if name not in variables]
+    findings += [
+        f"“{name}” has the shape {kept[name].shape}, not {tuple(variable.shape)}"
+        for name, variable in variables.items()
+        if name in kept and kept[name].shape != tuple(variable.shape)
+    ]
+    if findings:
+        more = len(findings) - _MOST_LISTED
+        raise RunError(
+            "The checkpoint does not fit this network and optimizer.",
+            received="; ".join(findings[:_MOST_LISTED]) + (f"; {more} more" * (more > 0)),
+            expected="a checkpoint of the same run, kept by the same version of Workbench",
+            fix="Train again from the start.",
+        )
+    for name, variable in variables.items():
+        variable.assign(kept[name])
+
+
+def mark_of(data: PreparedData) -> DataMark:
+    """What tells this data set from another: all training labels, and some of the pictures."""
+    train = data.train
+    digest = hashlib.sha256(repr(data.class_names).encode())
+    digest.update(np.ascontiguousarray(train.y, np.int64).data)
+    indices = np.unique(np.linspace(0, len(train) - 1, _SAMPLE).astype(np.int64))
+    digest.update(np.ascontiguousarray(train.x[indices]).data)
+    return DataMark(
+        num_train=len(train),
+        num_validation=_count(data.validation),
+        num_test=_count(data.test),
+        digest=digest.hexdigest(),
+    )
+
+
+def _count(part: PreparedPart | None) -> int:
+    return 0 if part is None else len(part)
+
+
+def check_same_data(then: DataMark, now: DataMark) -> list[str]:
+    """Why figures can differ because of the pictures.
+
+    Raises:
+        RunError: there are more or fewer pictures to train on: the epochs have another
+            length, so nothing can be continued.
+    """
+    if then.num_train != now.num_train:
+        raise RunError(
+            "The data set has changed since: the run cannot go on with it.",
+            where="data set",
+            received=f"{now.num_train:,} pictures to train on",
+            expected=f"{then.num_train:,}, as when the run began",
+            fix="Bring the old pictures back, or train again from the start.",
+        )
+    return [] if then == now else ["the pictures have changed"]

@@ -1,0 +1,233 @@
+"""Writes what a training keeps, in a thread of its own: checkpoints, weights, model card.
+
+A run that is killed goes on from the checkpoint, and still classifies with the last epoch
+that it finished.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from workbench.errors import RunFolderError, SaveError
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard, read_card, write_card
+from workbench.runs.store.checkpoint import (
+    TrainerState,
+    remove_old_best,
+    write_best,
+    write_checkpoint,
+)
+from workbench.runs.store.weights_file import write_arrays
+
+_INTERVAL_S = 60.0
+_PAUSE_S = 1.0
+_PAUSE_PER_COST = 200.0
+"""Seconds between two checkpoints for each second of computing that one takes: half a percent."""
+
+_RETRY_S = 2.0
+_MAX_TEXT = 600
+
+Weights = dict[str, np.ndarray[Any, Any]]
+
+
+def are_finite(weights: Weights) -> bool:
+    """True when no weight is NaN or infinite."""
+    return all(
+        bool(np.isfinite(array).all()) for array in weights.values() if array.dtype.kind == "f"
+    )
+
+
+@dataclass(frozen=True)
+class KeptModel:
+    """Weights that classify, and the epoch they are of."""
+
+    weights: Weights
+    epoch: int
+
+
+@dataclass(frozen=True)
+class Keepsake:
+    """What is written at one time.
+
+    Attributes:
+        state, arrays: The checkpoint.
+        best: Weights of the state's best epoch, where they are not on the disk yet.
+        weights, card: To classify with; None to leave those that are there.
+        copying_s: How long the training stood still for it.
+    """
+
+    state: TrainerState
+    arrays: Weights
+    best: Weights | None = None
+    weights: Weights | None = None
+    card: ModelCard | None = None
+    copying_s: float = 0.0
+
+
+class CheckpointKeeper:
+    """Writes one keepsake after the other.
+
+    Args:
+        run: Where to.
+        before: Called before each checkpoint: puts the event log on the disk, so that no
+            checkpoint is ahead of its curve. May raise SaveError.
+        tell: Told in that thread what was kept, or the error that it was not.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        *,
+        before: Callable[[], None],
+        tell: Callable[[TrainerState, SaveError | None], None],
+    ) -> None:
+        self._run = run
+        self._before = before
+        self._tell = tell
+        self._wake = threading.Condition()
+        self._waiting: Keepsake | None = None
+        self._is_busy = False
+        self._is_closed = False
+        self._kept_at = time.monotonic()
+        self._pause_s = _PAUSE_S
+        self._has_tried = False
+        self._has_problem = False
+        self._best_file = ""
+        self._has_loosened_card = False
+        self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
+        self._thread.start()
+
+    @property
+    def best_file(self) -> str:
+        """Name of the best epoch's file that was written last."""
+        return self._best_file
+
+    def is_due(self, *, is_epoch_end: bool) -> bool:
+        """Whether a keepsake should be made now: after a minute, at an epoch's end if there
+        is none yet or the last one is not too fresh, and soon after one that could not be
+        written.
+        """
+        if self._is_busy or self._waiting is not None:
+            return False
+        if is_epoch_end and not self._has_tried:
+            return True
+        age_s = time.monotonic() - self._kept_at
+        if self._has_problem:
+            return age_s >= _RETRY_S
+        return age_s >= (self._pause_s if is_epoch_end else max(self._pause_s, _INTERVAL_S))
+
+    def keep_soon(self, keepsake: Keepsake) -> None:
+        """Hands over what is to be written; returns at once."""
+        with self._wake:
+            self._waiting = keepsake
+            self._wake.notify()
+
+    def close(self) -> None:
+        """Writes what waits and ends the thread."""
+        with self._wake:
+            self._is_closed = True
+            self._wake.notify()
+        self._thread.join()
+
+    def keep_now(self, keepsake: Keepsake) -> None:
+        """Writes and tells; call after `close`.
+
+        Raises:
+            SaveError: it could not be written; what was kept before is unharmed.
+        """
+        self._write(keepsake)
+        self._tell(keepsake.state, None)
+
+    def keep_model(self, weights: Weights, card: ModelCard) -> None:
+        """Writes the final weights, and a card that names them; call after `close`.
+
+        Raises:
+            SaveError: they could not be written; those of an earlier epoch are unharmed.
+        """
+        self._loosen_card()
+        checksum = write_arrays(self._run.weights_path, weights)
+        write_card(self._run.path, msgspec.structs.replace(card, checksum=checksum))
+
+    def _work(self) -> None:
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._waiting is not None or self._is_closed)
+                keepsake, self._waiting = self._waiting, None
+                self._is_busy = keepsake is not None
+            if keepsake is None:
+                return
+            state = keepsake.state
+            try:
+                problem = self._try(keepsake)
+                self._has_problem = problem is not None
+            finally:
+                del keepsake  # not held while the next one is made
+                self._has_tried = True
+                self._kept_at = time.monotonic()
+                self._is_busy = False
+            self._tell(state, problem)
+
+    def _try(self, keepsake: Keepsake) -> SaveError | None:
+        begun = time.thread_time()
+        try:
+            self._write(keepsake)
+        except SaveError as error:
+            return error
+        except Exception as error:  # noqa: BLE001 - told and tried again
+            # Nobody waits for this thread: what ended it would end all keeping, unnoticed.
+            traceback.print_exception(error)
+            return _unexpected(error)
+        cost_s = time.thread_time() - begun + keepsake.copying_s
+        self._pause_s = min(_INTERVAL_S, max(_PAUSE_S, _PAUSE_PER_COST * cost_s))
+        return None
+
+    def _write(self, keepsake: Keepsake) -> None:
+        self._before()
+        state = keepsake.state
+        best_file = self._best_file
+        if keepsake.best is not None and state.best is not None:
+            best_file = write_best(self._run, state.best.epoch, keepsake.best)
+        write_checkpoint(self._run, state, keepsake.arrays)
+        if keepsake.best is not None:
+            remove_old_best(self._run)
+        if keepsake.weights is not None and keepsake.card is not None:
+            self._loosen_card()
+            write_arrays(self._run.weights_path, keepsake.weights)
+            # The card names no checksum before the end: a kill between the two files must not
+            # part them. The weights file checks itself.
+            write_card(self._run.path, keepsake.card)
+        # Last of all: what fails on the way is brought once more by the next keepsake.
+        self._best_file = best_file
+
+    def _loosen_card(self) -> None:
+        """Takes the checksum out of a card that an earlier trainer of this run has left: its
+        weights are about to be replaced, and a kill would leave it with others.
+        """
+        if self._has_loosened_card:
+            return
+        try:
+            card = read_card(self._run.path)
+        except RunFolderError:  # there is none, or none that could part from its weights
+            card = None
+        if card is not None and card.checksum:
+            write_card(self._run.path, msgspec.structs.replace(card, checksum=""))
+        self._has_loosened_card = True
+
+
+def _unexpected(error: Exception) -> SaveError:
+    """What a checkpoint met that is no fault of the disk, in words."""
+    words = str(error).strip()[:_MAX_TEXT]
+    return SaveError(
+        "The checkpoint could not be made.",
+        where=type(error).__name__,
+        received=words,
+        fix="It is tried again soon; the log of the run holds all of it.",
+    )

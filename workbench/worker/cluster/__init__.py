@@ -1,0 +1,1 @@
+"""Training on several machines: the chief, the members, and the channel between them."""

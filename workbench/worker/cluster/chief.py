@@ -1,0 +1,316 @@
+"""The leading machine's side: starts the others, or waits for them, and tells them what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from workbench.core.params import check_all
+from workbench.core.projects.project import Project
+from workbench.errors import RemoteError, RunError, WorkbenchError
+from workbench.hardware.cluster import (
+    CLUSTER_VARIABLE,
+    Cluster,
+    kept_cluster,
+    local_cluster,
+    read_addresses,
+    with_ports,
+)
+from workbench.runs.environment import trainer_environment
+from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.store.checkpoint import DataMark, checkpoint_path
+from workbench.runs.store.machine import Machine
+from workbench.targets import all_targets
+from workbench.worker.checkpoints.writer import KeptModel
+from workbench.worker.cluster.join_error import refusal_of
+from workbench.worker.cluster.members import (
+    Machines,
+    each_but,
+    mark_text,
+    own_facts,
+    socket_address,
+)
+from workbench.worker.cluster.peers import Company
+from workbench.worker.cluster.socket_channel import MAX_BYTES, Line, LineCutError
+from workbench.worker.process.event_logger import Teller
+from workbench.worker.process.stop import StopSwitch
+
+COME_S = 300.0
+"""How long the others are waited for."""
+
+_HELLO_S = 10.0
+_LOOK_S = 0.2
+_PART_S = 20.0
+
+
+def company_of(
+    run: RunFolder,
+    project: Project,
+    teller: Teller,
+    stop: StopSwitch,
+    on_hang: Callable[[WorkbenchError], None],
+) -> Company:
+    """Whom the trainer of a run trains with: it starts processes on this computer itself, and
+    waits for other machines to join.
+
+    Raises:
+        RunError: a process cannot be started.
+    """
+    handed = os.environ.pop(CLUSTER_VARIABLE, None)
+    kept = Cluster.from_text(handed) if handed is not None else kept_cluster(run.path)
+    spec = all_targets()[project.target.key]
+    machines = ",".join(spec.machines(check_all(spec.params, project.target.params)[0]))
+    if not machines:
+        return Company()
+    if kept is not None:
+        return Leader(kept, run, teller, stop, on_hang)
+    addresses = read_addresses(machines)
+    if not addresses[0].is_here:
+        teller.log(
+            "Type on each other machine, with its number: "
+            f"workbench join {machines} --machine NUMBER"
+        )
+        return Leader(Cluster(with_ports(addresses)), run, teller, stop, on_hang)
+    leader = Leader(local_cluster(addresses), run, teller, stop, on_hang)
+    try:
+        leader.start_others(project)
+    except RunError as error:
+        leader.close(error)  # those that have begun
+        raise
+    return leader
+
+
+class Leader(Machines):
+    """The trainer of the run.
+
+    Args:
+        cluster: As the machines are told it.
+        run: What is trained.
+        teller: Told whom is waited for.
+        stop: Looked at meanwhile.
+        on_hang: See Machines.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        run: RunFolder,
+        teller: Teller,
+        stop: StopSwitch,
+        on_hang: Callable[[WorkbenchError], None],
+    ) -> None:
+        super().__init__(cluster, stop, on_hang)
+        self._run = run
+        self._teller = teller
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+        self._others = list(each_but(0, len(cluster.machines)))
+
+    # coming together ---------------------------------------------------------------------
+
+    def start_others(self, project: Project) -> None:
+        """Starts a process for each other machine, on this computer.
+
+        Args:
+            project: What they will be told to train.
+
+        Raises:
+            RunError: one cannot be started.
+        """
+        for index in self._others:
+            handed = {CLUSTER_VARIABLE: self._cluster.of(index).text()}
+            folder = self._run.machine_path(index + 1)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with (folder / "log.txt").open("ab") as log:
+                    self._children[index] = subprocess.Popen(
+                        [sys.executable, "-P", "-m", "workbench.worker", "join", str(folder)],
+                        env=trainer_environment(project, handed),
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,
+                    )
+            except OSError as error:
+                raise RunError(
+                    f"The process of machine {index + 1} could not be started.",
+                    where=str(folder),
+                    received=error.strerror or str(error),
+                ) from error
+
+    def gather(self, *, resume: bool) -> None:
+        facts: dict[int, Mapping[str, Any]] = {0: own_facts()}
+        deadline = time.monotonic() + COME_S
+        with self._listening() as listener:
+            while missing := [index for index in self._others if index not in self._lines]:
+                self._teller.phase("gathering", f"Waiting for {self._named(missing)}")
+                self._look_after(missing, deadline)
+                with contextlib.suppress(TimeoutError):
+                    connection, _ = listener.accept()
+                    facts |= self._let_in(connection, missing)
+        self._all_have_bfloat16 = all(fact.get("has_bfloat16") is True for fact in facts.values())
+        self.others = [msgspec.convert(facts[i].get("machine"), Machine) for i in self._others]
+        for line in self._lines.values():
+            self._tell_task(line, resume=resume)
+
+    def _listening(self) -> socket.socket:
+        address = self._cluster.address(0)
+        place = socket_address(address)
+        family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
+        try:
+            listener = socket.create_server(place, family=family)
+        except OSError as error:
+            raise RunError(
+                "The leading machine cannot listen at its address.",
+                where=str(address),
+                received=error.strerror or str(error),
+                expected="an address of this computer, and a free port",
+                fix="Name this computer's own address first, or another port behind it.",
+            ) from error
+        listener.settimeout(_LOOK_S)
+        return listener
+
+    def _look_after(self, missing: list[int], deadline: float) -> None:
+        """Raises when there is no use in waiting any longer."""
+        self._stop.check()
+        for index in missing:
+            child = self._children.get(index)
+            if child is not None and child.poll() is not None:
+                self._gone.append(index)
+                raise self._went_away(index)
+        refused = refusal_of(self._run)
+        if refused is not None:
+            raise refused
+        if time.monotonic() > deadline:
+            first = missing[0]
+            raise RemoteError(
+                f"Machine {first + 1} did not come within {COME_S:.0f} s.",
+                where=self._cluster.machines[first],
+                expected="a worker there that joins this training",
+                fix="Start it with `workbench join`, and the training again.",
+            )
+
+    def _let_in(
+        self, connection: socket.socket, missing: list[int]
+    ) -> dict[int, Mapping[str, Any]]:
+        """Number and facts of a machine that has come; nothing of anybody else."""
+        index = -1
+
+        def ended() -> None:
+            self._ended(index)
+
+        line = Line(
+            connection,
+            on_word=lambda message: self._hears(index, message),
+            on_end=ended,
+            max_bytes=0,
+        )
+        try:
+            hello = line.receive("hello", timeout_s=_HELLO_S)
+        except LineCutError:
+            hello = None
+        said = hello.values if hello is not None else {}
+        number = said.get("index")
+        key = str(said.get("key", "")).encode()
+        if number not in missing or not hmac.compare_digest(key, self._cluster.key.encode()):
+            line.close()
+            return {}
+        line.max_bytes = MAX_BYTES
+        index = int(number)
+        self._lines[index] = line
+        self._check_versions(index, said.get("versions"))
+        return {index: said}
+
+    def _check_versions(self, index: int, theirs: Any) -> None:
+        ours = own_facts()["versions"]
+        for name in ("workbench", "tensorflow", "keras"):
+            there = theirs.get(name) if isinstance(theirs, dict) else None
+            if there != ours.get(name):
+                raise RemoteError(
+                    f"Machine {index + 1} has another version of {name}.",
+                    where=self._cluster.machines[index],
+                    received=str(there)[:80],
+                    expected=str(ours.get(name)),
+                    fix="Install the same on all machines.",
+                )
+
+    def _tell_task(self, line: Line, *, resume: bool) -> None:
+        files = [checkpoint_path(self._run, generation) for generation in (1, 2)]
+        files = [path for path in files if resume and path.is_file()]
+        line.send(
+            "task",
+            self._run.request_path.read_bytes(),
+            resume=resume,
+            has_bfloat16=self._all_have_bfloat16,
+            files=[path.name for path in files],
+        )
+        for path in files:
+            line.send("file", path.read_bytes())
+
+    def _meet_up(self, mark: DataMark) -> None:
+        waited = dict(self._lines)
+        while waited:
+            self._teller.phase("gathering", f"Waiting until {self._named(list(waited))} is ready")
+            for index, line in list(waited.items()):
+                self._stop.check()
+                ready = line.receive("ready", timeout_s=_LOOK_S)
+                if ready is None:
+                    continue
+                del waited[index]
+                if ready.values.get("mark") != mark_text(mark):
+                    raise RemoteError(
+                        f"Machine {index + 1} has other pictures.",
+                        where=self._cluster.machines[index],
+                        expected="the same data set on all machines",
+                        fix="Copy it there anew.",
+                    )
+        for line in self._lines.values():
+            line.send("go")
+
+    def _named(self, indices: list[int]) -> str:
+        words = [f"machine {index + 1} ({self._cluster.machines[index]})" for index in indices[:3]]
+        return ", ".join(words)
+
+    # the end -----------------------------------------------------------------------------
+
+    def tell_model(self, model: KeptModel) -> None:
+        file = BytesIO()
+        arrays: dict[str, Any] = {str(i): one for i, one in enumerate(model.weights.values())}
+        np.savez(file, **arrays)
+        names = list(model.weights)
+        for line in self._lines.values():
+            line.send("model", file.getvalue(), epoch=model.epoch, names=names)
+
+    def close(self, error: BaseException | None) -> None:
+        super().close(error)
+        deadline = time.monotonic() + (_PART_S if error is None else 2.0)
+        for child in self._children.values():
+            try:
+                child.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+    def _how_it_ended(self, index: int) -> str:
+        child = self._children.get(index)
+        if child is None or index not in self._gone:
+            return super()._how_it_ended(index)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(1.0)
+        code = child.returncode
+        if code is None:
+            return super()._how_it_ended(index)
+        if code < 0:
+            return f"its process was ended by signal {-code}"
+        last = tail_lines(self._run.machine_path(index + 1) / "log.txt", max_lines=1)
+        return "; ".join([f"its process ended with code {code}", *last])

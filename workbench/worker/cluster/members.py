@@ -1,0 +1,276 @@
+"""Several machines that train together: the one that leads, and those that join it.
+
+The leading trainer is the run's: it alone writes the run's events, checkpoints and weights.
+A process on every other machine joins it over a line (line.py), hears what to train and from
+which checkpoint, and then makes the very same calls into TensorFlow, each for its rows of
+every batch. The line also tells at once that a process has ended; that a machine is silent,
+TensorFlow finds out by itself within SILENT_S.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from workbench.core.projects.project import Project
+from workbench.errors import RemoteError, WorkbenchError
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Address, Cluster
+from workbench.runs.store.checkpoint import DataMark
+from workbench.runs.store.machine import this_machine
+from workbench.targets.this_computer import computes_bfloat16
+from workbench.worker.cluster.peers import Company
+from workbench.worker.cluster.socket_channel import Line, LineCutError, Message
+from workbench.worker.execution.compiled import Connected, connect
+from workbench.worker.input.sharding import Share
+from workbench.worker.process.stop import StopSwitch
+from workbench.worker.process.versions import versions
+
+SILENT_S = 10.0
+"""After this time without a sign of life a machine counts as gone."""
+
+CONNECT_S = 60.0
+"""Within which TensorFlow's own connections are made, once all machines are ready for it. A
+process that still waits then ends: its log says where it was.
+"""
+
+HANG_S = 40.0
+"""After a machine has gone, TensorFlow gives its calls up; a process that still waits for it
+after this time ends itself.
+"""
+
+_NEWS_S = 1.5
+_TASK = re.compile(r"/task:([0-9]+)")
+_TENSORFLOW = re.compile(r"^tensorflow\.")
+
+
+class Machines(Company):
+    """What the leading machine and the others have in common.
+
+    Args:
+        cluster: The machines, and which of them this is.
+        stop: Of this process; from `connect` on it agrees with the others'.
+        on_hang: Called with an error in another thread where nothing else can end a call
+            that waits for a machine; must end the process.
+    """
+
+    def __init__(
+        self, cluster: Cluster, stop: StopSwitch, on_hang: Callable[[WorkbenchError], None]
+    ) -> None:
+        self.leads = cluster.index == 0
+        self._cluster = cluster
+        self._stop = stop
+        self._on_hang = on_hang
+        self._lines: dict[int, Line] = {}
+        self._gone: list[int] = []
+        self._parted: set[int] = set()
+        self._said: dict[int, str] = {}
+        self._all_have_bfloat16 = False
+        self._is_connected = False
+        self._is_closed = False
+
+    # to be done by either ----------------------------------------------------------------
+
+    def _meet_up(self, mark: DataMark) -> None:
+        """Returns on all machines at about the same time, once each has loaded its pictures."""
+        raise NotImplementedError
+
+    # together ----------------------------------------------------------------------------
+
+    def connect(self, tf: Any, project: Project, mark: DataMark) -> Connected:
+        self._meet_up(mark)
+        os.environ[CLUSTER_VARIABLE] = self._cluster.text()
+        _limit_waiting(self._cluster)
+        try:
+            with ending_after(CONNECT_S):
+                target = connect(tf, project)
+        finally:
+            # Not for the run that this process starts when it has ended.
+            del os.environ[CLUSTER_VARIABLE]
+        self._is_connected = True
+        self._stop.agree_by(summing(tf, target.strategy, 3), leads=self.leads)
+        limits = target.limits
+        if limits.has_bfloat16 is None:
+            limits = replace(limits, has_bfloat16=self._all_have_bfloat16)
+        share = Share(self._cluster.index, len(self._cluster.machines))
+        return Connected(target.strategy, limits, share)
+
+    def explained(self, error: BaseException) -> BaseException:
+        is_cut = isinstance(error, LineCutError)
+        if not is_cut and not _TENSORFLOW.match(type(error).__module__):
+            return error
+        deadline = time.monotonic() + _NEWS_S
+        while not self._gone and time.monotonic() < deadline:
+            time.sleep(0.05)  # the line may be a moment slower than TensorFlow
+        gone = self._gone or self._named_in(str(error))
+        if gone:
+            return self._went_away(gone[0])
+        if is_cut or "Collective ops is aborted" in str(error):
+            return _lost("Another machine went away.", "", str(error)[:300])
+        return error
+
+    def close(self, error: BaseException | None) -> None:
+        self._is_closed = True
+        for line in self._lines.values():
+            try:
+                if error is None:
+                    line.send("bye")
+                else:
+                    line.send("failed", what=getattr(error, "what", "") or str(error)[:300])
+            except LineCutError:
+                continue
+            finally:
+                line.close()
+
+    # the others' ends --------------------------------------------------------------------
+
+    def _line_to(self, index: int, connection: socket.socket) -> Line:
+        return Line(
+            connection,
+            on_word=lambda message: self._hears(index, message),
+            on_end=lambda: self._ended(index),
+        )
+
+    def _hears(self, index: int, message: Message) -> bool:
+        """Takes note of how a machine ends."""
+        if message.kind == "failed":
+            self._said[index] = str(message.values.get("what", ""))[:600]
+        elif message.kind == "bye":
+            self._parted.add(index)
+        return message.kind in {"failed", "bye"}
+
+    def _ended(self, index: int) -> None:
+        if self._is_closed or index in self._parted or self._lines.get(index) is None:
+            return
+        self._gone.append(index)
+        error = self._went_away(index)
+        if self._is_connected:
+            _abort_calls(str(error))
+        watch = threading.Timer(HANG_S, self._hangs, [error])
+        watch.daemon = True
+        watch.start()
+
+    def _hangs(self, error: WorkbenchError) -> None:
+        if not self._is_closed:
+            self._on_hang(error)
+
+    def _named_in(self, text: str) -> list[int]:
+        """Other machines that an error of TensorFlow's names, the last named first."""
+        own, count = self._cluster.index, len(self._cluster.machines)
+        found = [int(number) for number in reversed(_TASK.findall(text))]
+        return [index for index in found if index != own and index < count]
+
+    def _went_away(self, index: int) -> WorkbenchError:
+        name = "The leading machine" if index == 0 else f"Machine {index + 1}"
+        where = self._cluster.machines[index]
+        said = self._said.get(index)
+        if said:
+            return _lost(f"{name} could not go on: {said}", where, "")
+        return _lost(f"{name} went away.", where, self._how_it_ended(index))
+
+    def _how_it_ended(self, index: int) -> str:
+        return "its process has ended" if index in self._gone else "it gives no sign of life"
+
+
+def _lost(what: str, where: str, received: str) -> RemoteError:
+    return RemoteError(
+        what,
+        where=where,
+        received=received,
+        expected="every machine until the end of the training",
+        fix="See to it that all machines are there, and resume the run: it goes on from its "
+        "last checkpoint.",
+    )
+
+
+def own_facts() -> dict[str, Any]:
+    """What the others must know of this machine."""
+    ours = versions()
+    machine = msgspec.to_builtins(this_machine(ours))
+    return {"has_bfloat16": computes_bfloat16(), "versions": ours, "machine": machine}
+
+
+def socket_address(address: Address) -> tuple[str, int]:
+    """An address as sockets take it."""
+    return address.host.strip("[]"), address.port
+
+
+def mark_text(mark: DataMark) -> str:
+    """A mark of pictures in a form that can be held against another machine's."""
+    return msgspec.json.encode(mark).decode()
+
+
+def each_but(index: int, count: int) -> Iterator[int]:
+    """The numbers of the other machines."""
+    return (number for number in range(count) if number != index)
+
+
+def summing(tf: Any, strategy: Any, count: int) -> Callable[[Sequence[int]], list[int]]:
+    """A function that adds whole numbers up over all machines; each must call it.
+
+    Args:
+        tf: TensorFlow.
+        strategy: Of `tf.distribute`, with one replica on each machine.
+        count: How many numbers.
+    """
+
+    def add(values: Any) -> Any:
+        mine = strategy.run(tf.identity, args=(values,))
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, mine, axis=None)
+
+    signature = [tf.TensorSpec((count,), tf.int32)]
+    traced = tf.function(add, input_signature=signature, autograph=False)
+
+    def total(values: Sequence[int]) -> list[int]:
+        return [int(value) for value in traced(tf.constant(values, tf.int32)).numpy()]
+
+    return total
+
+
+@contextlib.contextmanager
+def ending_after(seconds: float) -> Iterator[None]:
+    """Ends this process, with exit code 1, unless what is within comes to an end in time.
+
+    While TensorFlow waits for machines, no other thread of Python's runs and SIGTERM is not
+    heard; a machine that dies in that very second would be waited for for ever.
+    """
+    faulthandler.dump_traceback_later(seconds, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _limit_waiting(cluster: Cluster) -> None:
+    """Gives TensorFlow's coordination its deadlines.
+
+    There is no public way; a strategy that finds a service set up takes it as it is.
+    """
+    from tensorflow.compiler.xla.tsl.protobuf import coordination_config_pb2
+    from tensorflow.python.eager import context
+
+    job = coordination_config_pb2.CoordinatedJob(name="worker", num_tasks=len(cluster.machines))
+    context.context().configure_coordination_service(
+        service_type="standalone",
+        service_leader="/job:worker/replica:0/task:0",
+        cluster_register_timeout_in_ms=int(CONNECT_S * 1000),
+        heartbeat_timeout_in_ms=int(SILENT_S * 1000),
+        coordinated_jobs=[job],
+    )
+
+
+def _abort_calls(why: str) -> None:
+    """Ends what waits in TensorFlow for a machine that is known to be gone."""
+    from tensorflow.python.eager import context
+    from tensorflow.python.framework import errors
+
+    context.context().abort_collective_ops(errors.UNAVAILABLE, why)

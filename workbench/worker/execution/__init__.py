@@ -1,0 +1,1 @@
+"""How a training is executed on this target: compilation and autotuning."""

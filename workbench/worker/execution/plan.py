@@ -1,0 +1,190 @@
+"""The execution plan: how THIS network is trained HERE, measured before the first epoch.
+
+Nothing of the measuring stays behind: the network that was measured is put back to its start
+bit for bit, so a measured run and an unmeasured one of the same plan are the same run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from workbench.core.checks.analysis import analyse
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.layers import all_layers
+from workbench.protocol.events import Plan
+from workbench.runs.state.throughput import predict_run, read_speeds
+from workbench.targets.this_computer import computes_bfloat16
+from workbench.worker.execution.autotune import search
+from workbench.worker.execution.plan_cache import Known, keep_known, plan_key, read_known
+from workbench.worker.execution.plan_text import plan_words
+from workbench.worker.step.trainable import Task, Trainable, make_trainable, training_batches
+from workbench.worker.step.training_loop import MAX_STEPS, StepResults, steps_per_call
+from workbench.worker.step.variants import Timing, Way, best_way, gain_of, possible_ways
+
+Tell = Callable[[str, str, float | None], None]
+Check = Callable[[], None]
+
+_WORTH_S = 15.0
+"""A run expected to be shorter is not measured: 2 % of it would not pay for two steps."""
+
+_SAMPLE_BATCHES = 2
+_TURN_S = 0.1
+
+_PINS = ("precision", "xla", "steps_per_call", "pipeline", "threads")
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A plan, and the network that was made on the way, at its start.
+
+    Attributes:
+        plan: How the run is executed.
+        trainable: Made that way.
+        batches: Its endless training dataset.
+    """
+
+    plan: Plan
+    trainable: Trainable
+    batches: Any
+
+
+def way_of(plan: Plan) -> Way:
+    """The way that a plan means."""
+    return Way(plan.precision, plan.xla)
+
+
+def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settled:
+    """Chooses how to run: by the recipe's pins, by what was measured here before, by
+    measuring now, or else by what is known of the processor.
+
+    Args:
+        task: What is to be trained.
+        measure: Whether time may be spent on measuring.
+        tell: Told the phase "measuring", words and a fraction.
+        check: Called now and then; raises when the user has asked to stop.
+    """
+    recipe, limits = task.project.recipe, task.limits
+    has_bfloat16 = limits.has_bfloat16
+    ways = possible_ways(
+        recipe,
+        has_bfloat16=computes_bfloat16() if has_bfloat16 is None else has_bfloat16,
+        may_compile=limits.jit_step,
+    )
+    key = plan_key(task.project, task.sizes.batch_size)
+    known, steps = read_known(key), task.sizes.total_steps
+    may_measure = measure and limits.may_measure
+    if may_measure and known.to_measure(ways, steps) and _is_worth_it(task):
+        return _measured(task, ways, known, key=key, tell=tell, check=check)
+    # What a single way takes decides nothing.
+    timings = known.timings if len(known.timings) > 1 else {}
+    source = "measured before" if timings else "known"
+    way = best_way(ways, timings, steps=steps)
+    trainable = make_trainable(task, way, check)
+    plan = _plan(task, way, timings, plan_words(way, timings, recipe, source=source))
+    return Settled(plan, trainable, training_batches(task, trainable))
+
+
+def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> Settled:
+    """The network made as a plan says that was settled earlier; its batches from a step on.
+
+    Where the pictures lie is not taken from the plan: today's memory decides.
+    """
+    trainable = make_trainable(task, way_of(plan), check)
+    plan = msgspec.structs.replace(plan, pipeline=task.place)
+    return Settled(plan, trainable, training_batches(task, trainable, start_step=start_step))
+
+
+def _is_worth_it(task: Task) -> bool:
+    """False for runs so short that 2 % of them are nothing."""
+    analysis = analyse(task.project.graph, all_layers(), recipe=task.project.recipe)
+    shape = task.data.train.x.shape[1:]
+    prediction = predict_run(analysis, task.project.recipe, None, shape=shape, speeds=read_speeds())
+    images = task.sizes.total_steps * task.sizes.batch_size
+    return images / max(prediction.images_per_second, 1e-9) > _WORTH_S
+
+
+def _measured(
+    task: Task, ways: tuple[Way, ...], known: Known, *, key: str, tell: Tell, check: Check
+) -> Settled:
+    """Races what is not known yet against the first of the ways, keeps the times for the next
+    run, and puts the network back.
+    """
+    expected = make_trainable(task, ways[0], check)
+    start_state = expected.read_state()
+    batches = training_batches(task, expected)
+    sample = batches.take(_SAMPLE_BATCHES).cache().repeat()
+
+    def start(way: Way) -> _Runner:
+        trainable = expected if way == ways[0] else make_trainable(task, way, check)
+        return _Runner(trainable, sample, task.project.recipe.peak_rate)
+
+    def told(way: Way, fraction: float) -> None:
+        check()
+        tell("measuring", f"Measuring {way.words}", fraction)
+
+    steps = task.sizes.total_steps
+    racing = (ways[0], *known.to_measure(ways, steps))
+    result = search(racing, start, steps=steps, tell=told)
+    known = known.with_search(result)
+    if len(known.timings) > 1:
+        keep_known(key, known)
+    expected.restore_state(start_state)
+    recipe, timings = task.project.recipe, known.timings
+    way = best_way(ways, timings, steps=steps)
+    words = plan_words(way, timings, recipe, source="measured", spent_s=result.spent_s)
+    plan = _plan(task, way, timings, words)
+    return Settled(plan, expected, batches) if way == ways[0] else settled_before(task, plan, check)
+
+
+class _Runner:
+    """Trains a network on a few batches, again and again, to see how long a step takes.
+
+    Args:
+        trainable: Trained: put its state back afterwards.
+        sample: A few batches for ever.
+        rate: Learning rate.
+    """
+
+    def __init__(self, trainable: Trainable, sample: Any, rate: float) -> None:
+        began = time.monotonic()
+        self._loop = trainable.loop
+        self._rate = rate
+        self._iterator = self._loop.distribute(sample)
+        self._steps = 1
+        waited_s = self._run().input_s
+        self.start_s = time.monotonic() - began - waited_s
+
+    def step_s(self) -> float:
+        """Seconds of one step, over about a tenth of a second of steps."""
+        results = self._run()
+        seconds = (results.seconds - results.input_s) / self._steps
+        self._steps = max(1, min(int(_TURN_S / max(seconds, 1e-6)), MAX_STEPS))
+        return seconds
+
+    def _run(self) -> StepResults:
+        rates = [self._rate] * self._steps
+        return self._loop.train(self._iterator, self._steps, rates=rates)
+
+
+def _plan(task: Task, way: Way, timings: Mapping[Way, Timing], words: str) -> Plan:
+    recipe = task.project.recipe
+    gain = gain_of(way, timings)
+    calls = recipe.steps_per_call
+    if calls is None and way in timings:
+        calls = steps_per_call(timings[way].step_s, task.limits.call_s)
+    defaults = TrainingRecipe()
+    return Plan(
+        precision=way.precision,
+        xla=way.xla,
+        steps_per_call=calls,
+        pipeline=task.place,
+        gain=None if gain is None else round(gain, 2),
+        words=words,
+        pinned=[pin for pin in _PINS if getattr(recipe, pin) != getattr(defaults, pin)],
+        threads=recipe.threads or 0,
+    )

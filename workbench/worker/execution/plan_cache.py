@@ -1,0 +1,162 @@
+"""What was measured, kept for the next run of the same network on the same machine.
+
+One small file for each network. It is a cache: lost or damaged, the ways are measured again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import graph_to_plain
+from workbench.core.storage.save import save_with_folder
+from workbench.errors import SaveError
+from workbench.runs.home import cache_home
+from workbench.targets.this_computer import computes_bfloat16, cpu_flags, cpu_model, num_cores
+from workbench.worker.execution.autotune import SearchResult, budget_s
+from workbench.worker.process.versions import versions
+from workbench.worker.step.variants import Timing, Way
+
+_MOST_FILES = 500
+
+_CLEARLY_MORE = 1.5
+"""A way that was too long to measure is tried again when so many times the seconds are there."""
+
+_COUNTING = (
+    "optimizer",
+    "loss",
+    "clip_norm",
+    "ema_decay",
+    "mixing",
+    "weight_decay",
+    "threads",
+    "sync_batch_norm",
+)
+"""What of a recipe changes the time of a step; the batch is told apart, as it is run."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the ways to run one network here.
+
+    Attributes:
+        timings: Of the ways that were measured.
+        skipped: Of those that were not, the seconds that were too few to measure them.
+    """
+
+    timings: Mapping[Way, Timing] = field(default_factory=dict)
+    skipped: Mapping[Way, float] = field(default_factory=dict)
+
+    def to_measure(self, ways: Sequence[Way], steps: int) -> tuple[Way, ...]:
+        """Those of `ways` that a run of so many steps should race against the first of them:
+        all where the first is not known, else those never tried, or tried with clearly less time.
+        """
+        first = self.timings.get(ways[0])
+        if first is None:
+            return tuple(ways[1:])
+        today_s = budget_s(steps, first.step_s)
+        return tuple(
+            way
+            for way in ways[1:]
+            if way not in self.timings and today_s > _CLEARLY_MORE * self.skipped.get(way, 0.0)
+        )
+
+    def with_search(self, result: SearchResult) -> Known:
+        """Together with what was measured now.
+
+        Earlier timings are brought to the pace of today, which the ways measured both times
+        tell: the computer may have been busier then.
+        """
+        both = [way for way in result.timings if way in self.timings]
+        pace = 1.0
+        if both:
+            pace = result.timings[both[0]].step_s / max(self.timings[both[0]].step_s, 1e-9)
+        earlier = {way: Timing(t.step_s * pace, t.start_s) for way, t in self.timings.items()}
+        timings = {**earlier, **result.timings}
+        skipped = {**self.skipped, **result.skipped}
+        return Known(timings, {way: s for way, s in skipped.items() if way not in timings})
+
+
+class _Measured(msgspec.Struct, frozen=True):
+    precision: str
+    xla: bool
+    step_s: float
+    start_s: float
+
+
+class _Skipped(msgspec.Struct, frozen=True):
+    precision: str
+    xla: bool
+    left_s: float
+
+
+class _File(msgspec.Struct, frozen=True):
+    measured: list[_Measured]
+    skipped: list[_Skipped]
+
+
+_decoder = msgspec.json.Decoder(_File)
+
+
+def plan_key(project: Project, batch_size: int) -> str:
+    """A name for everything that the time of a step depends on: graph, batch, recipe, machine,
+    versions.
+    """
+    values: dict[str, Any] = {
+        "graph": graph_to_plain(project.graph),
+        "batch_size": batch_size,
+        "recipe": {key: getattr(project.recipe, key) for key in _COUNTING},
+        "target": [project.target.key, dict(project.target.params)],
+        "machine": [platform.machine(), cpu_model(), num_cores(), sorted(cpu_flags())],
+        "bfloat16": computes_bfloat16(),
+        "versions": versions(),
+    }
+    return hashlib.sha256(msgspec.json.encode(values, order="sorted")).hexdigest()[:32]
+
+
+def plans_home() -> Path:
+    """The folder of the measurements."""
+    return cache_home() / "plans"
+
+
+def read_known(key: str, home: Path | None = None) -> Known:
+    """What was measured; nothing where nothing was, or nothing that can be read."""
+    path = (home or plans_home()) / f"{key}.json"
+    try:
+        file = _decoder.decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Known()
+    return Known(
+        {Way(row.precision, row.xla): Timing(row.step_s, row.start_s) for row in file.measured},
+        {Way(row.precision, row.xla): row.left_s for row in file.skipped},
+    )
+
+
+def keep_known(key: str, known: Known, home: Path | None = None) -> None:
+    """Keeps measurements in place of those of the same key; forgets the oldest files.
+
+    A full disk is no reason to stop a training: then nothing is kept.
+    """
+    home = home or plans_home()
+    file = _File(
+        [_Measured(w.precision, w.xla, t.step_s, t.start_s) for w, t in known.timings.items()],
+        [_Skipped(way.precision, way.xla, s) for way, s in known.skipped.items()],
+    )
+    try:
+        save_with_folder(home / f"{key}.json", msgspec.json.encode(file))
+        _forget_oldest(home)
+    except (OSError, SaveError):
+        return
+
+
+def _forget_oldest(home: Path) -> None:
+    files = sorted(home.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in files[_MOST_FILES:]:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,71 @@
+"""Where the pictures of a part lie while training: in memory, cached on disk, or in their files.
+
+The batches are the same bit for bit; only speed and memory differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.pictures.file_rows import FileRows
+from workbench.pictures.prepare import PreparedPart
+from workbench.runs.state.outcome import memory_limit
+from workbench.worker.process.memory import memory_sizes
+
+Place = Literal["memory", "cached", "streamed"]
+
+_SHARE_OF_ALL = 0.3
+_SHARE_OF_FREE = 0.5
+
+
+def place_of(part: PreparedPart, recipe: TrainingRecipe | None = None) -> Place:
+    """Where a part's pictures should lie.
+
+    Args:
+        part: As `pictures.prepare` gives it: what is pinned to be streamed is so already.
+        recipe: Its `pipeline` pins the place; "auto" takes memory where there is enough.
+    """
+    pinned = recipe.pipeline if recipe is not None else "auto"
+    if pinned == "memory" or is_array(part):
+        return "memory"
+    if pinned == "auto" and fits_memory(part):
+        return "memory"
+    return "streamed" if isinstance(part.x, FileRows) else "cached"
+
+
+def is_array(part: PreparedPart) -> bool:
+    """True when the source has given the pictures as an array, which is in memory anyway."""
+    return not hasattr(part.x, "pick")
+
+
+def fits_memory(part: PreparedPart) -> bool:
+    """True when all the pictures may be held in memory, with room left to train in."""
+    return part.x.nbytes <= memory_for_pictures()
+
+
+def memory_for_pictures() -> float:
+    """Bytes that pictures may take now: a share of all memory, and of what is still free."""
+    limits = [(limit, used) for limit, used in _limits() if limit > 0]
+    if not limits:
+        return float("inf")
+    return min(
+        min(_SHARE_OF_ALL * limit, _SHARE_OF_FREE * max(0, limit - used)) for limit, used in limits
+    )
+
+
+def _limits() -> list[tuple[int, int]]:
+    """(bytes this process may have, bytes it has) by each rule: machine or container, and
+    the limits that whoever started the process has set on it.
+    """
+    sizes = memory_sizes()
+    limits = [(memory_limit(), sizes.get("VmRSS", 0))]
+    try:
+        import resource
+    except ImportError:
+        return limits
+    for name, held in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
+        soft: Any = resource.getrlimit(getattr(resource, name))[0]
+        if soft != resource.RLIM_INFINITY:
+            limits.append((int(soft), sizes.get(held, 0)))
+    return limits

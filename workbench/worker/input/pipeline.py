@@ -1,0 +1,217 @@
+"""From prepared pictures to batches on the device: tf.data, and the layers that run in it.
+
+Elements of a training pipeline: (pictures (batch, h, w, c), labels (batch,)); of an
+evaluation pipeline also weights (batch,), 0 for the filling of the last batch. Pictures
+stay uint8 where no layer runs in the pipeline: the step casts them on the device.
+
+Every training batch is a function of (seed, step) alone: a pipeline that starts at step k
+gives exactly the batches that one from the beginning gives from k on, wherever the pictures
+lie and however many threads work.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.pictures.prepare import PreparedPart
+from workbench.worker.input.augment import augmentation, draws_one_by_one, outside_training, through
+from workbench.worker.input.cache_mode import Place, fits_memory, is_array, place_of
+from workbench.worker.input.mixup import erase
+from workbench.worker.input.mixup import mix as mix_pictures
+from workbench.worker.input.sharding import WHOLE, Share
+from workbench.worker.input.shuffling import Indices, padded_batches
+from workbench.worker.process.reading_fault import noting_faults
+
+_PREFETCH = 3
+_THREADS = 2  # of those that TensorFlow has anyway
+_READ_AT_ONCE = 64 * 2**20
+_ALIGNMENT = 64  # TensorFlow takes arrays over uncopied when they begin at such an address
+
+
+class Order(Protocol):
+    """Makes an iterator of index blocks, int64 (steps, batch_size), from a step on."""
+
+    def __call__(self, *, start_step: int) -> Iterator[Indices]: ...
+
+
+def training_pipeline(
+    tf: Any,
+    part: PreparedPart,
+    order: Order,
+    layers: Sequence[Any],
+    *,
+    batch_size: int,
+    seed: int,
+    start_step: int | Callable[[], int] = 0,
+    place: Place | None = None,
+    recipe: TrainingRecipe | None = None,
+    num_classes: int = 0,
+    dtype: str = "float32",
+    may_compile: bool = True,
+    share: Share = WHOLE,
+) -> Any:
+    """An endless dataset of augmented batches in the given order.
+
+    Args:
+        tf: TensorFlow.
+        part: The training part.
+        order: Which pictures come when; e.g. a partial of `order.whole_epochs`.
+        layers: The Keras layers of the pipeline, in their order.
+        batch_size: Pictures a step, over all replicas together.
+        seed: Start of the augmentation's random numbers.
+        start_step: Steps that are done already; a function is asked whenever the dataset
+            is iterated anew.
+        place: Where the pictures lie; chosen by `place_of` where not given.
+        recipe: Says whether batches are mixed, and whether XLA may be used.
+        num_classes: Classes of the data set, where batches are mixed.
+        dtype: Type in which float pictures are handed over: what the model computes in.
+        may_compile: XLA may be used here, where the recipe does not forbid it.
+        share: Of several machines: only its rows of each batch are handed over.
+    """
+    gather = _gather(tf, part, place or place_of(part, recipe))
+    jit = may_compile and (recipe is None or recipe.xla != "off")
+    rows = share.rows(batch_size)
+    # A picture that is mixed with its neighbour, or drawn for in one go with all the others,
+    # needs the whole batch to be made.
+    is_by_row = draws_one_by_one(layers) and not _mixes(recipe)
+    made, handed = (rows, slice(None)) if is_by_row else (slice(None), rows)
+    augment = augmentation(
+        tf, layers, seed=seed, dtype=dtype, jit=jit, rows=made, batch_size=batch_size
+    )
+    mix = _mixing(tf, recipe, seed=seed, num_classes=num_classes, dtype=dtype)
+
+    def make_batch(step: Any, indices: Any) -> tuple[Any, Any]:
+        pictures, labels = gather(indices)
+        pictures, labels = mix(augment(pictures, step), labels, step)
+        return pictures[handed], labels[handed]
+
+    numbered = _numbered(tf, order, start_step, batch_size, made)
+    return _mapped(tf, numbered, make_batch)
+
+
+def _numbered(
+    tf: Any, order: Order, start_step: int | Callable[[], int], batch_size: int, rows: slice
+) -> Any:
+    """A dataset of (number of the step, indices of the pictures in rows of it), both int64."""
+    size = len(range(*rows.indices(batch_size)))
+
+    def blocks() -> Iterator[tuple[Indices, Indices]]:
+        first = start_step() if callable(start_step) else start_step
+        for block in order(start_step=first):
+            yield np.arange(first, first + len(block)), block[:, rows]
+            first += len(block)
+
+    signature = tf.TensorSpec((None,), tf.int64), tf.TensorSpec((None, size), tf.int64)
+    return tf.data.Dataset.from_generator(blocks, output_signature=signature).unbatch()
+
+
+def evaluation_pipeline(
+    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int, share: Share = WHOLE
+) -> Any:
+    """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
+
+    Of several machines each takes its share of every batch. Pictures that are not in memory
+    stay where they are: in order they are read fast enough.
+    """
+    rows = share.rows(batch_size)
+    indices, weights = padded_batches(len(part), batch_size)
+    batches = tf.data.Dataset.from_tensor_slices((indices[:, rows], weights[:, rows]))
+    gather = _gather(tf, part, "memory" if is_array(part) else "cached")
+    at_work = outside_training(layers)
+
+    def make_batch(indices: Any, weights: Any) -> tuple[Any, Any, Any]:
+        pictures, labels = gather(indices)
+        return through(pictures, at_work, training=False), labels, weights
+
+    return _mapped(tf, batches, make_batch)
+
+
+def _mapped(tf: Any, dataset: Any, function: Any) -> Any:
+    options = tf.data.Options()
+    options.deterministic = True  # the same seed gives the same curve
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+    # Rewriting the graph would copy the pictures that it holds: twice the memory.
+    options.experimental_optimization.apply_default_optimizations = False
+    mapped = dataset.map(_plain(tf, function), num_parallel_calls=_THREADS, deterministic=True)
+    return mapped.prefetch(_PREFETCH).with_options(options)
+
+
+def _plain(tf: Any, function: Any) -> Any:
+    """Keeps AutoGraph away: it needs source files, which a packed application has not."""
+    return tf.autograph.experimental.do_not_convert(function)
+
+
+def _mixing(
+    tf: Any, recipe: TrainingRecipe | None, *, seed: int, num_classes: int, dtype: str
+) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
+    """(pictures, labels, step) -> the same mixed as the recipe says; labels may become soft."""
+    if recipe is None or not _mixes(recipe):
+        return lambda pictures, labels, step: (pictures, labels)
+
+    def mix(pictures: Any, labels: Any, step: Any) -> tuple[Any, Any]:
+        if recipe.random_erasing:
+            pictures = erase(tf, pictures, seed=seed, step=step, recipe=recipe)
+        if recipe.mixing != "none":
+            pictures, labels = mix_pictures(
+                tf, pictures, labels, seed=seed, step=step, recipe=recipe, num_classes=num_classes
+            )
+        return (tf.cast(pictures, dtype) if pictures.dtype.is_floating else pictures), labels
+
+    return mix
+
+
+def _mixes(recipe: TrainingRecipe | None) -> bool:
+    return recipe is not None and bool(recipe.random_erasing or recipe.mixing != "none")
+
+
+# where the pictures lie ---------------------------------------------------------------
+
+
+def _gather(tf: Any, part: PreparedPart, place: Place) -> Callable[[Any], tuple[Any, Any]]:
+    """Makes indices (batch,) -> (uint8 pictures (batch, h, w, c), int64 labels (batch,))."""
+    labels = tf.constant(part.y)
+    # An array that is too large for a second copy is read where it is.
+    if place == "memory" and (fits_memory(part) or not is_array(part)):
+        pictures = _in_memory(tf, part)
+        return lambda indices: (tf.gather(pictures, indices), tf.gather(labels, indices))
+
+    def read(indices: Indices) -> Any:
+        return noting_faults(lambda: np.ascontiguousarray(part.x[indices]))
+
+    def gather(indices: Any) -> tuple[Any, Any]:
+        batch = tf.numpy_function(read, [indices], tf.uint8)
+        pictures = tf.ensure_shape(batch, (indices.shape[0], *part.x.shape[1:]))
+        return pictures, tf.gather(labels, indices)
+
+    return gather
+
+
+_HELD: dict[int, tuple[weakref.ref[PreparedPart], weakref.ref[Any]]] = {}
+"""Parts that some pipeline holds in memory, by id: another pipeline takes the same tensor."""
+
+
+def _in_memory(tf: Any, part: PreparedPart) -> Any:
+    """All pictures as one tensor, uint8 (n, h, w, c), for all pipelines of the part."""
+    of_part, of_tensor = _HELD.get(id(part), (None, None))
+    tensor = of_tensor() if of_tensor and of_part and of_part() is part else None
+    if tensor is None:
+        tensor = _read_whole(tf, part)
+        _HELD[id(part)] = weakref.ref(part), weakref.ref(tensor)
+    return tensor
+
+
+def _read_whole(tf: Any, part: PreparedPart) -> Any:
+    """Reads piece by piece into one array, which becomes the tensor without another copy."""
+    size = part.x.nbytes
+    room = np.empty(size + _ALIGNMENT, np.uint8)
+    begin = -room.ctypes.data % _ALIGNMENT
+    pixels = room[begin : begin + size].reshape(part.x.shape)
+    step = max(1, _READ_AT_ONCE // max(1, size // max(1, len(part))))
+    for start in range(0, len(part), step):
+        pixels[start : start + step] = part.x[start : start + step]
+    return tf.experimental.dlpack.from_dlpack(pixels.__dlpack__())

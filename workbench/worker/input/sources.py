@@ -1,0 +1,145 @@
+"""Pictures and labels for a request: of any source, or the test part that a run keeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.core.params import check_all
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.core.training.recipe import recipe_from
+from workbench.datasets import all_datasets
+from workbench.errors import DatasetError
+from workbench.pictures.dataset_bundle import unpacked
+from workbench.pictures.prepare import PreparedPart, prepare_part, prepare_test
+from workbench.runs.home import parcels_home
+from workbench.runs.model_card import ModelCard
+
+
+def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[str, Any]]:
+    """A data set's spec and its checked parameters.
+
+    Raises:
+        DatasetError: no such source.
+        ParamError: a parameter is out of its bounds.
+    """
+    datasets = all_datasets()
+    spec = datasets.get(key)
+    if spec is None:
+        raise DatasetError(
+            "There is no such data set.", received=key, expected="one of " + ", ".join(datasets)
+        )
+    checked, errors = check_all(spec.params, params)
+    if errors:
+        raise errors[0]
+    return spec, checked
+
+
+def fit_of(params: Mapping[str, Any]) -> str:
+    """How a data set's parameters want pictures fitted to the network; cropped where they do
+    not say.
+    """
+    return str(params.get("fit", "crop"))
+
+
+def load_data(
+    ctx: LoadContext, spec: DatasetSpec, params: Mapping[str, Any], parcel: str
+) -> LoadedData:
+    """What a run trains on: as it was sent here by another computer, else from its source.
+
+    Args:
+        ctx: Handed to the source.
+        spec: The source.
+        params: What it is told.
+        parcel: sha256 of what was sent; "" for nothing.
+
+    Raises:
+        DatasetError: it cannot be loaded.
+    """
+    if not parcel:
+        return spec.load(ctx, params)
+    if not re.fullmatch(r"[0-9a-f]{64}", parcel):
+        raise DatasetError(
+            "The run names its pictures wrongly.", where="parcel", received=parcel[:100]
+        )
+    return unpacked(parcels_home() / parcel)
+
+
+def load_source(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> LoadedData:
+    """Loads a source as it is, not yet decoded; see `find_source` for errors."""
+    spec, checked = find_source(key, params)
+    ctx.progress(f"Loading {spec.name_of(checked)}")
+    return spec.load(ctx, checked)
+
+
+def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tuple[str, ...]]:
+    """The test pictures of a run, the very ones its training has kept apart.
+
+    Returns:
+        Pictures fitted to the network, with labels; and the source's class names.
+
+    Raises:
+        DatasetError: the data set is gone or has no test pictures.
+    """
+    key, params = str(card.dataset.get("key", "")), card.dataset.get("params", {})
+    if not key:
+        raise DatasetError(
+            "This model does not say what it was trained on.",
+            fix="Choose a data set to evaluate it on.",
+        )
+    loaded = load_source(ctx, key, params)
+    recipe, _ = recipe_from(card.recipe)
+    part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
+    if part is None:
+        raise DatasetError(
+            "There are no test pictures.",
+            where=card.dataset_title or key,
+            fix="Choose a data set to evaluate on, or a larger test share before training.",
+        )
+    return part, loaded.class_names
+
+
+def other_part(
+    ctx: LoadContext, card: ModelCard, key: str, params: Mapping[str, Any]
+) -> tuple[PreparedPart, tuple[str, ...]]:
+    """The test part of another source; all its pictures where it has no test part."""
+    loaded = load_source(ctx, key, params)
+    part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
+    prepared = prepare_part(part, shape=tuple(card.input_shape), fit=card.fit, ctx=ctx)
+    if not len(prepared):
+        raise DatasetError("Not one of the pictures can be read.", where=key)
+    return prepared, loaded.class_names
+
+
+def match_classes(
+    labels: np.ndarray[Any, np.dtype[np.int64]], names: Sequence[str], card_names: Sequence[str]
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Labels of a source, by its class names, as labels of a model, by the model's.
+
+    The order may differ, and the source may lack classes. A source without names of its
+    own (0, 1, 2, ...) is taken by position when it has as many classes as the model.
+
+    Raises:
+        DatasetError: a class of the source is none of the model's.
+    """
+    places = {name.casefold().strip(): label for label, name in enumerate(card_names)}
+    unknown = [name for name in names if name.casefold().strip() not in places]
+    if not unknown:
+        matching = np.array([places[name.casefold().strip()] for name in names], np.int64)
+        return np.asarray(matching[labels])
+    is_numbered = all(_is_number(name) for name in names) or all(map(_is_number, card_names))
+    if is_numbered and len(names) == len(card_names):
+        return labels
+    raise DatasetError(
+        "The data set has classes that the model does not know.",
+        received=", ".join(f'"{name}"' for name in unknown[:10]),
+        expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
+        fix="Rename the folders of the data set as the model's classes are named.",
+    )
+
+
+def _is_number(name: str) -> bool:
+    return name.casefold().removeprefix("class").strip().isdecimal()

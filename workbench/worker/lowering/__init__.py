@@ -1,0 +1,1 @@
+"""Lowering of a training step by XLA, in a child process with a deadline."""

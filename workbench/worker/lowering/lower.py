@@ -1,0 +1,179 @@
+"""Will XLA compile a project's training step? Asked of TensorFlow here, without a TPU.
+
+The step is traced as a trainer on a TPU has it (one replica's part, Keras's own layers) and
+turned into StableHLO, the text that a TPU's compiler begins with. Nothing is run, and no
+picture is read. What XLA has no kernel for here, it has none for on a TPU either, but for
+`TPU_ONLY` (found by comparing the kernels of TensorFlow 2.21 for processors with those of
+tensorflow-tpu 2.19.1 and 2.20.0).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.network.graph import Graph
+from workbench.core.projects.project import Project
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.layers import all_layers
+from workbench.preflight.lowered import Lowered, Lowering, Unchecked, marked
+from workbench.runs.state.memory import memory_limit
+from workbench.worker.lowering.fault import Fault, Search
+from workbench.worker.model.build import BuiltModel, build_model
+from workbench.worker.process.failure import is_out_of_memory
+from workbench.worker.step.optimizers import make_optimizer
+from workbench.worker.step.train_step import StepMath
+
+TPU_ONLY = frozenset({"ResizeNearestNeighborGrad"})
+"""Operations that TPUs have kernels for, and processors have not."""
+
+_ROOM = 0.5
+"""Of the memory: weights and optimizer must fit into it, with what it takes to start them."""
+
+_MAIN = "func.func @main("
+_OWN_FORM = (
+    "XLA compiles the step here, but what it writes is not StableHLO that another compiler "
+    "reads, so Google's cannot be asked."
+)
+"""It mixes types within an operation now and then, which the text then shows by another form."""
+
+_COPY = re.compile(r"mhlo\.copy (%[\w#]+) : (tensor<[^>]*>)")
+
+
+def lower_step(
+    tf: Any, keras: Any, project: Project, *, batch: int, precision: str, num_classes: int = 0
+) -> Lowering:
+    """Builds the training step of one replica and turns it into StableHLO.
+
+    Takes as long as the network is large: where nobody vouches for it, call
+    `lowering_child.lower_within`.
+
+    Args:
+        tf: TensorFlow.
+        keras: Keras on it.
+        project: Graph and recipe; its data set is not touched.
+        batch: Pictures a step of this one replica.
+        precision: "float32" or "bfloat16".
+        num_classes: Of the data set; 0 to take the network's outputs for it.
+
+    Raises:
+        GraphError: the network has errors, or its outputs are not the classes.
+    """
+    started = time.monotonic()
+    analysis = _checked(project, num_classes)
+    words = _too_large(analysis)
+    if words:
+        answer: Lowering = Unchecked(words=words)
+    else:
+        answer = _lowered(tf, keras, project, batch=batch, precision=precision)
+    return msgspec.structs.replace(answer, seconds=round(time.monotonic() - started, 3))
+
+
+def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: str) -> Lowering:
+    def text_of(graph: Graph) -> tuple[BuiltModel, str | Exception]:
+        built = build_model(
+            keras,
+            marked(graph),
+            all_layers(),
+            own_layers=False,
+            precision=precision,
+            seed=project.recipe.seed,
+        )
+        try:
+            step, signature = step_of(tf, keras, built, project.recipe, batch=batch)
+            return built, lowered_text(tf, step, signature)
+        except Exception as error:  # noqa: BLE001 - TensorFlow raises any kind; all are explained
+            return built, error
+
+    built, text = text_of(project.graph)
+    if isinstance(text, str):
+        return Lowered(text=text) if _MAIN in text else Unchecked(words=_OWN_FORM)
+    if is_out_of_memory(text):
+        return Unchecked(words="The memory of this computer is not enough to try it.")
+    search = Search(
+        keras, project.graph, built, partial(lowered_text, tf), lambda graph: text_of(graph)[1]
+    )
+    fault = search.fault(text, harmless=TPU_ONLY)
+    return _unchecked(project, fault) if fault.op in TPU_ONLY else search.refusal(fault)
+
+
+def _unchecked(project: Project, fault: Fault) -> Unchecked:
+    node = project.graph.nodes.get(fault.node)
+    words = (
+        f"{'The step' if node is None else f'“{node.name}”'} computes {fault.op}, which only a "
+        "TPU's own compiler knows: whether the rest compiles cannot be checked here."
+    )
+    return Unchecked(op=fault.op, node=fault.node, words=words)
+
+
+def lowered_text(tf: Any, function: Callable[..., Any], signature: list[Any]) -> str:
+    """A function's StableHLO, as PJRT's compilers read it.
+
+    Raises:
+        Exception: of whatever kind TensorFlow raises, where it cannot be compiled.
+    """
+    compiled = tf.function(function, jit_compile=True, autograph=False)
+    # A platform "TPU" needs the device there; before optimization the text is the same.
+    make = compiled.experimental_get_compiler_ir(*signature)
+    text = make(stage="stablehlo", platform_name="CPU")
+    # So TensorFlow marks the variables' new values; others do not know that operation.
+    return _COPY.sub(r"stablehlo.optimization_barrier \1 : \2", str(text))
+
+
+def step_of(
+    tf: Any, keras: Any, built: BuiltModel, recipe: TrainingRecipe, *, batch: int
+) -> tuple[Callable[..., Any], list[Any]]:
+    """One replica's training step, and the types of what the input pipeline hands over for
+    it: pictures, labels, rate.
+    """
+    classes = int(built.model.output_shape[-1])
+    optimizer = make_optimizer(keras, recipe)
+    optimizer.build(built.model.trainable_variables)
+    # Only their number matters here.
+    weights = None if recipe.class_weights == "none" else np.ones(classes, np.float32)
+    math = StepMath(
+        tf,
+        keras,
+        tf.distribute.get_strategy(),
+        built,
+        optimizer,
+        batch_size=batch,
+        recipe=recipe,
+        class_weights=weights,
+    )
+    labels = tf.TensorSpec((batch,), tf.int64)
+    if recipe.mixing != "none":
+        labels = tf.TensorSpec((batch, classes), tf.float32)
+    shape = (batch, *built.model.input_shape[1:])
+    pictures = tf.TensorSpec(shape, pictures_dtype(built, recipe))
+    return math.train, [pictures, labels, tf.TensorSpec((), tf.float32)]
+
+
+def pictures_dtype(built: BuiltModel, recipe: TrainingRecipe) -> str:
+    """The type in which the input pipeline hands pictures over to the step."""
+    return built.input_dtype if built.pipeline or recipe.mixing == "mixup" else "uint8"
+
+
+def _checked(project: Project, num_classes: int) -> Analysis:
+    facts = DatasetFacts(None, num_classes, "the data set") if num_classes else None
+    analysis = analyse(project.graph, all_layers(), recipe=project.recipe, dataset=facts)
+    analysis.refuse_errors()
+    return analysis
+
+
+def _too_large(analysis: Analysis) -> str:
+    """In words, where the weights alone would not fit into this computer's memory."""
+    needed, room = analysis.costs.weight_bytes, _ROOM * memory_limit()
+    if not room or needed <= room:
+        return ""
+    return (
+        f"Weights and optimizer need {needed / 1e9:,.1f} GB to be tried; of this computer's "
+        f"memory {room / 1e9:,.1f} GB can be used for it."
+    )

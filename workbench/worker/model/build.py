@@ -1,0 +1,289 @@
+"""From the graph to Keras: the model, the layers of the input pipeline, and the weights."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.core.checks.problems import Problem
+from workbench.core.checks.shapes import Propagation, propagate
+from workbench.core.checks.structure import check_inputs, check_outputs
+from workbench.core.network.graph import Graph
+from workbench.core.network.names import keras_names
+from workbench.core.network.output_node import ends_in_softmax, find_outputs
+from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.precision import float32_nodes
+from workbench.core.registry import Registry
+from workbench.core.specs import LayerSpec, Shape
+from workbench.errors import GraphError, WeightsError
+from workbench.worker.model.exact_bias import needs_exact_bias, with_exact_bias
+from workbench.worker.model.fast_dropout import fast_dropout
+from workbench.worker.model.fused_batch_norm import fused_batch_normalization
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+POLICIES: Mapping[str, str] = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
+"""Precision of the recipe -> Keras's dtype policy."""
+
+MOST_LISTED = 12  # findings in one message
+
+
+@dataclass(frozen=True)
+class BuiltModel:
+    """A network as Keras has it.
+
+    Attributes:
+        model: Functional keras.Model; its input is the picture, or what the pipeline gives.
+        layers: Keras layer by node id, without Input, with the pipeline's layers.
+        pipeline: (node id, layer) of the layers to run in the input pipeline, in order;
+            empty when the model is whole.
+        input_shape: Of a picture: (height, width, channels).
+        is_logits: True when the output is not probabilities.
+        names: Keras layer name by node id.
+    """
+
+    model: Any
+    layers: Mapping[str, Any]
+    pipeline: tuple[tuple[str, Any], ...]
+    input_shape: Shape
+    is_logits: bool
+    names: Mapping[str, str]
+
+    @property
+    def input_dtype(self) -> str:
+        """What the first layer with weights computes in: pictures are handed over in that."""
+        first = next((layer for layer in self.model.layers if layer.count_params()), None)
+        return str(first.compute_dtype) if first is not None else "float32"
+
+
+def build_model(
+    keras: Any,
+    graph: Graph,
+    layers: Registry[LayerSpec],
+    *,
+    whole: bool = False,
+    own_layers: bool = True,
+    precision: str = "float32",
+    seed: int | None = None,
+) -> BuiltModel:
+    """Builds the network.
+
+    Args:
+        keras: The keras module.
+        graph: The network; must have no errors.
+        layers: The layer types.
+        whole: Put every layer into the model, also those for the input pipeline, and build it
+            of Keras's own layers alone, so that it can be exported.
+        own_layers: Take our forms of layers where we have one; they are made for processors.
+        precision: "float32", or "bfloat16": layers then compute in bfloat16 and keep float32
+            weights. The input pipeline and `core.network.precision.float32_nodes` stay in float32.
+        seed: Makes initial weights and random layers repeatable; sets the random state of
+            Python, NumPy and TensorFlow, from which Keras draws.
+
+    Raises:
+        GraphError: the graph has errors; the first ones are in the message.
+    """
+    found = propagate(graph, layers)
+    _refuse_errors(graph, layers, found)
+    if seed is not None:
+        keras.utils.set_random_seed(seed)
+    is_own = own_layers and not whole
+    made = _make_layers(keras, graph, layers, found, precision=precision, seed=seed, is_own=is_own)
+    on_host = () if whole else pipeline_nodes(graph, layers)
+    for node_id in on_host:
+        made[node_id].build((None, *found.inputs[node_id][0]))
+    return BuiltModel(
+        _make_model(keras, graph, made, found, on_host),
+        made,
+        tuple((node_id, made[node_id]) for node_id in on_host),
+        found.shapes[_input_id(graph)],
+        not ends_in_softmax(graph, layers, find_outputs(graph)[0]),
+        keras_names(graph),
+    )
+
+
+def _make_layers(
+    keras: Any,
+    graph: Graph,
+    layers: Registry[LayerSpec],
+    found: Propagation,
+    *,
+    precision: str,
+    seed: int | None,
+    is_own: bool,
+) -> dict[str, Any]:
+    """All layers but Input by node id, not connected yet; of Keras's classes, or where
+    `is_own` of our faster ones that compute the same.
+    """
+    names = keras_names(graph)
+    float32 = {*float32_nodes(graph, layers), *pipeline_nodes(graph, layers)}
+    made: dict[str, Any] = {}
+    for node_id in graph.order:
+        spec = layers[graph.nodes[node_id].kind]
+        if spec.key == "input" or node_id not in found.shapes:
+            continue
+        policy = "float32" if node_id in float32 else POLICIES[precision]
+        arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
+        node_seed = None if seed is None else layer_seed(seed, names[node_id])
+        title = spec.title
+        cls = layer_class(keras, title, arguments) if is_own else getattr(keras.layers, title)
+        made[node_id] = make_layer(cls, names[node_id], arguments, seed=node_seed)
+    return made
+
+
+def layer_class(keras: Any, title: str, arguments: Mapping[str, Any]) -> Any:
+    """The class to train a layer with: Keras's, or ours that computes the same but better."""
+    if title == "BatchNormalization":
+        return fused_batch_normalization(keras)
+    if title == "Dropout":
+        return fast_dropout(keras)
+    if arguments["dtype"] != "float32" and needs_exact_bias(title, arguments):
+        return with_exact_bias(keras, title)
+    return getattr(keras.layers, title)
+
+
+def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:
+    """One Keras layer; `seed` is handed on where the layer draws random numbers."""
+    more = {"name": name}
+    if seed is not None and "seed" in inspect.signature(cls.__init__).parameters:
+        return cls(**arguments, **more, seed=seed)
+    return cls(**arguments, **more)
+
+
+def _make_model(
+    keras: Any, graph: Graph, made: Mapping[str, Any], found: Propagation, on_host: Sequence[str]
+) -> Any:
+    """The functional model from behind the input pipeline's layers to the output."""
+    input_id = _input_id(graph)
+    start = on_host[-1] if on_host else input_id
+    tensors = {start: keras.Input(shape=found.shapes[start], name=keras_names(graph)[input_id])}
+    connect(graph, made, tensors, {input_id, *on_host})
+    return keras.Model(tensors[start], tensors[find_outputs(graph)[0]], name="network")
+
+
+def _input_id(graph: Graph) -> str:
+    return next(node.id for node in graph.nodes.values() if node.kind == "input")
+
+
+def connect(
+    graph: Graph, made: Mapping[str, Any], tensors: dict[str, Any], skipped: set[str]
+) -> None:
+    """Calls the layers in order on each other's outputs; `tensors` holds the start."""
+    for node_id in graph.order:
+        if node_id in skipped or node_id not in made:
+            continue
+        inputs = [tensors[source] for source in graph.sources(node_id)]
+        is_merge = len(inputs) > 1
+        tensors[node_id] = made[node_id](inputs if is_merge else inputs[0])
+
+
+def layer_seed(seed: int, name: str) -> int:
+    """A seed of its own for each random layer, the same for the same seed and name."""
+    return random.Random(f"{seed}/{name}").randrange(2**31)  # noqa: S311 - not for secrets
+
+
+def _refuse_errors(graph: Graph, layers: Registry[LayerSpec], found: Propagation) -> None:
+    errors = [p for p in _problems(graph, layers, found) if p.severity == "error"]
+    if not errors:
+        return
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    raise GraphError(
+        f"The network cannot be built: {errors[0].message}{more}",
+        where=errors[0].title,
+        fix="Mend the problems that the check lists.",
+    )
+
+
+def _problems(graph: Graph, layers: Registry[LayerSpec], found: Propagation) -> Iterator[Problem]:
+    yield from check_inputs(graph, layers, None)
+    yield from found.problems
+    yield from check_outputs(graph, layers)
+
+
+# weights ----------------------------------------------------------------------
+
+
+def named_variables(built: BuiltModel) -> dict[str, Any]:
+    """NODE_NAME/VARIABLE_NAME -> Keras variable, for all weights, without random seeds."""
+    return {
+        f"{built.names[node_id]}/{variable.name}": variable
+        for node_id, layer in built.layers.items()
+        for variable in layer.weights
+    }
+
+
+def read_weights(built: BuiltModel) -> dict[str, Array]:
+    """All weights as arrays, with batch-norm statistics and Normalization's mean and variance."""
+    return {name: np.asarray(variable.numpy()) for name, variable in named_variables(built).items()}
+
+
+def assign_weights(built: BuiltModel, arrays: Mapping[str, Array]) -> None:
+    """Sets all weights.
+
+    Args:
+        built: The network.
+        arrays: One array for each weight, by the names of `read_weights`.
+
+    Raises:
+        WeightsError: a name is missing or unknown, or a shape or type differs; all such
+            findings are listed, and no weight has changed.
+    """
+    variables = named_variables(built)
+    findings = [*_name_findings(variables, arrays), *_array_findings(variables, arrays)]
+    if findings:
+        listed = "; ".join(findings[:MOST_LISTED])
+        more = len(findings) - MOST_LISTED
+        raise WeightsError(
+            "These weights do not fit this network.",
+            received=listed + (f"; and {more} more" if more > 0 else ""),
+            expected=f"{len(variables)} arrays, one for each weight of the network",
+            fix="Use weights that were saved from the same network. Nothing was changed.",
+        )
+    old = read_weights(built)
+    try:
+        _assign(built, variables, arrays)
+    except BaseException:
+        _assign(built, variables, old)
+        raise
+
+
+def _assign(built: BuiltModel, variables: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    for name, variable in variables.items():
+        variable.assign(arrays[name])
+    finish_statistics(built)
+
+
+def finish_statistics(built: BuiltModel) -> None:
+    """Makes Normalization layers compute with the mean and variance they now hold.
+
+    Keras keeps constants made from these weights; call this after assigning them.
+    """
+    for layer in built.layers.values():
+        finalize = getattr(layer, "finalize_state", None)
+        if finalize is not None:
+            finalize()
+
+
+def _name_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[str]:
+    for name in variables:
+        if name not in arrays:
+            yield f"“{name}” is missing"
+    for name in arrays:
+        if name not in variables:
+            yield f"“{name[:80]}” is not in the network"
+
+
+def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[str]:
+    for name, variable in variables.items():
+        if name not in arrays:
+            continue
+        array, shape = arrays[name], tuple(variable.shape)
+        if not isinstance(array, np.ndarray | np.generic) or array.dtype.kind not in "fiu":
+            yield f"“{name}” holds {getattr(array, 'dtype', type(array).__name__)}, not numbers"
+        elif array.shape != shape:
+            yield f"“{name}” has the shape {array.shape}, not {shape}"

@@ -1,0 +1,1 @@
+"""What every worker process needs: late import of Keras, stop requests, event log, failures."""

@@ -1,0 +1,114 @@
+"""Why a run failed, in words: what TensorFlow, NumPy and the system raise, translated."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+
+from workbench.errors import OutOfMemoryError, RunError, TpuError, WorkbenchError
+from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.protocol import wire
+from workbench.protocol.messages import ErrorParts
+from workbench.worker.process.reading_fault import reading_fault
+
+_MAX_TEXT = 600
+_OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")
+_OUT_OF_MEMORY_WORDS = ("Operation received an exception:Status: 1,", "std::bad_alloc")
+"""oneDNN's code for it, within TensorFlow's AbortedError; and C++'s."""
+
+
+class DivergedError(RunError):
+    """The loss or the weights stopped being numbers.
+
+    Args:
+        what: What is no number.
+        step: Where it was seen, counted from 1.
+        learning_rate: Of the recipe.
+        found: Where it came from, as far as that was found out; half a sentence.
+    """
+
+    def __init__(self, what: str, *, step: int, learning_rate: float, found: str = "") -> None:
+        more = f"; {found}" if found else ""
+        super().__init__(
+            f"Training diverged: {what} at step {step:,}{more}.",
+            where=f"step {step:,}",
+            received="NaN or infinity",
+            expected="a finite loss",
+            fix=f"Lower the learning rate (it is {learning_rate:g}), or put a Rescaling layer or "
+            "a BatchNormalization behind the input.",
+        )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """True for what Python, NumPy, TensorFlow, oneDNN and C++ raise where memory runs out."""
+    is_named = type(error).__name__ in _OUT_OF_MEMORY
+    return is_named or any(words in str(error) for words in _OUT_OF_MEMORY_WORDS)
+
+
+def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
+    """An exception as the last event of a run tells it.
+
+    Args:
+        error: Any exception.
+        batch_size: Of the run; a smaller one is suggested when the memory ran out.
+    """
+    if isinstance(error, WorkbenchError):
+        return wire.error_parts(error)
+    fault = reading_fault()
+    if fault is not None and type(error).__module__.startswith("tensorflow."):
+        return error_parts(fault, batch_size=batch_size)
+    found = fault_of(f"{type(error).__name__}: {error}")
+    if found is not None:
+        return _of_tpu(found, error, batch_size)
+    if is_out_of_memory(error):
+        return _out_of_memory(error, batch_size)
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return ErrorParts(
+            what="The disk is full.",
+            where=str(error.filename or "the run folder"),
+            received=error.strerror or "",
+            fix="Make room, and start the training again.",
+        )
+    return ErrorParts(
+        what=f"The trainer met an error it does not know: {type(error).__name__}.",
+        where=_where(error),
+        received=_first_lines(str(error)),
+        fix="The log of the run holds all of it.",
+    )
+
+
+def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorParts:
+    smaller = ""
+    if found.action == "smaller_batch" and batch_size > 1:
+        smaller = f"The batch is {batch_size:,}: choose {batch_size // 2:,}. "
+    return ErrorParts(
+        what=found.words,
+        where=_where(error),
+        received=_first_lines(str(error)),
+        fix=smaller + found.fix,
+        kind=TpuError.__name__,
+    )
+
+
+def _out_of_memory(error: BaseException, batch_size: int) -> ErrorParts:
+    smaller = max(1, batch_size // 2)
+    fix = f"Choose a batch of {smaller:,} instead of {batch_size:,}, " if batch_size > 1 else ""
+    return ErrorParts(
+        what="The memory of this computer is not enough for this training.",
+        where="training",
+        received=_first_lines(str(error)),
+        expected="a network and a batch that fit into memory together",
+        fix=f"{fix}{'or' if fix else 'Choose'} a smaller network or smaller pictures.",
+        kind=OutOfMemoryError.__name__,
+    )
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "workbench" in frame.filename]
+    return f"{ours[-1].name}, line {ours[-1].lineno}" if ours else ""
+
+
+def _first_lines(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return " ".join(lines[:4])[:_MAX_TEXT]

@@ -1,0 +1,94 @@
+"""What a worker sets up around itself: its place in the queue of processes that the kernel
+ends when the memory runs out; for a trainer its lock and its crash file too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.core.storage.file_lock import take_lock
+from workbench.errors import RunFolderError
+from workbench.runs.folder import RunFolder
+from workbench.runs.lock import inherited_lock
+
+_OOM_SCORE = Path("/proc/self/oom_score_adj")
+
+
+@contextlib.contextmanager
+def surroundings(run: RunFolder) -> Iterator[None]:
+    """Holds the run's lock and catches crashes below Python while it is entered.
+
+    Raises:
+        RunFolderError: another trainer works on this run.
+    """
+    try:
+        lock = inherited_lock(run.lock_path) or take_lock(run.lock_path)
+        if lock is None:
+            raise RunFolderError(
+                "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
+            )
+        crash_file = run.crash_path.open("w")
+    except OSError as error:
+        raise RunFolderError(
+            "The run's folder cannot be written.",
+            where=str(run.path),
+            received=error.strerror or str(error),
+            fix="Make room on the disk, or make the folder writable.",
+        ) from error
+    offer_to_the_kernel()
+    with crash_file as crash:
+        faulthandler.enable(crash)
+        try:
+            yield
+        finally:
+            faulthandler.disable()
+            with contextlib.suppress(OSError):  # the folder may have been removed
+                if not os.fstat(crash.fileno()).st_size:
+                    run.crash_path.unlink()
+            # Only here, with everything written, may the run look ended.
+            os.close(lock)
+
+
+class FolderWatch:
+    """Ends a training whose folder was removed: nobody could see it any more, or stop it.
+
+    Args:
+        run: Its folder.
+        patience_s: How long it may be away, on a network disk that comes back.
+    """
+
+    def __init__(self, run: RunFolder, *, patience_s: float = 30.0) -> None:
+        self._run = run
+        self._patience_s = patience_s
+        self._seen = self._looked = time.monotonic()
+
+    def check(self) -> None:
+        """Looks once a second at most.
+
+        Raises:
+            RunFolderError: the folder has been away for too long.
+        """
+        now = time.monotonic()
+        if now - self._looked < 1.0:
+            return
+        self._looked = now
+        if self._run.request_path.exists():
+            self._seen = now
+        elif now - self._seen > self._patience_s:
+            raise RunFolderError(
+                "The run's folder was removed while it was training.",
+                where=str(self._run.path),
+                fix="Train the project again.",
+            )
+
+
+def offer_to_the_kernel() -> None:
+    """When memory runs out, the kernel shall take this worker and not the desktop."""
+    # Not Linux, or a locked-down container: nothing depends on it.
+    with contextlib.suppress(OSError):
+        _OOM_SCORE.write_text("500", encoding="ascii")

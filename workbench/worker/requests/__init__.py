@@ -1,0 +1,1 @@
+"""What the service worker answers: one file per request."""

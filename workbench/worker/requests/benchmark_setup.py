@@ -1,0 +1,72 @@
+"""A project set up for a short trial outside any run: what the finders measure with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import parse_project
+from workbench.pictures.prepare import PreparedData, prepare
+from workbench.worker.execution.compiled import Compiled, compile_training, connect, sizes_of
+from workbench.worker.input.sources import find_source, fit_of
+from workbench.worker.requests.session import Job
+from workbench.worker.trainer.setup import checked_input_shape
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A project and its pictures, ready to be compiled again and again.
+
+    Attributes:
+        job: Told what goes on, and heard when it is cancelled.
+        keras: Keras, imported.
+        project: With the trial's own recipe.
+        data: Its pictures; only the training part is used.
+    """
+
+    job: Job
+    keras: Any
+    project: Project
+    data: PreparedData
+
+    def compiled(self, **recipe: Any) -> Compiled:
+        """Model, optimizer and pipeline with some values of the recipe changed."""
+        import tensorflow as tf
+
+        project = replace(self.project, recipe=self.project.recipe.with_values(**recipe))
+        target = connect(tf, project)
+        return compile_training(
+            tf,
+            self.keras,
+            project,
+            self.data,
+            target=target,
+            sizes=sizes_of(project, len(self.data.train), replicas=target.replicas),
+            check=self.job.check_cancelled,
+        )
+
+
+def set_up(job: Job, project_text: str, **recipe: Any) -> Trial:
+    """Loads and decodes a project's pictures.
+
+    Args:
+        job: Heard between the steps; told what goes on.
+        project_text: A project as in its file.
+        recipe: Values that the trial needs otherwise than the project says.
+
+    Raises:
+        GraphError: the network cannot be trained; every reason is named.
+        DatasetError: the pictures cannot be read.
+    """
+    project = parse_project(project_text, "the project")
+    project = replace(project, recipe=project.recipe.with_values(**recipe))
+    shape = checked_input_shape(project)
+    keras = job.keras()
+    spec, params = find_source(project.dataset.key, project.dataset.params)
+    job.progress(f"Loading {spec.name_of(params)}")
+    loaded = spec.load(job, params)
+    fit = fit_of(params)
+    data = prepare(loaded, shape=shape, fit=fit, recipe=project.recipe, ctx=job)
+    # Nothing is validated or tested in a trial.
+    return Trial(job, keras, project, replace(data, validation=None, test=None))

@@ -1,0 +1,88 @@
+"""Classify and WarmUp: pictures from files to class names."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import PictureError
+from workbench.pictures import decode_reduced, fit_picture, side_to_decode, thumbnail, write_png
+from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Score, WarmUp
+from workbench.protocol.wire import error_parts
+from workbench.worker.requests.session import Job
+from workbench.worker.saved_models.model_runner import Runner
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+PREVIEW_SIZE = 640
+"""Longer side in pixels of the picture as people see it in the window."""
+
+
+def warm_up(job: Job, request: WarmUp) -> AnyAnswer:
+    """Loads a model and runs it once, so that the first dropped picture does not wait."""
+    runner = job.runner(request.model)
+    runner.predict(np.zeros((1, *runner.card.input_shape), np.uint8))
+    return Done(id=job.id, text="Ready to classify")
+
+
+def classify(job: Job, request: Classify) -> AnyAnswer:
+    """Answers with one Classified a picture, in order; a bad one never stops the others."""
+    runner = job.runner(request.model)
+    for number, file in enumerate(request.pictures):
+        job.check_cancelled()
+        if len(request.pictures) > 8:
+            job.progress("Classifying", number / len(request.pictures))
+        job.send(_classify_one(job, runner, request, file))
+    return Done(id=job.id)
+
+
+def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Classified:
+    shape = tuple(runner.card.input_shape)
+    started = time.perf_counter()
+    try:
+        # As in training: a large photo is decoded no larger than needed.
+        decoded = decode_reduced(file, side_to_decode(shape))
+        fitted = fit_picture(decoded.pixels, shape, fit=runner.card.fit)
+    except PictureError as error:
+        return Classified(id=job.id, file=file, error=error_parts(error))
+    probabilities = runner.predict(fitted[None])[0]
+    scores = ranked(probabilities, runner.card.class_names, request.top)
+    milliseconds = 1000 * (time.perf_counter() - started)
+    shown = _previews(job, decoded.pixels, fitted) if request.previews else ("", "")
+    return Classified(
+        id=job.id,
+        file=file,
+        label=scores[0].name,
+        scores=scores,
+        milliseconds=round(milliseconds, 3),
+        width=decoded.full_size[1],
+        height=decoded.full_size[0],
+        input_shape=list(shape),
+        picture_png=shown[0],
+        input_png=shown[1],
+    )
+
+
+def ranked(
+    probabilities: np.ndarray[Any, np.dtype[np.float32]], class_names: list[str], top: int
+) -> list[Score]:
+    """Classes by probability, highest first; equal ones in the classes' own order.
+
+    Args:
+        probabilities: (classes,).
+        class_names: In the same order.
+        top: How many; 0 for all.
+    """
+    order = np.argsort(-probabilities, kind="stable")[: top or len(class_names)]
+    return [Score(name=class_names[i], probability=float(probabilities[i])) for i in order]
+
+
+def _previews(job: Job, picture: Pixels, fitted: Pixels) -> tuple[str, str]:
+    stem = Path(job.folder) / f"{job.id}-{time.monotonic_ns()}"
+    paths = (f"{stem}-picture.png", f"{stem}-input.png")
+    write_png(paths[0], thumbnail(picture, PREVIEW_SIZE))
+    write_png(paths[1], fitted)
+    return paths

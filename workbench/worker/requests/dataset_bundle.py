@@ -1,0 +1,99 @@
+"""Packs the pictures of a run for another computer: the source is loaded here, where it is.
+
+`python -m workbench.worker pack RUN_FOLDER` prints one JSON object a line: {"progress",
+"fraction"} now and then, in the end {"parcel": sha256, "path", "bytes"} or {"error": {...}}.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.errors import WorkbenchError
+from workbench.pictures.dataset_bundle import pack
+from workbench.runs.folder import RunFolder
+from workbench.runs.home import cache_home, made_cache
+from workbench.worker.input.sources import find_source
+from workbench.worker.process.lazy_keras import Engine
+
+KEPT_PARCELS = 8
+"""Archives kept in the cache: the newest, so that the next run of the same pictures sends and
+keeps none twice."""
+
+
+def pack_run(folder: str, protocol: int) -> int:
+    """Packs what a run trains on; returns the exit code.
+
+    Args:
+        folder: Of the run.
+        protocol: Descriptor that the lines go to.
+    """
+    context = PackContext(protocol)
+    try:
+        dataset = RunFolder(Path(folder)).request().to_project().dataset
+        spec, params = find_source(dataset.key, dataset.params)
+        context.progress(f"Loading {spec.name_of(params)}")
+        context.send(_pack(spec.load(context, params), context))
+    except WorkbenchError as error:
+        context.send({"error": error.to_dict()})
+        return error.exit_code
+    return 0
+
+
+def _pack(loaded: Any, context: PackContext) -> dict[str, Any]:
+    parcels = Path(made_cache(cache_home() / "parcels"))
+    temporary = parcels / f".new-{secrets.token_hex(8)}"
+    try:
+        sha = pack(loaded, temporary, context)
+        path = parcels / f"{sha}.zip"
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _forget_old(parcels)
+    return {"parcel": sha, "path": str(path), "bytes": path.stat().st_size}
+
+
+def _forget_old(parcels: Path) -> None:
+    paths = sorted(parcels.glob("*.zip"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in paths[KEPT_PARCELS:]:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+class PackContext:
+    """A LoadContext that tells progress as lines; who asked ends this process to cancel."""
+
+    def __init__(self, protocol: int) -> None:
+        self._protocol = protocol
+        self._last: tuple[str, float | None] = ("", None)
+
+    @property
+    def cache_folder(self) -> str:
+        """Folder for downloads; kept between runs."""
+        return made_cache(cache_home())
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        """Tells what is being done; a hundredth more or less of the same is not told again."""
+        told = (text, None if fraction is None else round(min(max(fraction, 0.0), 1.0), 2))
+        if told != self._last:
+            self._last = told
+            self.send({"progress": text, "fraction": told[1]})
+
+    def check_cancelled(self) -> None:
+        """Nothing asks this process to stop but the signal that ends it."""
+
+    def keras(self) -> Any:
+        """The keras module."""
+        self.progress("Starting TensorFlow")
+        return Engine().keras()
+
+    def send(self, value: dict[str, Any]) -> None:
+        """Writes one line."""
+        line = msgspec.json.encode(value) + b"\n"
+        while line:
+            line = line[os.write(self._protocol, line) :]

@@ -1,0 +1,198 @@
+"""DescribeData and PickTestPictures: what a source holds, for people to look at."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
+from workbench.core.training.split import random_order, split_indices
+from workbench.errors import PictureError
+from workbench.pictures import decode_picture, write_png, write_thumbnails
+from workbench.protocol.messages import (
+    AnyAnswer,
+    ClassDescription,
+    DataDescription,
+    DescribeData,
+    PickTestPictures,
+    TestPicture,
+    TestPictures,
+)
+from workbench.worker.input.sources import find_source, load_source, match_classes, run_test_part
+from workbench.worker.requests.session import Job
+from workbench.worker.saved_models.model_card_file import read_any_card
+
+MAX_BAD_FILE_BYTES = 400_000
+"""How much of an answer may name unreadable files; those beyond are counted."""
+
+THUMBNAIL_SIZE = 96
+_STEP = 64
+
+BadFiles = list[tuple[str, str]]
+
+
+def describe_data(job: Job, request: DescribeData) -> AnyAnswer:
+    """Counts per class, files that cannot be read, thumbnails.
+
+    Raises:
+        DatasetError: the source cannot be loaded at all.
+    """
+    spec, _ = find_source(request.source, request.params)
+    loaded = load_source(job, request.source, request.params)
+    bad_files, sizes = _look_at_files(job, loaded)
+    bad_files = [*loaded.bad_files, *bad_files]
+    train, test = _counts(loaded, {path for path, _ in bad_files}, request)
+    thumbnails = _thumbnails(job, loaded, request.thumbnails_per_class)
+    notes = list(loaded.notes)
+    named = _fitting(bad_files)
+    if len(named) < len(bad_files):
+        notes.append(f"{len(bad_files) - len(named):,} more files cannot be read.")
+    return DataDescription(
+        id=job.id,
+        title=spec.title,
+        classes=[
+            ClassDescription(
+                name=name,
+                num_train=int(train[label]),
+                num_test=int(test[label]),
+                thumbnails=thumbnails[label],
+            )
+            for label, name in enumerate(loaded.class_names)
+        ],
+        num_train=int(train.sum()),
+        num_test=int(test.sum()),
+        is_test_split_off=loaded.test is None or not len(loaded.test),
+        shape=list(_shape(spec, loaded, sizes)),
+        typical_size=_typical(loaded, sizes),
+        bad_files=named,
+        notes=notes,
+    )
+
+
+def pick_test_pictures(job: Job, request: PickTestPictures) -> AnyAnswer:
+    """Writes test pictures of a model's data set, as the network sees them, as PNG files."""
+    card = read_any_card(Path(request.model))
+    part, names = run_test_part(job, card)
+    labels = match_classes(part.y, names, card.class_names)
+    chosen = [index for index in request.indices if 0 <= index < len(part)]
+    if not request.indices:
+        order = random_order(np.arange(len(part)), request.seed)
+        chosen = [int(index) for index in order[: max(0, request.count)]]
+    folder = Path(tempfile.mkdtemp(prefix="test-", dir=job.folder))
+    pictures = []
+    for index in chosen:
+        path = folder / f"{index:06d}.png"
+        write_png(path, np.asarray(part.x[index]))
+        label = card.class_names[labels[index]]
+        pictures.append(TestPicture(index=index, path=str(path), label=label))
+    return TestPictures(id=job.id, pictures=pictures)
+
+
+def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[int, int]]]:
+    """Decodes the source's files: which fail and why, and sizes (height, width) of the others."""
+    parts = [part for part in (loaded.train, loaded.test) if isinstance(part, FilePart)]
+    paths = [path for part in parts for path in part.paths]
+    bad_files: BadFiles = []
+    sizes: list[tuple[int, int]] = []
+    for done, (path, found) in enumerate(_in_threads(_size_of, paths)):
+        if done % _STEP == 0:
+            job.check_cancelled()
+            job.progress("Reading the pictures", done / len(paths))
+        if isinstance(found, str):
+            bad_files.append((path, found))
+        else:
+            sizes.append(found)
+    return bad_files, sizes
+
+
+def _size_of(path: str) -> tuple[int, int] | str:
+    try:
+        height, width = decode_picture(path).shape[:2]
+    except PictureError as error:
+        return f"{error.what.rstrip('.')}: {error.received}" if error.received else error.what
+    return int(height), int(width)
+
+
+def _in_threads(
+    look: Callable[[str], tuple[int, int] | str], paths: list[str]
+) -> Iterator[tuple[str, tuple[int, int] | str]]:
+    """Looks at some pictures at a time, so that a cancel is heard and memory stays small."""
+    waiting = iter(paths)
+    with ThreadPoolExecutor() as pool:
+        while batch := list(islice(waiting, _STEP)):
+            yield from zip(batch, pool.map(look, batch), strict=True)
+
+
+def _fitting(bad_files: BadFiles) -> BadFiles:
+    """The first bad files that fit into an answer, with names that JSON can hold."""
+    named: BadFiles = []
+    size = 0
+    for path, reason in bad_files:
+        shown = path.encode("utf-8", "backslashreplace").decode()
+        size += len(shown.encode()) + len(reason.encode()) + 8
+        if size > MAX_BAD_FILE_BYTES:
+            break
+        named.append((shown, reason))
+    return named
+
+
+def _counts(
+    loaded: LoadedData, bad: set[str], request: DescribeData
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], ...]:
+    """Readable pictures of each class in both parts, split as training will split them."""
+    num_classes = len(loaded.class_names)
+    train = _readable_labels(loaded.train, bad)
+    if loaded.test is not None and len(loaded.test):
+        test = _readable_labels(loaded.test, bad)
+    else:
+        tested, rest = split_indices(train, shares=(request.test_share,), seed=request.seed)
+        train, test = train[rest], train[tested]
+    return np.bincount(train, minlength=num_classes), np.bincount(test, minlength=num_classes)
+
+
+def _readable_labels(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    labels = np.asarray(part.labels, np.int64)
+    if isinstance(part, ArrayPart) or not bad:
+        return labels
+    return labels[[path not in bad for path in part.paths]]
+
+
+def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[str]]:
+    if per_class < 1:
+        return [[] for _ in loaded.class_names]
+    job.progress("Making thumbnails")
+    folder = tempfile.mkdtemp(prefix="thumbnails-", dir=job.folder)
+    return write_thumbnails(
+        loaded.train,
+        len(loaded.class_names),
+        folder,
+        per_class=per_class,
+        size=THUMBNAIL_SIZE,
+    )
+
+
+def _shape(spec: DatasetSpec, loaded: LoadedData, sizes: list[tuple[int, int]]) -> tuple[int, ...]:
+    """The one shape of all pictures; empty where they differ in size."""
+    if spec.shape is not None:
+        return spec.shape
+    if isinstance(loaded.train, ArrayPart):
+        return tuple(loaded.train.pictures.shape[1:])
+    return (*sizes[0], 3) if len(set(sizes)) == 1 else ()
+
+
+def _typical(loaded: LoadedData, sizes: list[tuple[int, int]]) -> list[int]:
+    """The most common [height, width], or the median where hardly any two are alike."""
+    if isinstance(loaded.train, ArrayPart):
+        return [int(length) for length in loaded.train.pictures.shape[1:3]]
+    if not sizes:
+        return []
+    size, count = Counter(sizes).most_common(1)[0]
+    if 2 * count > len(sizes):
+        return list(size)
+    return [int(length) for length in np.median(np.array(sizes), axis=0)]

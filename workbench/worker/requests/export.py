@@ -1,0 +1,145 @@
+"""Export: writes a model in one of the formats of workbench/exports, then compares."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from workbench.core.network.graph import Graph
+from workbench.core.projects.project_file import graph_from_plain
+from workbench.core.training.recipe import TrainingRecipe, recipe_from
+from workbench.errors import InputError, SaveError
+from workbench.exports import run_exports
+from workbench.layers import all_layers
+from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import Export as ExportRequest
+from workbench.runs.model_card import ModelCard
+from workbench.worker.model.build import assign_weights, build_model
+from workbench.worker.requests.keras_calls import KerasCall, keras_calls
+from workbench.worker.requests.session import Job
+from workbench.worker.saved_models.foreign_weights import read_foreign_weights
+from workbench.worker.saved_models.model_runner import Runner, load_runner
+from workbench.worker.saved_models.weights_layout import weights_layout
+
+NUM_COMPARED = 8
+"""Pictures that the model and its export are compared on."""
+
+_TOLERANCE = 1e-4
+
+
+class ExportContext:
+    """What an ExportSpec's `write` is handed.
+
+    Attributes:
+        card: Class names, picture shape, fit, graph and recipe as stored with the run.
+        graph: The network.
+        recipe: How it was trained.
+        model: The whole Keras model with the run's weights: preprocessing inside, so it
+            takes raw 0..255 pixels of shape (n, height, width, channels).
+        keras: The keras module.
+        folder: An empty scratch folder, removed afterwards.
+        difference: The largest one that a comparison has found.
+    """
+
+    def __init__(self, runner: Runner, keras: Any) -> None:
+        self.card: ModelCard = runner.card
+        self.graph: Graph = graph_from_plain(runner.card.graph, "the model card")
+        self.recipe: TrainingRecipe = recipe_from(runner.card.recipe)[0]
+        self.model: Any = runner.built.model
+        self.keras = keras
+        self._scratch = tempfile.mkdtemp(prefix="workbench-export-")
+        self.folder = Path(self._scratch)
+        self.difference = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def card_json(self) -> bytes:
+        """The model card, for formats that can carry it along."""
+        return msgspec.json.format(msgspec.json.encode(self.card), indent=1)
+
+    def keras_calls(self) -> list[KerasCall]:
+        """The network as Keras calls in order, without arguments that Keras chooses itself."""
+        return keras_calls(self.keras, self.graph)
+
+    def pictures(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """The pictures of the comparison: noise, the same each time; uint8 (8, h, w, c)."""
+        random = np.random.default_rng(8)
+        shape = (NUM_COMPARED, *self.card.input_shape)
+        return random.integers(0, 256, shape, dtype=np.uint8)
+
+    def compare_keras(self, path: Path) -> None:
+        """Reads an exported `.keras` back as Workbench does, and compares its answers."""
+        self._compare(load_runner(path, self.keras).built.model, path.name)
+
+    def compare_weights(self, path: Path) -> None:
+        """Reads exported weights back into a fresh model of the same graph, and compares."""
+        built = build_model(self.keras, self.graph, all_layers(), whole=True)
+        assign_weights(built, read_foreign_weights(path, weights_layout(built)))
+        self._compare(built.model, path.name)
+
+    def compare_script(self, text: str) -> None:
+        """Runs an exported script's `build_model`, gives it our weights, and compares."""
+        names: dict[str, Any] = {"__name__": "exported"}
+        exec(compile(text, "exported.py", "exec"), names)  # noqa: S102 - our own text
+        model = names["build_model"]()
+        path = self.folder / "compare.weights.h5"
+        self.model.save_weights(path)
+        model.load_weights(path)
+        self._compare(model, "the script")
+
+    def _compare(self, exported: Any, where: str) -> None:
+        """Notes how far the export's answers are from the model's; raises SaveError if far."""
+        pictures = self.pictures().astype(np.float32)
+        ours = np.asarray(self.model(pictures, training=False), np.float64)
+        theirs = np.asarray(exported(pictures, training=False), np.float64)
+        difference = float(np.abs(ours - theirs).max())
+        self.difference = max(self.difference, difference)
+        if not difference <= _TOLERANCE * max(1.0, float(np.abs(ours).max())):
+            raise SaveError(
+                "The export would answer differently from the model: it was not written.",
+                where=where,
+                received=f"a difference of {difference:.2g}",
+                expected=f"at most {_TOLERANCE:g}",
+                fix="Please report this with the project file.",
+            )
+
+
+def export(job: Job, request: ExportRequest) -> AnyAnswer:
+    """Writes the file and says how close its answers are to the model's.
+
+    Raises:
+        InputError: no such format.
+        SaveError: the file could not be written, or its answers differ.
+    """
+    spec = run_exports().get(request.format)
+    if spec is None:
+        raise InputError(
+            "There is no such export format.",
+            received=request.format,
+            expected="one of " + ", ".join(run_exports()),
+        )
+    path = with_suffix(Path(request.path), spec.suffix)
+    runner = job.runner(request.model)
+    job.progress(f"Writing {path.name}")
+    with ExportContext(runner, job.keras()) as context:
+        spec.write(context, str(path))
+        difference = context.difference
+    text = (
+        f"Wrote {path}. On {NUM_COMPARED} pictures its answers differ "
+        f"from the model's by at most {difference:.1e}."
+    )
+    return Done(id=job.id, text=text, path=str(path))
+
+
+def with_suffix(path: Path, suffix: str) -> Path:
+    """The path with the format's own ending, which Keras insists on."""
+    return path if path.name.endswith(suffix) else path.with_name(path.name + suffix)

@@ -1,0 +1,65 @@
+"""A network as Keras calls, for the programs that are exported."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.core.network.graph import Graph
+from workbench.core.network.names import keras_names
+from workbench.core.params import check_all
+from workbench.layers import all_layers
+
+
+@dataclass(frozen=True)
+class KerasCall:
+    """One layer as Keras is told to make it.
+
+    Attributes:
+        name: Unique name of the layer.
+        kind: Keras class, e.g. "Conv2D"; "Input" for the picture.
+        required: The arguments that have no default, in Keras's order.
+        arguments: Other arguments that differ from Keras's own defaults.
+        inputs: Names of the layers it is called on.
+    """
+
+    name: str
+    kind: str
+    required: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    inputs: tuple[str, ...]
+
+
+def keras_calls(keras: Any, graph: Graph) -> list[KerasCall]:
+    """The network as Keras calls in order, without arguments that Keras chooses itself."""
+    layers, names = all_layers(), keras_names(graph)
+    calls = []
+    for node_id in graph.order:
+        node = graph.nodes[node_id]
+        spec = layers[node.kind]
+        params, _ = check_all(spec.params, node.params)
+        inputs = tuple(names[source] for source in graph.sources(node_id))
+        arguments = _telling(keras, spec.title, spec.keras_arguments(params))
+        calls.append(KerasCall(names[node_id], spec.title, *arguments, inputs))
+    return calls
+
+
+def _telling(
+    keras: Any, kind: str, arguments: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Splits arguments into those Keras requires and those that differ from its defaults."""
+    if kind == "Input":
+        return {}, {}
+    chosen = inspect.signature(getattr(keras.layers, kind).__init__).parameters
+    required = [key for key, p in chosen.items() if p.default is p.empty and key in arguments]
+    told = {}
+    for key, value in arguments.items():
+        default = chosen[key].default if key in chosen else inspect.Parameter.empty
+        is_same = value == default or (value == "linear" and default is None)
+        if key not in required and (
+            not is_same or isinstance(value, bool) != isinstance(default, bool)
+        ):
+            told[key] = value
+    return {key: arguments[key] for key in required}, told

@@ -1,0 +1,208 @@
+"""LoadWeights: a project and somebody's weights file, or what a notebook has left, become a run
+that classifies.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from workbench.core.params import check_all
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import graph_to_plain, parse_project
+from workbench.core.training.recipe import recipe_from
+from workbench.datasets import all_datasets
+from workbench.errors import WeightsError, WorkbenchError
+from workbench.protocol.events import Plan, RunFinished, RunStarted
+from workbench.protocol.messages import AnyAnswer, Done, LoadWeights
+from workbench.runs.folder import RunFolder, create_run
+from workbench.runs.log.event_log import EventWriter
+from workbench.runs.model_card import ModelCard, write_card
+from workbench.runs.store.weights_file import Arrays, write_arrays
+from workbench.worker.input.sources import fit_of
+from workbench.worker.model.build import BuiltModel, assign_weights
+from workbench.worker.process.versions import versions
+from workbench.worker.requests.notebook_events import finished_event, write_result_events
+from workbench.worker.requests.session import Job
+from workbench.worker.saved_models.foreign_weights import read_foreign_weights
+from workbench.worker.saved_models.model_card_file import read_any_card
+from workbench.worker.saved_models.model_runner import build_whole
+from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
+from workbench.worker.saved_models.weights_layout import weights_layout
+
+
+def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
+    """Makes a new run out of a project and a weights file, all or nothing.
+
+    Raises:
+        ProjectFileError: the project text is damaged.
+        WeightsError: the file is damaged, or of another network: all that differs is listed.
+    """
+    path = Path(request.weights)
+    _check_ending(path)
+    project = parse_project(request.project, "the project")
+    result = None
+    if is_result(path):
+        job.progress(f"Reading {path.name}")
+        result = read_result(path)
+        project = _as_trained(project, result)
+    keras = job.keras()
+    job.progress(f"Reading {path.name}")
+    built = build_whole(keras, project.graph, "the project")
+    arrays = read_foreign_weights(path, weights_layout(built))
+    assign_weights(built, arrays)
+    told = result.card.class_names if result is not None else ()
+    names, note = _class_names(job, request.class_names or told, project, path, built)
+    job.check_cancelled()
+    card = _card(project, built, names, path)
+    if result is not None:
+        card = _with_scores(card, result, project)
+    run = _make_run(project, path, card, arrays, result)
+    words = "Read back" if result is not None else "Loaded the weights of"
+    return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=run)
+
+
+def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard:
+    """The model card as a trainer would have written it at the end of this curve."""
+    finished, num_epochs = finished_event("", result), len(result.history.epochs)
+    is_best = project.recipe.keep == "best" and result.card.best_epoch > 0
+    return msgspec.structs.replace(
+        card,
+        precision=result.card.precision,
+        versions=dict(result.card.versions),
+        epochs_done=num_epochs,
+        kept_epoch=result.card.best_epoch if is_best else num_epochs,
+        best=finished.best,
+        test=finished.test,
+    )
+
+
+def _as_trained(project: Project, result: Result) -> Project:
+    """The project with the recipe that the notebook had, where that is a valid one."""
+    recipe, errors = recipe_from(result.card.recipe)
+    return project if errors else replace(project, recipe=recipe)
+
+
+def _check_ending(path: Path) -> None:
+    if not path.name.lower().endswith((".weights.h5", ".h5", ".keras", ".zip")):
+        raise WeightsError(
+            "This is not a weights file.",
+            where=str(path),
+            received=path.suffix or "a name without ending",
+            expected="a file that ends in .weights.h5 or .keras, or a notebook's result (.zip)",
+        )
+
+
+def _class_names(
+    job: Job, asked: Sequence[str], project: Project, path: Path, built: BuiltModel
+) -> tuple[list[str], str]:
+    """A name for each output, and a sentence where they had to be guessed.
+
+    Tried in this order: the names asked for, those within our own `.keras`, those of the
+    project's data set; each only when there is one for each output.
+    """
+    units = int(built.model.output_shape[-1])
+    if asked:
+        if len(asked) != units:
+            raise WeightsError(
+                "The number of class names is not the network's.",
+                received=f"{len(asked)} names",
+                expected=f"{units}, one for each output of the last layer",
+            )
+        return list(asked), ""
+    for names in (_names_inside(path), names_of_data(job, project)):
+        if len(names) == units:
+            return list(names), ""
+    numbered = [f"class {number}" for number in range(units)]
+    return numbered, "The classes are numbered: neither file nor data set names all of them."
+
+
+def _names_inside(path: Path) -> Sequence[str]:
+    if path.suffix.lower() != ".keras":
+        return ()
+    try:
+        return read_any_card(path).class_names
+    except WorkbenchError:  # plain Keras wrote it: there is no card of ours inside
+        return ()
+
+
+def names_of_data(job: Job, project: Project) -> Sequence[str]:
+    """The class names of a project's data set; () where it is not at hand."""
+    spec = all_datasets().get(project.dataset.key)
+    if spec is None:
+        return ()
+    if spec.class_names or spec.needs_download:
+        return spec.class_names
+    params, errors = check_all(spec.params, project.dataset.params)
+    if errors:
+        return ()
+    try:
+        return spec.load(job, params).class_names
+    except WorkbenchError as error:  # the data may be elsewhere: weights load all the same
+        job.progress(f"The data set's class names are not known: {error.what}")
+        return ()
+
+
+def _card(project: Project, built: BuiltModel, names: list[str], path: Path) -> ModelCard:
+    spec = all_datasets().get(project.dataset.key)
+    return ModelCard(
+        title=_title(project, path),
+        class_names=names,
+        input_shape=list(built.input_shape),
+        fit=fit_of(project.dataset.params),
+        graph=graph_to_plain(project.graph),
+        is_logits=built.is_logits,
+        dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
+        dataset_title=spec.title if spec is not None else project.dataset.key,
+        recipe=msgspec.structs.asdict(project.recipe),
+        versions=versions(),
+    )
+
+
+def _title(project: Project, path: Path) -> str:
+    return f"{project.title or 'Weights'} ({path.name})"
+
+
+def _make_run(
+    project: Project, path: Path, card: ModelCard, arrays: Arrays, result: Result | None
+) -> str:
+    """Writes the run folder; removes it again when that fails half-way."""
+    run = create_run(project, title=card.title)
+    try:
+        checksum = write_arrays(run.weights_path, arrays)
+        if result is not None:
+            write_result_events(run, result, project.recipe, path.name)
+        else:
+            _write_events(run, project, path)
+        # Last: a run is one that classifies as soon as it has a card.
+        write_card(run.path, msgspec.structs.replace(card, checksum=checksum))
+    except BaseException:
+        shutil.rmtree(run.path, ignore_errors=True)
+        raise
+    return str(run.path)
+
+
+def _write_events(run: RunFolder, project: Project, path: Path) -> None:
+    """A log as of a training of no epochs, so that the list of runs tells what this is."""
+    started = time.monotonic()
+    with EventWriter(run.events_path) as log:
+        log.write(
+            RunStarted(
+                run=run.name,
+                target=project.target.key,
+                precision="float32",
+                seed=project.recipe.seed,
+                versions=versions(),
+                plan=Plan(precision="float32", words=f"Weights loaded from {path.name}."),
+                epochs=0,
+                batch_size=project.recipe.batch_size,
+                pid=0,
+            )
+        )
+        seconds = time.monotonic() - started
+        log.write(RunFinished(outcome="completed", run=run.name, seconds=seconds, epochs_done=0))

@@ -1,0 +1,144 @@
+"""What a service worker keeps between requests: a private folder, models, the engine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from workbench.core.storage.file_lock import is_locked, take_lock
+from workbench.errors import RunError
+from workbench.protocol.messages import AnyAnswer, Progress
+from workbench.runs.home import made_cache
+from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.saved_models.runner_cache import RunnerCache
+
+if TYPE_CHECKING:
+    from workbench.worker.saved_models.model_runner import Runner
+
+_PREFIX = "workbench-service-"
+_LOCK_NAME = "lock"
+
+
+class CancelledError(RunError):
+    """The user has asked to stop a request; it ends in Failed with these words."""
+
+    def __init__(self) -> None:
+        super().__init__("This was cancelled.")
+
+
+class SessionFolder:
+    """A folder of this process alone (mode 0700) for PNGs, removed at the end.
+
+    A worker that is killed leaves its folder behind; the next worker removes it. The lock
+    file in each folder tells whether its worker still lives.
+    """
+
+    def __init__(self) -> None:
+        sweep_session_folders()
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = take_lock(self.path / _LOCK_NAME)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+def sweep_session_folders() -> None:
+    """Removes the folders of this user's service workers that live no more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        try:
+            is_ours = not folder.is_symlink() and folder.lstat().st_uid == os.getuid()
+            is_over = is_ours and not is_locked(folder / _LOCK_NAME)
+        except OSError:  # another user's, or just being made or removed: not ours to touch
+            continue
+        if is_over:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What outlives a request.
+
+    Attributes:
+        folder: The session folder, for PNG files.
+        cache_folder: Downloads and decoded pictures, kept between runs.
+        engine: Where Keras comes from.
+        runners: The models used last.
+    """
+
+    folder: Path
+    cache_folder: Path
+    engine: Engine
+    runners: RunnerCache
+
+
+class Job:
+    """One request being done: how its handler speaks, and hears of a cancel.
+
+    It is also the LoadContext that data sets are loaded with.
+
+    Attributes:
+        id: The request's id; every answer carries it.
+        send: Sends an answer.
+    """
+
+    def __init__(
+        self, request_id: int, *, send: Callable[[AnyAnswer], None], session: Session
+    ) -> None:
+        self.id = request_id
+        self.send = send
+        self._session = session
+        self._cancelled = threading.Event()
+        self._last_progress: tuple[str, float | None] = ("", None)
+
+    @property
+    def cache_folder(self) -> str:
+        """Folder for downloads and unpacked arrays; kept between runs."""
+        return made_cache(self._session.cache_folder)
+
+    @property
+    def folder(self) -> Path:
+        """The session folder: private, removed at the end."""
+        return self._session.folder
+
+    def cancel(self) -> None:
+        """Asks the handler to stop at its next check; may be called from any thread."""
+        self._cancelled.set()
+
+    def check_cancelled(self) -> None:
+        """Raises CancelledError when the user has asked to stop."""
+        if self._cancelled.is_set():
+            raise CancelledError
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        """Tells what is going on; a hundredth more or less of the same is not sent again."""
+        if fraction is not None:
+            fraction = round(min(max(fraction, 0.0), 1.0), 2)
+        if (text, fraction) != self._last_progress:
+            self._last_progress = (text, fraction)
+            self.send(Progress(id=self.id, text=text, fraction=fraction))
+
+    def keras(self) -> Any:
+        """The keras module; says so when it has to be waited for."""
+        if not self._session.engine.is_loaded:
+            self.progress("Starting TensorFlow")
+        return self._session.engine.keras()
+
+    def runner(self, model: str) -> Runner:
+        """A model by its path, from memory where possible; see `load_runner` for errors."""
+        known = self._session.runners.find(model)
+        if known is not None:
+            return known
+        keras = self.keras()
+        self.progress("Loading the model")
+        return self._session.runners.load(model, keras)

@@ -1,0 +1,240 @@
+"""Weights out of files that others wrote: read by a child process, checked, then handed on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+import numpy as np
+
+from workbench.errors import WeightsError
+from workbench.worker.saved_models import read_weights
+
+KERAS_WEIGHTS_MEMBER = "model.weights.h5"
+"""Where a `.keras` file holds its weights."""
+
+RESULT_MEMBERS = ("weights.weights.h5", "history.json", "card.json")
+"""What a notebook's result holds, and nothing else."""
+
+_MAX_FILE_BYTES = 16 << 30
+_MAX_HEAD_BYTES = 1 << 20
+_MEMBERS = {".keras": KERAS_WEIGHTS_MEMBER, ".zip": RESULT_MEMBERS[0]}
+_MAX_RESULT_EXTRA = 128 << 20  # curve and card
+_DEADLINE_S = 20
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "HDF5_USE_FILE_LOCKING": "FALSE", "LC_ALL": "C.UTF-8"}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One array that must be in the file: what we call it, its shape and its type."""
+
+    key: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def num_bytes(self) -> int:
+        """Size of the array's data."""
+        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    """First line of the reader's answer."""
+
+    error: str = ""
+    missing: list[str] = []
+    different: list[tuple[str, list[int], str]] = []
+    forbidden: list[tuple[str, str]] = []
+    not_finite: list[tuple[str, int]] = []
+    extra: list[str] = []
+    sizes: list[int] = []
+
+
+@dataclass(frozen=True)
+class WeightsLayout:
+    """What a weights file of a network holds.
+
+    Attributes:
+        expected: The arrays to read, by path within the file ("layers/conv2d_1/vars/0").
+        known: All paths that may hold numbers; others are of another network.
+    """
+
+    expected: Mapping[str, Expected]
+    known: frozenset[str]
+
+
+def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndarray[Any, Any]]:
+    """Reads a `.weights.h5` or `.keras` file along the expected names only.
+
+    Args:
+        path: The file, which nobody vouches for; or a notebook's result (`.zip`).
+        layout: What it must hold.
+
+    Returns:
+        All expected arrays by `Expected.key`, finite, of the expected shape and type.
+
+    Raises:
+        WeightsError: the file is damaged, harmful, or of another network; all that
+            differs is listed.
+    """
+    expected = layout.expected
+    total = sum(array.num_bytes for array in expected.values())
+    order = {
+        "path": _regular(path),
+        "member": _MEMBERS.get(path.suffix.lower(), ""),
+        "only": _only(path),
+        "max_bytes": 8 * total + (64 << 20) + (_MAX_RESULT_EXTRA if _only(path) else 0),
+        "max_member_bytes": 8 * total + (64 << 20),
+        "out_bytes": total + _MAX_HEAD_BYTES,
+        "memory_bytes": (1 << 30) + 3 * total,
+        "cpu_s": _DEADLINE_S,
+        "names": {name: [array.shape, array.dtype] for name, array in expected.items()},
+        "known": sorted(layout.known),
+    }
+    head, data = _ask_reader(order, path, _DEADLINE_S + total / 100e6)
+    _refuse_findings(head, expected, path)
+    return _arrays(head, data, expected, path)
+
+
+def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
+    """One member of a zip archive that nobody vouches for.
+
+    Raises:
+        WeightsError: there is no such member, it is too large, or the archive is damaged.
+    """
+    order = {
+        "path": _regular(path),
+        "member": member,
+        "only": _only(path),
+        "max_bytes": _MAX_FILE_BYTES,
+        "max_member_bytes": max_bytes,
+        "out_bytes": max_bytes + _MAX_HEAD_BYTES,
+        "memory_bytes": (1 << 30) + 3 * max_bytes,
+        "cpu_s": _DEADLINE_S,
+        "names": {},
+        "known": [],
+    }
+    head, data = _ask_reader(order, path, _DEADLINE_S)
+    if head.error:
+        raise _unreadable(path, head.error)
+    return data
+
+
+def _only(path: Path) -> list[str]:
+    return list(RESULT_MEMBERS) if path.suffix.lower() == ".zip" else []
+
+
+def _regular(path: Path) -> str:
+    try:
+        resolved = path.resolve(strict=True)  # the user chose the link: follow it, once, here
+    except (OSError, ValueError, RuntimeError) as error:
+        raise WeightsError(
+            "There is no such weights file.", where=str(path), received=str(error)
+        ) from error
+    return str(resolved)
+
+
+def _ask_reader(order: dict[str, Any], path: Path, deadline_s: float) -> tuple[_Head, bytes]:
+    """Runs the child. Its answer goes to a file, whose size the kernel keeps in bounds."""
+    command = [sys.executable, "-I", str(Path(read_weights.__file__).resolve())]
+    with tempfile.TemporaryFile() as answer:
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+            env=_ENVIRONMENT,
+            start_new_session=True,
+        ) as child:
+            try:
+                child.communicate(json.dumps(order).encode(), timeout=deadline_s)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                raise _unreadable(path, "reading it took too long") from None
+        if child.returncode != 0:
+            raise _unreadable(path, _end_words(child.returncode))
+        answer.seek(0)
+        return _answer(answer, path)
+
+
+def _answer(answer: IO[bytes], path: Path) -> tuple[_Head, bytes]:
+    try:
+        head = msgspec.json.decode(answer.readline(_MAX_HEAD_BYTES), type=_Head)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _unreadable(path, f"the reader's answer is incomplete ({error})") from error
+    return head, answer.read()
+
+
+def _end_words(code: int) -> str:
+    return f"it crashed the reader (signal {-code})" if code < 0 else "it broke the reader"
+
+
+def _unreadable(path: Path, cause: str) -> WeightsError:
+    return WeightsError(
+        f"The weights file cannot be read: {cause[:300]}.",
+        where=str(path),
+        expected="a .weights.h5 or .keras file as Keras 3 saves it",
+        fix="Save it again from Keras, or export it again.",
+    )
+
+
+def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) -> None:
+    if head.error:
+        raise _unreadable(path, head.error)
+    found = [f"{_name(name, expected)}: not in the file" for name in head.missing]
+    for name, shape, dtype in head.different:
+        ours = expected.get(name)
+        wanted = f", {ours.dtype} {ours.shape} in the network" if ours else ""
+        found.append(f"{_name(name, expected)}: {dtype[:20]} {tuple(shape)} in the file{wanted}")
+    found += [f"{name!r}: in the file, not in the network" for name in head.extra]
+    if found:
+        raise WeightsError(
+            "These weights are of another network. Nothing was changed.",
+            where=str(path),
+            received=_listed(found),
+            expected=f"{len(expected)} arrays, all with the network's names and shapes",
+            fix="Open the project that these weights were trained with.",
+        )
+    found = [f"{_name(name, expected)}: {reason}" for name, reason in head.forbidden]
+    found += [f"{_name(name, expected)}: {count:,} not finite" for name, count in head.not_finite]
+    if found:
+        raise WeightsError(
+            "These weights are not taken over. Nothing was changed.",
+            where=str(path),
+            received=_listed(found),
+            expected="finite numbers, in the file itself",
+        )
+
+
+def _listed(found: list[str]) -> str:
+    shown = [text[:200] for text in found[:12]]
+    return "; ".join(shown) + (f"; and {len(found) - 12} more" if len(found) > 12 else "")
+
+
+def _name(name: str, expected: Mapping[str, Expected]) -> str:
+    return expected[name].key if name in expected else repr(name[:80])
+
+
+def _arrays(
+    head: _Head, data: bytes, expected: Mapping[str, Expected], path: Path
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Cuts the reader's bytes into arrays; sizes are checked again, the child is not trusted."""
+    if head.sizes != [array.num_bytes for array in expected.values()]:
+        raise _unreadable(path, "the reader's answer has other sizes than expected")
+    if len(data) != sum(head.sizes):
+        raise _unreadable(path, "the reader's answer is incomplete")
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    start = 0
+    for array in expected.values():
+        end = start + array.num_bytes
+        flat = np.frombuffer(data[start:end], dtype=array.dtype)
+        arrays[array.key] = flat.reshape(array.shape).copy()
+        start = end
+    return arrays

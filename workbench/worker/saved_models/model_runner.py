@@ -1,0 +1,241 @@
+"""Models that answer at once: loaded from a run or an exported `.keras`, kept warm.
+
+A foreign configuration is never turned into a model. What builds the network is our own
+graph, from the model card; the weights are plain arrays under names the graph dictates.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from workbench.core.network.graph import Graph
+from workbench.core.projects.project_file import graph_from_plain
+from workbench.errors import RunError, WeightsError
+from workbench.layers import all_layers
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard
+from workbench.runs.store.weights_file import read_arrays
+from workbench.worker.model.build import BuiltModel, assign_weights, build_model
+from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.saved_models.foreign_weights import read_foreign_weights
+from workbench.worker.saved_models.model_card_file import read_any_card
+from workbench.worker.saved_models.weights_layout import weights_layout
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Labels = np.ndarray[Any, np.dtype[np.int64]]
+Probabilities = np.ndarray[Any, np.dtype[np.float32]]
+Losses = np.ndarray[Any, np.dtype[np.float32]]
+
+BATCH_SIZES = (1, 8, 32, 256)
+"""Pictures are padded to one of these, so that few programs are compiled."""
+
+_LARGE_BATCH_NUMBERS = 4_000_000
+"""The largest batch is used only where its pictures hold fewer numbers than this."""
+
+
+class Runner:
+    """A model with its weights, compiled on first use for each batch size.
+
+    Attributes:
+        card: Class names, input shape, fit and graph.
+        built: The whole network: preprocessing inside, augmentation at rest.
+    """
+
+    def __init__(self, card: ModelCard, built: BuiltModel, keras: Any) -> None:
+        self.card = card
+        self.built = built
+        self._shape = tuple(card.input_shape)
+        self._sizes = [
+            size
+            for size in BATCH_SIZES
+            if size <= 32 or size * int(np.prod(self._shape)) < _LARGE_BATCH_NUMBERS
+        ]
+        self._predict, self._score = _compiled(built, keras)
+
+    def predict(self, x: Pixels) -> Probabilities:
+        """Class probabilities of pictures.
+
+        Args:
+            x: uint8 (n, height, width, channels), fitted to the card's input shape.
+
+        Returns:
+            float32 (n, classes); each row sums to 1 where the network ends in a softmax.
+
+        Raises:
+            RunError: the network's answer is not finite: its training has diverged.
+        """
+        rows = [self._predict(padded).numpy()[:count] for padded, count, _ in self._batches(x)]
+        return self._finite(rows)
+
+    def score(self, x: Pixels, labels: Labels) -> tuple[Probabilities, Losses]:
+        """Class probabilities, and each picture's loss as training computes it.
+
+        Args:
+            x: As for `predict`.
+            labels: int64 (n,).
+
+        Returns:
+            float32 (n, classes) and float32 (n,); a loss may be infinite.
+        """
+        rows, losses = [], []
+        for padded, count, start in self._batches(x):
+            truth = np.zeros(len(padded), np.int64)
+            truth[:count] = labels[start : start + count]
+            answer, loss = self._score(padded, truth)
+            rows.append(answer.numpy()[:count])
+            losses.append(loss.numpy()[:count])
+        return self._finite(rows), np.concatenate(losses)
+
+    def _batches(self, x: Pixels) -> Iterator[tuple[Pixels, int, int]]:
+        """Pieces of one of the batch sizes: (pictures, how many of them count, where)."""
+        if x.shape[1:] != self._shape:
+            raise ValueError(f"pictures of shape {x.shape[1:]}, not {self._shape}")
+        start = 0
+        while start < len(x):
+            waiting = len(x) - start
+            size = next((size for size in self._sizes if size >= waiting), self._sizes[-1])
+            chunk = np.ascontiguousarray(x[start : start + size])
+            count = len(chunk)
+            if count < size:
+                chunk = np.concatenate([chunk, np.zeros((size - count, *self._shape), np.uint8)])
+            yield chunk, count, start
+            start += count
+
+    def _finite(self, rows: list[Probabilities]) -> Probabilities:
+        num_classes = len(self.card.class_names)
+        answer = np.concatenate(rows) if rows else np.zeros((0, num_classes), np.float32)
+        if not np.isfinite(answer).all():
+            raise RunError(
+                "The network gives no finite numbers: its training has diverged.",
+                where=self.card.title,
+                fix="Train it again with a smaller learning rate.",
+            )
+        return answer
+
+
+def _compiled(built: BuiltModel, keras: Any) -> tuple[Any, Any]:
+    """Two functions of uint8 pictures, compiled once for each batch size.
+
+    The first gives probabilities; the second takes labels too, and gives the losses beside.
+    """
+    import tensorflow as tf
+
+    def outputs_of(pictures: Any) -> Any:
+        return tf.cast(built.model(tf.cast(pictures, tf.float32), training=False), tf.float32)
+
+    def predict(pictures: Any) -> Any:
+        outputs = outputs_of(pictures)
+        return keras.ops.softmax(outputs) if built.is_logits else outputs
+
+    def score(pictures: Any, labels: Any) -> Any:
+        outputs = outputs_of(pictures)
+        losses = keras.losses.sparse_categorical_crossentropy(
+            labels, outputs, from_logits=built.is_logits
+        )
+        return keras.ops.softmax(outputs) if built.is_logits else outputs, losses
+
+    return tf.function(predict, autograph=False), tf.function(score, autograph=False)
+
+
+def load_runner(path: str | Path, keras: Any = None) -> Runner:
+    """Loads a model that can classify.
+
+    Args:
+        path: A run folder, or a `.keras` file that Workbench has exported.
+        keras: The keras module; imported where None.
+
+    Raises:
+        RunFolderError: no weights yet, or a damaged or newer card.
+        WeightsError: damaged weights, or a file that Workbench has not exported.
+        ProjectFileError: the card's graph is damaged.
+    """
+    keras = keras if keras is not None else Engine().keras()
+    path = Path(path)
+    card = read_any_card(path)
+    try:
+        return _load(path, card, keras)
+    except WeightsError:
+        # A trainer may have kept newer weights between our reading of card and weights.
+        newer = read_any_card(path)
+        if newer.checksum == card.checksum:
+            raise
+        return _load(path, newer, keras)
+
+
+def _load(path: Path, card: ModelCard, keras: Any) -> Runner:
+    graph = graph_from_plain(card.graph, str(path))
+    built = build_whole(keras, graph, str(path))
+    card = _with_all_names(card, built, str(path))
+    assign_weights(built, _arrays(path, card, built))
+    return Runner(card, built, keras)
+
+
+def build_whole(keras: Any, graph: Graph, where: str) -> BuiltModel:
+    """The network with everything inside, float32, after its size has been judged.
+
+    Raises:
+        WeightsError: the graph has problems, or is too large for this computer.
+    """
+    check_size(graph, where)
+    return build_model(keras, graph, all_layers(), whole=True)
+
+
+def check_size(graph: Graph, where: str) -> None:
+    """Refuses a network that cannot be built, before memory is spent on it."""
+    from workbench.core.checks.analysis import analyse
+    from workbench.core.training.recipe import TrainingRecipe
+
+    analysis = analyse(graph, all_layers(), recipe=TrainingRecipe())
+    if analysis.errors:
+        raise WeightsError(
+            f"The network cannot be built: {analysis.errors[0].title}.",
+            where=where,
+            received=analysis.errors[0].message,
+            fix="Mend the project's problems first.",
+        )
+    wanted = 4 * analysis.costs.parameters.total
+    free = available_memory()
+    if wanted > 0.9 * free:
+        raise WeightsError(
+            "The network is too large for this computer.",
+            where=where,
+            received=f"{wanted:,} bytes of weights",
+            expected=f"at most {int(0.9 * free):,} bytes, nine tenths of the free memory",
+        )
+
+
+def available_memory() -> int:
+    """Bytes that programs may still take without swapping; free pages where not Linux."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    except (OSError, ValueError):  # not Linux, or a container that hides it
+        pass
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:
+    if path.is_dir():
+        return read_arrays(RunFolder(path).weights_path, checksum=card.checksum)
+    return read_foreign_weights(path, weights_layout(built))
+
+
+def _with_all_names(card: ModelCard, built: BuiltModel, where: str) -> ModelCard:
+    """The card with a name for each output: a network may have more outputs than classes."""
+    units = int(built.model.output_shape[-1])
+    if units < len(card.class_names) or tuple(built.input_shape) != tuple(card.input_shape):
+        raise WeightsError(
+            "The model card does not fit its own network.",
+            where=where,
+            received=f"{len(card.class_names)} classes, pictures {tuple(card.input_shape)}",
+            expected=f"{units} classes, pictures {tuple(built.input_shape)}",
+        )
+    unnamed = [f"output {number + 1}" for number in range(len(card.class_names), units)]
+    return msgspec.structs.replace(card, class_names=[*card.class_names, *unnamed])

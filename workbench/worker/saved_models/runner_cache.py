@@ -1,0 +1,56 @@
+"""The last few models of a service worker, each loaded anew when its files have changed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.runs.folder import RunFolder
+
+if TYPE_CHECKING:  # at run time only with the first model: Hello comes before the layers
+    from workbench.worker.saved_models.model_runner import Runner
+
+CAPACITY = 3
+"""Models kept: a person compares two or three runs, and each holds its memory."""
+
+
+class RunnerCache:
+    """Models by path, the longest unused leaves first."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[tuple[int, ...], Runner]] = OrderedDict()
+
+    def find(self, path: str) -> Runner | None:
+        """The model at `path` if it is in memory and its files are still the same."""
+        mark, runner = self._known.get(path, (None, None))
+        if runner is None or mark != _mark(Path(path)):
+            return None
+        self._known.move_to_end(path)
+        return runner
+
+    def load(self, path: str, keras: Any) -> Runner:
+        """Loads the model at `path`; see `load_runner` for errors."""
+        from workbench.worker.saved_models.model_runner import load_runner
+
+        mark = _mark(Path(path))
+        self._known.pop(path, None)
+        runner = load_runner(path, keras)
+        self._known[path] = (mark, runner)
+        while len(self._known) > CAPACITY:
+            self._known.popitem(last=False)
+        return runner
+
+
+def _mark(path: Path) -> tuple[int, ...]:
+    """Numbers that change with the files of a model; -1 where one is missing."""
+    run = RunFolder(path)
+    marks: list[int] = []
+    for file in (run.card_path, run.weights_path) if path.is_dir() else (path,):
+        try:
+            status = file.stat()
+        except OSError:  # loading it will say so in words
+            marks.append(-1)
+        else:
+            marks += [status.st_mtime_ns, status.st_size, status.st_ino]
+    return tuple(marks)

@@ -1,0 +1,77 @@
+"""Where Keras keeps each variable in a `.weights.h5` file, learned from Keras itself.
+
+The names in such a file ("layers/conv2d_1/vars/0") follow rules of the Keras version that
+writes it. Instead of repeating those rules, the model is saved once to a scratch file in
+which every variable is replaced by a number of its own; the file then tells which path
+holds which variable.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.worker.model.build import BuiltModel, named_variables
+from workbench.worker.saved_models.foreign_weights import Expected, WeightsLayout
+
+
+def weights_layout(built: BuiltModel) -> WeightsLayout:
+    """What a `.weights.h5` file of this network holds, and where.
+
+    Args:
+        built: A model built with `whole=True`, as a plain Keras program builds it.
+    """
+    paths = _paths(built)
+    expected: dict[str, Expected] = {}
+    for key, variable in named_variables(built).items():
+        shape = tuple(int(length) for length in variable.shape)
+        expected[paths[id(variable)]] = Expected(key, shape, str(variable.dtype))
+    return WeightsLayout(expected, frozenset(paths.values()))
+
+
+def _paths(built: BuiltModel) -> dict[int, str]:
+    """The id of each variable -> its path in a weights file."""
+    marked: list[Any] = []
+    layers = list(built.model.layers)
+    for layer in layers:
+        layer.save_own_variables = _marking(layer.save_own_variables, marked)
+    try:
+        with tempfile.TemporaryDirectory(prefix="workbench-layout-") as folder:
+            scratch = Path(folder) / "scratch.weights.h5"
+            built.model.save_weights(scratch)
+            numbers = _scalars(scratch)
+    finally:
+        for layer in layers:
+            del layer.save_own_variables
+    return {id(marked[number]): path for path, number in numbers.items()}
+
+
+def _marking(save_own_variables: Any, marked: list[Any]) -> Any:
+    """A stand-in for a layer's own method that stores a running number for each variable."""
+
+    def save(store: Any) -> None:
+        variables: dict[str, Any] = {}
+        save_own_variables(variables)
+        for key, variable in variables.items():
+            store[key] = np.int32(len(marked))
+            marked.append(variable)
+
+    return save
+
+
+def _scalars(path: Path) -> dict[str, int]:
+    """The numbers stored in our own scratch file, by path."""
+    import h5py
+
+    found: dict[str, int] = {}
+
+    def take(name: str, place: Any) -> None:
+        if isinstance(place, h5py.Dataset) and place.shape == () and place.dtype == np.int32:
+            found[name] = int(place[()])
+
+    with h5py.File(path, "r") as file:
+        file.visititems(take)
+    return found

@@ -1,0 +1,1 @@
+"""One training step and the loop that runs it: loss, optimizer, evaluation."""

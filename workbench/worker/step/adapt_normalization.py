@@ -1,0 +1,113 @@
+"""Normalization layers learn mean and variance before training, from the training part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.pictures.prepare import PreparedPart
+from workbench.worker.input.augment import through
+from workbench.worker.model.build import BuiltModel
+
+_MOST_AT_ONCE = 256
+_BATCH_BYTES = 32 * 2**20
+"""Of the pictures as float32: large pictures come in smaller batches."""
+
+Batches = Callable[[], Iterator[Any]]
+Forward = Callable[[Any], Any]
+
+
+def adapt_normalizations(
+    tf: Any,
+    keras: Any,
+    strategy: Any,
+    built: BuiltModel,
+    part: PreparedPart,
+    *,
+    check: Callable[[], None],
+) -> int:
+    """Adapts every Normalization layer that was given no values, from input to output.
+
+    Args:
+        tf: TensorFlow.
+        keras: Keras on it.
+        strategy: Of `tf.distribute`, in whose scope the model was made.
+        built: Its pipeline layers and its model's layers are looked through.
+        part: The training part: nothing is learned from the others.
+        check: Called between batches; raises when the user has asked to stop.
+
+    Returns:
+        How many layers were adapted.
+    """
+    pipeline = [layer for _, layer in built.pipeline]
+    count = 0
+    for number, layer in enumerate(pipeline):
+        if _wants_adapting(keras, layer):
+            _adapt(tf, layer, _batches(tf, part, _host(pipeline[:number]), check))
+            count += 1
+    for layer in built.model.layers:
+        if _wants_adapting(keras, layer):
+            before = _device(tf, strategy, keras.Model(built.model.input, layer.input))
+            _adapt(tf, layer, _batches(tf, part, _after(_host(pipeline), before), check))
+            count += 1
+    return count
+
+
+def _wants_adapting(keras: Any, layer: Any) -> bool:
+    return isinstance(layer, keras.layers.Normalization) and layer.input_mean is None
+
+
+def _adapt(tf: Any, layer: Any, batches: Batches) -> None:
+    shape = np.shape(next(batches()))[1:]
+    signature = tf.TensorSpec((None, *shape), tf.float32)
+    # Keras's own adapting mixes types in a layer that computes in bfloat16, and fails.
+    twin = type(layer).from_config({**layer.get_config(), "dtype": "float32"})
+    twin.adapt(tf.data.Dataset.from_generator(batches, output_signature=signature))
+    for own, learned in zip(layer.weights, twin.weights, strict=True):
+        own.assign(learned.numpy())
+    layer.finalize_state()
+
+
+def _host(layers: Sequence[Any]) -> Forward:
+    """What the layers of the input pipeline give, computed on the processor."""
+    return lambda pictures: through(pictures, layers, training=False)
+
+
+def _after(first: Forward, second: Forward) -> Forward:
+    return lambda pictures: second(first(pictures))
+
+
+def _device(tf: Any, strategy: Any, model: Any) -> Forward:
+    """What a part of the model gives, computed where the model lives, as one function: Keras has
+    some operations compiled for the processor that other builds of TensorFlow cannot compile.
+    """
+
+    def of_replica(pictures: Any) -> Any:
+        return model(pictures, training=False)
+
+    @tf.function(autograph=False)  # type: ignore[untyped-decorator]
+    def compute(pictures: Any) -> Any:
+        return strategy.run(of_replica, args=(pictures,))
+
+    def forward(pictures: Any) -> Any:
+        outputs = compute(tf.convert_to_tensor(pictures))
+        return strategy.experimental_local_results(outputs)[0]  # all have computed the same
+
+    return forward
+
+
+def _batches(tf: Any, part: PreparedPart, forward: Forward, check: Callable[[], None]) -> Batches:
+    """Makes iterators over float32 batches of what `forward` makes of the pictures."""
+    picture_bytes = 4 * int(np.prod(part.x.shape[1:]))
+    size = max(1, min(_MOST_AT_ONCE, _BATCH_BYTES // picture_bytes))
+
+    def batches() -> Iterator[Any]:
+        for start in range(0, len(part), size):
+            check()
+            pictures = np.asarray(part.x[start : start + size], np.float32)
+            outputs = forward(pictures)
+            yield tf.cast(outputs, tf.float32).numpy()
+
+    return batches

@@ -1,0 +1,85 @@
+"""Scores of a model on all pictures of one part, none counted twice, none left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.pictures.prepare import PreparedPart
+from workbench.worker.input.pipeline import evaluation_pipeline
+from workbench.worker.step.training_loop import Scores, TrainingLoop
+
+_CALL_S = 0.25
+
+
+class Evaluator:
+    """Evaluates one part again and again; the pictures are handed to TensorFlow once.
+
+    Args:
+        tf: TensorFlow.
+        loop: Runs the batches.
+        part: The pictures.
+        layers: The pipeline's layers.
+        batch_size: Of the training; small parts use a smaller one.
+        replicas: The batch is a multiple of it.
+        top_k: Likeliest classes among which the right one counts; 1 for plain accuracy alone.
+    """
+
+    def __init__(
+        self,
+        tf: Any,
+        loop: TrainingLoop,
+        part: PreparedPart,
+        layers: Sequence[Any],
+        *,
+        batch_size: int,
+        replicas: int,
+        top_k: int = 1,
+    ) -> None:
+        size = min(batch_size, len(part))
+        size = -(-size // replicas) * replicas
+        self._loop = loop
+        self._top_k = top_k
+        self._num_steps = -(-len(part) // size)
+        self._steps = 1
+        self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size, share=loop.share)
+
+    def scores(self, tell: Callable[[float], None], meet: Callable[[int], int]) -> Scores | None:
+        """Means over all pictures; None when stopped on the way.
+
+        Args:
+            tell: Told the fraction done, 0..1.
+            meet: Steps of the next call -> as many as it shall have; 0 to stop.
+        """
+        iterator = self._loop.distribute(self._dataset)
+        sums: list[Any] | None = None
+        done = 0
+        while done < self._num_steps:
+            # The length of a call is remembered: the next evaluation starts with it.
+            steps = meet(min(self._steps, self._num_steps - done))
+            if not steps:
+                return None
+            started = time.monotonic()
+            sums = self._loop.evaluate(iterator, steps, sums)
+            done += steps
+            tell(done / self._num_steps)
+            seconds = max(time.monotonic() - started, 1e-6)
+            self._steps = max(1, min(2 * self._steps, int(steps * _CALL_S / seconds)))
+        return self._scores_of([value.numpy() for value in sums or ()])
+
+    def _scores_of(self, sums: Sequence[Any]) -> Scores:
+        loss, correct, count, in_top_k = (float(value) for value in sums[:4])
+        confusion = None
+        if len(sums) > 4:
+            classes = round(len(sums[4]) ** 0.5)
+            confusion = sums[4].astype(np.uint32).reshape(classes, classes)
+        return Scores(
+            loss / count,
+            correct / count,
+            round(count),
+            top_k_accuracy=None if self._top_k == 1 else in_top_k / count,
+            confusion=confusion,
+        )

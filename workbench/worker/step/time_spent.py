@@ -1,0 +1,136 @@
+"""Where the seconds of a training go, and what would save the most of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from workbench.protocol.events import TimeSpent
+from workbench.worker.step.training_loop import StepResults
+
+_INTERVAL_S = 1.0
+
+_SMALLEST_SHARE = 0.15
+"""Of the time of training: what takes less is not worth a word."""
+
+_SETTLED_S = 5.0
+"""Seconds of steps before any advice: the first ones tell little."""
+
+ACTIVITIES = ("input", "compute", "host", "compile", "validation", "saving")
+
+
+class TimeLedger:
+    """Books every second of the training thread under one activity.
+
+    What is booked nowhere else is "host": Python between the calls.
+
+    Args:
+        place: Where the pictures are: "memory", "cached" or "streamed".
+        is_augmenting: Random layers run in the input pipeline.
+        clock: Seconds.
+
+    Attributes:
+        place, is_augmenting: May be set once they are known.
+    """
+
+    def __init__(
+        self,
+        *,
+        place: str | None = None,
+        is_augmenting: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.place = place
+        self.is_augmenting = is_augmenting
+        self._clock = clock
+        self._begun = clock()
+        self._told = self._begun
+        self._seconds = dict.fromkeys(ACTIVITIES, 0.0)
+        self._inner = 0.0
+
+    @contextmanager
+    def spending(self, activity: str) -> Iterator[None]:
+        """Books the time within it; what is booked inside, also by `add_call`, is not booked twice.
+
+        Args:
+            activity: "compile", "validation" or "saving".
+        """
+        began, outer, self._inner = self._clock(), self._inner, 0.0
+        try:
+            yield
+        finally:
+            elapsed = self._clock() - began
+            self._seconds[activity] += elapsed - self._inner
+            self._inner = outer + elapsed
+
+    def add_call(self, results: StepResults, *, is_first: bool = False) -> None:
+        """Books one call of the loop; the first one mostly compiles."""
+        rest = results.seconds - results.input_s
+        self._seconds["input"] += results.input_s
+        self._seconds["compile" if is_first else "compute"] += rest
+        self._inner += results.seconds
+
+    def due(self) -> TimeSpent | None:
+        """What to tell now; None within a second of the last time."""
+        now = self._clock()
+        if now - self._told < _INTERVAL_S:
+            return None
+        return self.told()
+
+    def told(self) -> TimeSpent:
+        """All that was spent up to now, and what to do about it."""
+        self._told = self._clock()
+        seconds = dict(self._seconds)
+        seconds["host"] = max(0.0, self._told - self._begun - sum(seconds.values()))
+        return TimeSpent(
+            input_s=round(seconds["input"], 3),
+            compute_s=round(seconds["compute"], 3),
+            host_s=round(seconds["host"], 3),
+            compile_s=round(seconds["compile"], 3),
+            validation_s=round(seconds["validation"], 3),
+            saving_s=round(seconds["saving"], 3),
+            advice=time_advice(seconds, place=self.place, is_augmenting=self.is_augmenting),
+        )
+
+
+def time_advice(
+    seconds: dict[str, float], *, place: str | None = None, is_augmenting: bool = False
+) -> str:
+    """The next action in words; "" when there is nothing to gain.
+
+    Args:
+        seconds: By activity.
+        place: Where the pictures are; None where unknown.
+        is_augmenting: Random layers run in the input pipeline.
+    """
+    if seconds["input"] + seconds["compute"] < _SETTLED_S:
+        return ""
+    total = sum(seconds[name] for name in ACTIVITIES)  # as the shares beside the advice
+    shares = {name: seconds[name] / total for name in ("input", "host", "validation", "saving")}
+    worst = max(shares, key=lambda name: shares[name])
+    if shares[worst] < _SMALLEST_SHARE:
+        return ""
+    percent = f"{100 * shares[worst]:.0f} %"
+    if worst == "input":
+        remedy = _input_remedy(place, is_augmenting=is_augmenting)
+        return f"Training waits {percent} of its time for pictures: {remedy}."
+    return {
+        "host": f"{percent} of the time passes between the calls: more steps per call, or a "
+        "larger batch, leave less of it.",
+        "validation": f"Validating takes {percent} of the time: validate on fewer pictures, "
+        "or make epochs longer.",
+        "saving": f"Saving takes {percent} of the time: the folder of the runs may be on a "
+        "slow disk.",
+    }[worst]
+
+
+def _input_remedy(place: str | None, *, is_augmenting: bool) -> str:
+    remedies = []
+    if place == "streamed":
+        remedies.append("keep decoded pictures on disk or in memory")
+    elif place == "cached":
+        remedies.append("keep the pictures in memory, if they fit")
+    if is_augmenting:
+        remedies.append("use less augmentation")
+    return ", or ".join(remedies) or "leave cores free that other programs use"

@@ -1,0 +1,199 @@
+"""A model with its optimizer and its loop, made in one of the ways a training can run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from workbench.core.projects.project import Project
+from workbench.core.specs import TargetLimits
+from workbench.errors import GraphError
+from workbench.layers import all_layers
+from workbench.pictures.prepare import PreparedData
+from workbench.worker.input.cache_mode import Place, place_of
+from workbench.worker.input.pipeline import training_pipeline
+from workbench.worker.input.sharding import WHOLE, Share
+from workbench.worker.input.shuffling import Indices, endless_passes, whole_epochs
+from workbench.worker.model.build import BuiltModel, build_model
+from workbench.worker.model.replica_seeds import fold_replicas
+from workbench.worker.model.synced_batch_norm import synchronize
+from workbench.worker.step.adapt_normalization import adapt_normalizations
+from workbench.worker.step.batching import Sizes
+from workbench.worker.step.losses import class_weights
+from workbench.worker.step.optimizers import make_optimizer
+from workbench.worker.step.training_loop import TrainingLoop
+from workbench.worker.step.variants import Way
+from workbench.worker.step.weight_averaging import Averaging
+
+Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
+
+
+@dataclass
+class StartStep:
+    """The step that batches begin with when they are iterated anew."""
+
+    step: int = 0
+
+    def __call__(self) -> int:
+        return self.step
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be trained, on what, where.
+
+    Attributes:
+        tf: TensorFlow.
+        keras: Keras on it.
+        project: Graph and recipe.
+        data: The pictures.
+        strategy: Of `tf.distribute`.
+        sizes: Of batch and epochs.
+        start: Where its batches begin.
+        limits: What the target allows.
+        share: Which part of each batch this machine computes.
+    """
+
+    tf: Any
+    keras: Any
+    project: Project
+    data: PreparedData
+    strategy: Any
+    sizes: Sizes
+    start: StartStep = field(default_factory=StartStep)
+    limits: TargetLimits = field(default_factory=TargetLimits)
+    share: Share = WHOLE
+
+    @cached_property
+    def place(self) -> Place:
+        """Where the training pictures lie."""
+        return place_of(self.data.train, self.project.recipe)
+
+
+@dataclass(frozen=True)
+class Trainable:
+    """A network that can be trained one way.
+
+    Attributes:
+        way: How its steps run.
+        built: The model.
+        optimizer: Built for it.
+        averaging: Of its weights.
+        loop: Runs its steps.
+    """
+
+    way: Way
+    built: BuiltModel
+    optimizer: Any
+    averaging: Averaging
+    loop: TrainingLoop
+
+    def state_variables(self) -> dict[str, Any]:
+        """Every tf.Variable that training changes: weights, statistics, random states,
+        optimizer slots, the step number. The names are the same in every process.
+        """
+        # Keras's own paths count up with each model of a process; these do not.
+        found = {
+            f"model/{layer.name}/{number}": variable.value
+            for layer in self.built.model.layers
+            for number, variable in enumerate(layer.variables)
+        }
+        for number, variable in enumerate(self.optimizer.variables):
+            found[f"optimizer/{number}"] = variable.value
+        return found
+
+    def read_state(self) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
+        """A copy of all state."""
+        return {name: np.array(value.numpy()) for name, value in self.state_variables().items()}
+
+    def restore_state(self, arrays: Arrays) -> None:
+        """Puts a copy back, bit for bit."""
+        for name, variable in self.state_variables().items():
+            variable.assign(arrays[name])
+
+
+def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable:
+    """Builds the network from its seed: each call gives the same weights.
+
+    Raises:
+        GraphError: the network's outputs are not the data set's classes.
+    """
+    recipe, keras = task.project.recipe, task.keras
+    with task.strategy.scope():
+        keras.utils.set_random_seed(recipe.seed)
+        built = build_model(
+            keras,
+            task.project.graph,
+            all_layers(),
+            own_layers=task.limits.own_layers,
+            precision=way.precision,
+            seed=recipe.seed,
+        )
+        _check_outputs(built, task.data)
+        replicas = task.strategy.num_replicas_in_sync
+        fold_replicas(task.tf, keras, built.model, replicas)
+        is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
+        synchronize(keras, built.model, is_on=is_synced)
+        optimizer = make_optimizer(keras, recipe)
+        optimizer.build(built.model.trainable_variables)
+    adapt_normalizations(task.tf, keras, task.strategy, built, task.data.train, check=check)
+    loop = TrainingLoop(
+        task.tf,
+        keras,
+        task.strategy,
+        built,
+        optimizer,
+        batch_size=task.sizes.batch_size,
+        xla=way.xla,
+        recipe=recipe,
+        class_weights=class_weights(recipe, task.data.train.y, len(task.data.class_names)),
+        share=task.share,
+    )
+    averaging = Averaging(task.strategy, built.model, optimizer)
+    return Trainable(way, built, optimizer, averaging, loop)
+
+
+def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -> Any:
+    """The endless dataset of the task's training batches from a step on, not yet distributed.
+
+    Iterated again, it begins with whatever `task.start` then says.
+    """
+    task.start.step = start_step
+    recipe, train = task.project.recipe, task.data.train
+    return training_pipeline(
+        task.tf,
+        train,
+        _order(task.project, len(train), task.sizes),
+        [layer for _, layer in trainable.built.pipeline],
+        batch_size=task.sizes.batch_size,
+        seed=recipe.seed,
+        start_step=task.start,
+        place=task.place,
+        recipe=recipe,
+        num_classes=len(task.data.class_names),
+        dtype=trainable.built.input_dtype,
+        may_compile=task.limits.jit_host,
+        share=task.share,
+    )
+
+
+def _order(project: Project, count: int, sizes: Sizes) -> Callable[..., Iterator[Indices]]:
+    recipe = project.recipe
+    make = endless_passes if recipe.steps_per_epoch else whole_epochs
+    return partial(make, count, sizes.batch_size, seed=recipe.seed)
+
+
+def _check_outputs(built: BuiltModel, data: PreparedData) -> None:
+    outputs, classes = built.model.output_shape[-1], len(data.class_names)
+    if outputs != classes:
+        raise GraphError(
+            f"The network has {outputs:,} outputs, but the data set has {classes:,} classes.",
+            where=built.model.layers[-1].name,
+            received=f"{outputs:,} outputs",
+            expected=f"{classes:,} outputs, one for each class",
+            fix=f"Set the units of the last Dense layer to {classes:,}.",
+        )

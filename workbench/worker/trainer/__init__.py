@@ -1,0 +1,1 @@
+"""The trainer process: one training from request to last event."""

@@ -1,0 +1,203 @@
+"""One epoch: its steps in calls of fitting length, each batch told, then the validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from workbench.core.training.progress_rules import ProgressRules
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.schedules import learning_rate_at, learning_rates
+from workbench.protocol.events import EpochFinished
+from workbench.runs.folder import RunFolder
+from workbench.worker.checkpoints.progress import Position
+from workbench.worker.execution.compiled import Compiled, Sizes
+from workbench.worker.input.sharding import WHOLE
+from workbench.worker.process.event_logger import Teller, finite
+from workbench.worker.process.failure import DivergedError
+from workbench.worker.process.stop import StopSwitch
+from workbench.worker.step.evaluator import Evaluator
+from workbench.worker.step.time_spent import TimeLedger
+from workbench.worker.step.training_loop import CallLength, Scores, StepResults
+from workbench.worker.trainer.nonfinite import Rates, Replay
+
+
+class EpochTrainer:
+    """Trains epochs from wherever a training is, also from the middle of one.
+
+    Args:
+        compiled: What is trained.
+        sizes: Batch and epochs.
+        recipe: Of the run; the learning rates come from it.
+        position: Where the training is; moved on here.
+        rules: Their factor upon the learning rates holds.
+        teller: Told every batch and epoch.
+        stop: Looked at between calls.
+        ledger: Every second is booked in it.
+        run: Its checkpoints tell what went wrong when a loss is not finite.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        sizes: Sizes,
+        recipe: TrainingRecipe,
+        *,
+        position: Position,
+        rules: ProgressRules,
+        teller: Teller,
+        stop: StopSwitch,
+        ledger: TimeLedger,
+        run: RunFolder,
+    ) -> None:
+        self._compiled = compiled
+        self._sizes = sizes
+        self._recipe = recipe
+        self._position = position
+        self._rules = rules
+        self._teller = teller
+        self._stop = stop
+        self._ledger = ledger
+        limits = compiled.limits
+        self._call = CallLength(
+            compiled.plan.steps_per_call,
+            pinned=recipe.steps_per_call or limits.call_steps,
+            call_s=limits.call_s,
+        )
+        self._is_compiled = False
+        self._scales: list[tuple[int, float]] = []
+        self._replay = Replay(
+            run, compiled, step=position.step, rates=self._rates, is_stopped=lambda: stop.is_on
+        )
+
+    def train(self, after_call: Callable[[], None]) -> tuple[EpochFinished, Scores | None] | None:
+        """Trains what is left of the epoch under way, validates and tells it.
+
+        Args:
+            after_call: Called between calls, with the position moved on.
+
+        Returns:
+            What was told, and the scores; None when it was stopped within.
+
+        Raises:
+            DivergedError: a loss is not a number.
+        """
+        position, number = self._position, self._position.epochs_done + 1
+        words = f"poch {number:,} of {self._sizes.epochs:,}"
+        while left := self._sizes.steps_per_epoch - position.steps_of_epoch:
+            steps = self._stop.meet(min(self._call.steps, left))
+            if not steps:
+                return None
+            self._steps(number, steps)
+            self._teller.phase("training", f"E{words}")
+            after_call()
+            spent = self._ledger.due()
+            if spent is not None:
+                self._teller.tell(spent)
+        validation = self._compiled.validation
+        with self._compiled.averaging.applied():
+            scores = self.scores(validation, "validating", f"Validating e{words}")
+        if validation is not None and scores is None:
+            return None  # stopped: it will be validated as a whole when the run goes on
+        return self._tell_epoch(number, scores), scores
+
+    def _steps(self, epoch: int, steps: int) -> None:
+        """Trains and tells the steps of one call."""
+        position = self._position
+        if not self._scales or self._scales[-1][1] != self._rules.rate_scale:
+            self._scales.append((position.step, self._rules.rate_scale))
+        rates = self._rates(position.step, steps)
+        results = self._compiled.loop.train(self._compiled.iterator, steps, rates=rates)
+        self._ledger.add_call(results, is_first=not self._is_compiled)
+        position.add(results)
+        self._tell_batches(results, epoch)
+        # The first call compiles: what it took says nothing about the next.
+        if self._is_compiled:
+            self._call.learn(results)
+        self._is_compiled = True
+
+    def _rates(self, first: int, count: int) -> Rates:
+        """The learning rates of steps, counted from 0, as they are or were trained with."""
+        sizes, steps = self._sizes, np.arange(first, first + count)
+        scales = np.ones(count, np.float32)
+        for begin, scale in self._scales:
+            scales[steps >= begin] = scale
+        total, of_epoch = sizes.total_steps, sizes.steps_per_epoch
+        return learning_rates(self._recipe, first, count, total, of_epoch) * scales
+
+    def _tell_batches(self, results: StepResults, epoch: int) -> None:
+        count = len(results.losses)
+        first_step = self._position.step - count + 1
+        speed = count * self._sizes.batch_size / max(results.seconds, 1e-9)
+        self._teller.batches(
+            epoch=epoch,
+            first_step=first_step,
+            losses=results.losses.tolist(),
+            accuracies=results.accuracies.tolist(),
+            images_per_second=round(speed, 1) if self._is_compiled else 0.0,
+            learning_rate=self._rate_of(self._position.step - 1),
+        )
+        bad = np.flatnonzero(~np.isfinite(results.losses))
+        if len(bad):
+            step = first_step + int(bad[0])
+            raise self.diverged("the loss is not a number", step, self._found(step))
+
+    def _found(self, bad_step: int) -> str:
+        """Where the values of a step stopped being finite, in words; "" where several machines
+        train: they cannot go back together.
+        """
+        if self._compiled.loop.share != WHOLE:
+            return ""
+        self._teller.phase("diagnosing", "Looking for the layer that went wrong")
+        culprit = self._replay.find(bad_step)
+        return culprit.words if culprit is not None else ""
+
+    def _rate_of(self, step: int) -> float:
+        """The learning rate of a step, counted from 0."""
+        sizes = self._sizes
+        rate = learning_rate_at(self._recipe, step, sizes.total_steps, sizes.steps_per_epoch)
+        return rate * self._rules.rate_scale
+
+    def diverged(self, what: str, step: int, found: str = "") -> DivergedError:
+        """The error of values that are no numbers."""
+        rate = self._recipe.peak_rate
+        return DivergedError(what, step=step, learning_rate=rate, found=found)
+
+    def scores(
+        self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False
+    ) -> Scores | None:
+        """Evaluates and tells how far it is; None without pictures, or when stopped.
+
+        Args:
+            evaluator: Of the pictures.
+            phase: Key of what is done now.
+            text: In words.
+            to_the_end: Do not stop on the way.
+        """
+        if evaluator is None:
+            return None
+        self._teller.phase(phase, text, 0.0)
+        meet = partial(self._stop.meet, to_the_end=to_the_end)
+        with self._ledger.spending("validation"):
+            return evaluator.scores(partial(self._teller.phase, phase, text), meet)
+
+    def _tell_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
+        position, sizes = self._position, self._sizes
+        loss, accuracy = position.means()
+        images = sizes.steps_per_epoch * sizes.batch_size
+        return self._teller.tell(
+            EpochFinished(
+                epoch=number,
+                step=position.step,
+                loss=finite(loss),
+                accuracy=finite(accuracy),
+                val_loss=finite(scores.loss) if scores else None,
+                val_accuracy=finite(scores.accuracy) if scores else None,
+                top_k_accuracy=scores.top_k_accuracy if scores else None,
+                seconds=round(position.epoch_seconds, 4),
+                images_per_second=round(images / max(position.epoch_training_s, 1e-9), 1),
+                learning_rate=self._rate_of(position.step - 1),
+            )
+        )

@@ -1,0 +1,149 @@
+"""`python -m workbench.worker join FOLDER`: the process of a machine that does not lead.
+
+What it is part of stands in the environment (WORKBENCH_CLUSTER) or in FOLDER (cluster.json);
+what it trains it is told by the leading machine. FOLDER holds its own log; nothing of it is
+needed afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from workbench.core.storage.save import save_bytes
+from workbench.errors import RemoteError, UsageError, WorkbenchError
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
+from workbench.runs.folder import RunFolder
+from workbench.runs.store.checkpoint import DataMark, remove_checkpoints
+from workbench.worker.checkpoints.writer import KeptModel
+from workbench.worker.cluster.members import Machines, mark_text, own_facts, socket_address
+from workbench.worker.cluster.socket_channel import LineCutError, Message
+from workbench.worker.process.stop import StopSwitch
+
+COME_S = 300.0
+"""How long the leading machine is tried to be reached, and waited for to begin."""
+
+_AGAIN_S = 0.5
+_FILES = ("1.npz", "2.npz")
+
+
+class Member(Machines):
+    """A machine that does not lead.
+
+    Args:
+        cluster: The machines.
+        stop: Of this process.
+        on_hang: See Machines.
+    """
+
+    def __init__(
+        self, cluster: Cluster, stop: StopSwitch, on_hang: Callable[[WorkbenchError], None]
+    ) -> None:
+        super().__init__(cluster, stop, on_hang)
+        self._lines[0] = self._line_to(0, self._called())
+        self._lines[0].send("hello", index=cluster.index, key=cluster.key, **own_facts())
+
+    def _called(self) -> socket.socket:
+        deadline = time.monotonic() + COME_S
+        while True:
+            try:
+                place = socket_address(self._cluster.address(0))
+                return socket.create_connection(place, timeout=5.0)
+            except OSError as error:
+                if time.monotonic() > deadline:
+                    raise RemoteError(
+                        "The leading machine cannot be reached.",
+                        where=self._cluster.machines[0],
+                        received=error.strerror or str(error),
+                        fix="Start the training there, and see that no firewall is between.",
+                    ) from error
+            time.sleep(_AGAIN_S)
+
+    def hear_task(self, run: RunFolder) -> bool:
+        """Writes what is to be trained into this machine's folder.
+
+        Returns:
+            Whether it goes on from the checkpoint that came with it.
+
+        Raises:
+            RemoteError: the leading machine went away, or did not begin.
+        """
+        task = self._heard("task")
+        self._all_have_bfloat16 = task.values.get("has_bfloat16") is True
+        save_bytes(run.request_path, task.data)
+        remove_checkpoints(run)
+        for name in task.values.get("files", []):
+            file = self._heard("file")
+            if name in _FILES:
+                run.checkpoints_path.mkdir(exist_ok=True)
+                save_bytes(run.checkpoints_path / name, file.data)
+        return task.values.get("resume") is True
+
+    def _heard(self, kind: str) -> Message:
+        message = self._lines[0].receive(kind, timeout_s=COME_S)
+        if message is None:
+            raise RemoteError(
+                f"The leading machine said nothing for {COME_S:.0f} s.",
+                where=self._cluster.machines[0],
+                expected=f"its word “{kind}”",
+            )
+        return message
+
+    def _meet_up(self, mark: DataMark) -> None:
+        self._lines[0].send("ready", mark=mark_text(mark))
+        if self._lines[0].receive("go") is None:  # without a deadline: others may be loading
+            raise LineCutError
+
+    def hear_model(self) -> KeptModel:
+        """The weights that the leading machine keeps."""
+        message = self._lines[0].receive("model")
+        if message is None:
+            raise LineCutError
+        with np.load(BytesIO(message.data), allow_pickle=False) as file:
+            arrays = [np.array(file[str(i)]) for i in range(len(file.files))]
+        weights = dict(zip(message.values["names"], arrays, strict=True))
+        return KeptModel(weights, int(message.values["epoch"]))
+
+
+def join_training(folder: str | Path) -> int:
+    """Trains with others until their training ends; returns the exit code."""
+    from workbench.worker.trainer.train import run_training
+
+    run = RunFolder(Path(folder).absolute())
+    stop = StopSwitch(run)
+    try:
+        cluster = _cluster_of(run)
+        try:
+            member = Member(cluster, stop, _end_at_once)
+            resume = member.hear_task(run)
+        except LineCutError as error:
+            raise RemoteError(
+                "The leading machine has not let this one in.",
+                received=str(error),
+                expected="a training of these machines, with the same versions and key",
+            ) from error
+    except WorkbenchError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    return run_training(run.path, resume=resume, member=member, stop=stop)
+
+
+def _cluster_of(run: RunFolder) -> Cluster:
+    text = os.environ.pop(CLUSTER_VARIABLE, None)
+    cluster = Cluster.from_text(text) if text is not None else kept_cluster(run.path)
+    if cluster is None:
+        raise UsageError("There is nobody to join.", where=CLUSTER_VARIABLE)
+    return cluster
+
+
+def _end_at_once(error: WorkbenchError) -> None:
+    sys.stderr.write(f"{error}\n")
+    sys.stderr.flush()
+    os._exit(error.exit_code)

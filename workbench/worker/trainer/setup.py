@@ -1,0 +1,265 @@
+"""Everything that comes before the first step: pictures, network, pipelines, and what is told
+of them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from workbench.core.checks.analysis import analyse
+from workbench.core.checks.replicas import check_split
+from workbench.core.projects.project import Project
+from workbench.core.projects.project_file import graph_to_plain
+from workbench.core.projects.target_text import target_text
+from workbench.core.specs import DatasetSpec, Shape, TargetLimits
+from workbench.layers import all_layers
+from workbench.pictures.prepare import PreparedData, prepare
+from workbench.protocol.events import DataReady, RunStarted
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard
+from workbench.runs.store.checkpoint import Checkpoint, DataMark
+from workbench.runs.store.machine import differences, this_machine
+from workbench.targets import all_targets
+from workbench.worker.checkpoints.progress import Facts
+from workbench.worker.checkpoints.snapshot import check_same_data, mark_of, restore
+from workbench.worker.cluster.peers import Company
+from workbench.worker.execution.compiled import Compiled, Sizes, compile_training, sizes_of
+from workbench.worker.input.sources import find_source, fit_of, load_data
+from workbench.worker.model.build import finish_statistics
+from workbench.worker.process.event_logger import Teller
+from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.load_context import TrainerLoadContext
+from workbench.worker.process.stop import StopSwitch
+from workbench.worker.process.versions import versions
+from workbench.worker.step.time_spent import TimeLedger
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A training about to begin, or to go on.
+
+    Attributes:
+        compiled: What is trained, with the checkpoint's values in its variables.
+        sizes: Batch and epochs.
+        facts: How, where and on what.
+        card: The model card but for what training adds to it.
+        replicas: Devices that share each batch.
+        ledger: Where the time goes, since building began.
+        reasons: Why the figures of a resumed run can differ from the uninterrupted one's.
+    """
+
+    compiled: Compiled
+    sizes: Sizes
+    facts: Facts
+    card: ModelCard
+    replicas: int
+    ledger: TimeLedger
+    reasons: tuple[str, ...]
+
+
+class Preparation:
+    """Gets a training ready; `make` is called once.
+
+    Args:
+        run: The run's folder.
+        project: What to train.
+        checkpoint: From where to go on; None for a start.
+        teller: Told how far it is.
+        stop: Looked at now and then.
+        company: Whom it is trained with.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        project: Project,
+        checkpoint: Checkpoint | None,
+        *,
+        teller: Teller,
+        stop: StopSwitch,
+        company: Company,
+    ) -> None:
+        self._run = run
+        self._company = company
+        self._project = project
+        self._recipe = project.recipe
+        self._checkpoint = checkpoint
+        self._teller = teller
+        self._stop = stop
+        self._ledger = TimeLedger()
+
+    def make(self) -> Ready:
+        """Loads the pictures, builds the network and puts the checkpoint's values into it.
+
+        Raises:
+            StoppedError: stopped meanwhile.
+            WorkbenchError: what is wrong, in words. Other exceptions: a fault.
+        """
+        engine = Engine()
+        engine.load_ahead()
+        self._teller.phase("importing", "Importing TensorFlow")
+        spec, params = find_source(self._project.dataset.key, self._project.dataset.params)
+        fit = fit_of(params)
+        data = self._load(engine, spec, params, fit)
+        mark, checkpoint = mark_of(data), self._checkpoint
+        reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
+        compiled, sizes, replicas = self._compile(engine, data, mark)
+        facts = Facts(compiled.plan, this_machine(versions(), self._company.others), mark)
+        if checkpoint is not None:
+            reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
+            reasons += self._moved()
+        card = self._card(compiled, data, spec, fit)
+        return Ready(compiled, sizes, facts, card, replicas, self._ledger, tuple(reasons))
+
+    def _moved(self) -> list[str]:
+        """That it began on another target, as a reason."""
+        if self._run.moved_to() is None:
+            return []
+        began = target_text(self._run.request().to_project().target, all_targets())
+        return [f"it began on another target: {began}"]
+
+    def _load(
+        self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
+    ) -> PreparedData:
+        """Loads, decodes and splits while TensorFlow is being imported in another thread."""
+        shape = checked_input_shape(self._project)
+        self._teller.phase("loading", f"Loading {spec.name_of(params)}")
+        ctx = TrainerLoadContext(self._teller, self._stop, engine)
+        loaded = load_data(ctx, spec, params, self._run.request().parcel)
+        data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
+        for note in data.notes:
+            self._teller.log(note, level="warning")
+        self._stop.check()
+        return data
+
+    def _compile(
+        self, engine: Engine, data: PreparedData, mark: DataMark
+    ) -> tuple[Compiled, Sizes, int]:
+        if not engine.is_loaded:
+            self._teller.phase("importing", "Importing TensorFlow")
+        keras = engine.keras()
+        import tensorflow as tf
+
+        self._stop.check()
+        self._teller.phase("building", "Building the network")
+        target = self._company.connect(tf, self._project, mark)
+        sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
+        self._tell_data(data, sizes, target.replicas)
+        self._tell_split(target.limits)
+        checkpoint = self._checkpoint
+        self._ledger = TimeLedger()  # imports and loading are told by their phases
+        with self._ledger.spending("compile"):
+            compiled = compile_training(
+                tf,
+                keras,
+                self._project,
+                data,
+                target=target,
+                sizes=sizes,
+                check=self._stop.check,
+                plan=checkpoint.state.plan if checkpoint else None,
+                start_step=checkpoint.state.step if checkpoint else 0,
+                measure=True,
+                tell=self._teller.phase,
+            )
+        self._ledger.place = compiled.plan.pipeline
+        layers = [layer for _, layer in compiled.built.pipeline]
+        self._ledger.is_augmenting = any(hasattr(layer, "generator") for layer in layers)
+        if checkpoint is not None:
+            restore(compiled.state_variables(), checkpoint.arrays)
+            finish_statistics(compiled.built)
+        return compiled, sizes, target.replicas
+
+    def _tell_split(self, limits: TargetLimits) -> None:
+        """What of the batch does not suit the target; also of a run that nobody has checked."""
+        for problem in check_split(self._recipe, limits):
+            if problem.severity == "warning":
+                self._teller.log(f"{problem.title}. {problem.message}", level="warning")
+
+    def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
+        if len(data.train) < self._recipe.batch_size:  # of other reasons `_tell_split` tells
+            why = f"there are {len(data.train):,} training pictures"
+            if len(data.train) % replicas:
+                why += f", and {replicas:,} replicas share a batch evenly"
+            self._teller.log(
+                f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
+                level="warning",
+            )
+        self._teller.tell(
+            DataReady(
+                class_names=list(data.class_names),
+                num_train=len(data.train),
+                num_validation=len(data.validation) if data.validation else 0,
+                num_test=len(data.test) if data.test else 0,
+                steps_per_epoch=sizes.steps_per_epoch,
+                bad_files=list(data.bad_files),
+            )
+        )
+
+    def _card(
+        self, compiled: Compiled, data: PreparedData, spec: DatasetSpec, fit: str
+    ) -> ModelCard:
+        project, request = self._project, self._run.request()
+        return ModelCard(
+            title=request.title,
+            class_names=list(data.class_names),
+            input_shape=list(compiled.built.input_shape),
+            fit=fit,
+            graph=graph_to_plain(project.graph),
+            is_logits=compiled.built.is_logits,
+            precision=compiled.plan.precision,
+            dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
+            dataset_title=spec.title,
+            recipe=msgspec.structs.asdict(self._recipe),
+            versions=versions(),
+        )
+
+
+def checked_input_shape(project: Project) -> Shape:
+    """The shape (height, width, channels) that a project's Input asks for.
+
+    Raises:
+        GraphError: the network cannot be trained; every reason is named.
+    """
+    graph = project.graph
+    analysis = analyse(graph, all_layers(), recipe=project.recipe)
+    analysis.refuse_errors()
+    return next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
+
+
+def tell_start(
+    teller: Teller, run: RunFolder, project: Project, ready: Ready, resumed_at: int | None
+) -> None:
+    """Tells what runs where, now that all of it is settled.
+
+    Args:
+        teller: Told.
+        run: The run.
+        project: What it trains.
+        ready: How.
+        resumed_at: Steps that were done before; None for a run from its start.
+    """
+    plan = ready.compiled.plan
+    teller.tell(
+        RunStarted(
+            run=str(run.path),
+            target=project.target.key,
+            replicas=ready.replicas,
+            precision=plan.precision,
+            seed=project.recipe.seed,
+            versions=ready.facts.machine.versions,
+            plan=plan,
+            epochs=ready.sizes.epochs,
+            batch_size=ready.sizes.batch_size,
+            per_core_batch=ready.sizes.batch_size // ready.replicas,
+            pid=os.getpid(),
+            resumed_at_step=resumed_at,
+            bit_exact=None if resumed_at is None else list(ready.reasons) or True,
+            keep_by=project.recipe.keep_by,
+            on=run.request().on,
+        )
+    )

@@ -1,0 +1,173 @@
+"""`python -m workbench.worker train RUN_FOLDER`: one training, from request to last event.
+
+Nothing heavy is imported here: the first events are written before TensorFlow is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+import traceback
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import WorkbenchError
+from workbench.protocol.events import RunFinished
+from workbench.runs.environment import project_environment, refuse_unready
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.event_log import EventWriter
+from workbench.runs.start import joins_another
+from workbench.runs.state.queue import start_next_after
+from workbench.runs.store.checkpoint import (
+    has_checkpoint,
+    read_checkpoint,
+    remove_checkpoints,
+    tidy_up,
+)
+from workbench.worker.cluster.chief import company_of
+from workbench.worker.cluster.peers import Company
+from workbench.worker.process.event_logger import Teller
+from workbench.worker.process.failure import DivergedError, error_parts
+from workbench.worker.process.setup import surroundings
+from workbench.worker.process.stop import StoppedError, StopSwitch
+from workbench.worker.trainer.heartbeat import Pulse
+from workbench.worker.trainer.tensorboard import tensorboard_listener
+
+_PATIENCE_S = 120.0
+"""How long the last event waits for room on the disk; without it the run can be resumed."""
+
+if TYPE_CHECKING:
+    from workbench.worker.trainer.training import Training
+
+
+def run_training(
+    folder: str | Path,
+    *,
+    resume: bool = False,
+    member: Company | None = None,
+    stop: StopSwitch | None = None,
+) -> int:
+    """Trains what a run folder asks for; everything is told in its event log.
+
+    Args:
+        folder: The run's.
+        resume: Go on from its checkpoint, if one was kept; else from the start.
+        member: Of a process that has joined the training of another machine.
+        stop: That it was made with.
+
+    Returns:
+        0 when completed or stopped, else the exit code of the error.
+    """
+    run = RunFolder(Path(folder).absolute())
+    try:
+        run.request()
+        with surroundings(run), EventWriter(run.events_path) as writer:
+            exit_code = _train(run, writer, resume=resume, member=member, stop=stop)
+    except WorkbenchError as error:
+        # Without a request or a lock there is no log to tell it in.
+        sys.stderr.write(f"{error}\n")
+        exit_code = error.exit_code
+    if member is None or joins_another(run):
+        start_next_after(run)  # now that the lock is free
+    return exit_code
+
+
+def _train(
+    run: RunFolder,
+    writer: EventWriter,
+    *,
+    resume: bool,
+    member: Company | None,
+    stop: StopSwitch | None,
+) -> int:
+    begun = time.monotonic()
+    teller, stop = _teller(run, writer), stop or StopSwitch(run)
+    company = member or Company()
+    stop.listen_to_signals()
+    training: Training | None = None
+    error: BaseException | None = None
+    try:
+        teller.phase("starting", "Resuming" if resume else "Starting")
+        project = run.project()
+        os.environ.update(project_environment(project))
+        refuse_unready(project.target)  # TensorFlow might hang there, or end this process
+        tidy_up(run)
+        if member is None:
+            on_hang = partial(_give_up, run, teller, begun)
+            company = company_of(run, project, teller, stop, on_hang)
+        with Pulse(writer):
+            company.gather(resume=resume)
+            from workbench.worker.trainer.training import Training  # after the first events
+
+            training = Training(
+                run,
+                project,
+                teller,
+                stop,
+                # Not kept here: a large state would be held once more all the time.
+                checkpoint=read_checkpoint(run) if resume else None,
+                is_resumed=resume,
+                begun=begun,
+                company=company,
+            )
+            training.run()
+    except StoppedError:
+        pass
+    except Exception as caught:  # noqa: BLE001 - the last event tells any of them
+        error = company.explained(caught)
+        if not isinstance(caught, WorkbenchError):
+            with contextlib.suppress(OSError):  # the disk of the printed log may be full
+                traceback.print_exception(caught)
+    company.close(error)
+    seconds = training.seconds if training else time.monotonic() - begun
+    finished = teller.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
+    if teller.settle(_PATIENCE_S) and finished.outcome == "completed":
+        remove_checkpoints(run)
+    if error is None:
+        return 0
+    return error.exit_code if isinstance(error, WorkbenchError) else 4
+
+
+def _give_up(run: RunFolder, teller: Teller, begun: float, error: WorkbenchError) -> None:
+    """Ends a trainer whose main thread waits in vain within a library."""
+    teller.tell(_finish(run, None, error, time.monotonic() - begun, is_pause=False))
+    teller.settle(_PATIENCE_S)
+    os._exit(error.exit_code)
+
+
+def _teller(run: RunFolder, writer: EventWriter) -> Teller:
+    """Tells the log, and who listens besides."""
+    teller = Teller(writer)
+    listener = tensorboard_listener(run, partial(teller.log, level="warning"))
+    if listener is not None:
+        teller.listen(listener)
+    return teller
+
+
+def _finish(
+    run: RunFolder,
+    training: Training | None,
+    error: BaseException | None,
+    seconds: float,
+    *,
+    is_pause: bool,
+) -> RunFinished:
+    is_completed = training is not None and training.is_completed
+    outcome = "failed" if error else "completed" if is_completed else "stopped"
+    batch_size = training.batch_size if training else 0
+    # The same numbers would diverge again.
+    is_worth_it = outcome != "completed" and not isinstance(error, DivergedError)
+    return RunFinished(
+        outcome=outcome,
+        run=str(run.path),
+        seconds=round(seconds, 3),
+        epochs_done=training.epochs_done if training else 0,
+        test=training.test if training else None,
+        best=training.best if training else None,
+        error=error_parts(error, batch_size=batch_size) if error else None,
+        can_resume=is_worth_it and (is_pause or has_checkpoint(run)),
+        is_paused=outcome == "stopped" and is_pause,
+    )

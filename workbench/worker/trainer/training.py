@@ -1,0 +1,273 @@
+"""One training from loading to testing: from its start, or from a checkpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+
+from workbench.core.checks.analysis import analyse
+from workbench.core.projects.project import Project
+from workbench.core.training.progress_rules import ProgressRules
+from workbench.errors import SaveError
+from workbench.layers import all_layers
+from workbench.protocol.events import BestEpoch, TestResult
+from workbench.runs.folder import RunFolder
+from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
+from workbench.runs.state.throughput import add_speed, measured_run
+from workbench.runs.store.checkpoint import Checkpoint
+from workbench.runs.store.provenance import write_origin
+from workbench.worker.checkpoints.manager import Keeping, NotFiniteError
+from workbench.worker.checkpoints.null_manager import NotKeeping
+from workbench.worker.checkpoints.progress import Position
+from workbench.worker.checkpoints.writer import KeptModel
+from workbench.worker.cluster.peers import Company
+from workbench.worker.execution.compiled import Compiled, Sizes
+from workbench.worker.process.event_logger import Teller, finite
+from workbench.worker.process.failure import DivergedError
+from workbench.worker.process.memory import peak_bytes
+from workbench.worker.process.setup import FolderWatch
+from workbench.worker.process.stop import StopSwitch
+from workbench.worker.step.training_loop import Scores
+from workbench.worker.trainer.epoch import EpochTrainer
+from workbench.worker.trainer.nonfinite import culprit_of_weights
+from workbench.worker.trainer.setup import Preparation, Ready, tell_start
+
+_UNTIL_EXIT: list[Compiled] = []
+"""Taking a data pipeline down waits for its threads, 20 s and more after a long training.
+The process of a training ends without that (see __main__), so its parts live as long."""
+
+
+class Training:
+    """Trains what a project says and tells it. `run` is called once.
+
+    Args:
+        run: The run's folder.
+        project: What to train.
+        teller: Told everything.
+        stop: Looked at now and then.
+        checkpoint: From where to go on; None for a start.
+        is_resumed: A trainer has worked on this run before, with or without a checkpoint.
+        begun: `time.monotonic()` when this trainer began.
+        company: Whom it trains with.
+
+    Attributes:
+        batch_size: Pictures a step.
+        test: Scores of the kept weights on the test pictures.
+        is_completed: All epochs were trained, or the recipe ended it early.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        project: Project,
+        teller: Teller,
+        stop: StopSwitch,
+        *,
+        checkpoint: Checkpoint | None,
+        is_resumed: bool,
+        begun: float,
+        company: Company | None = None,
+    ) -> None:
+        self._run = run
+        self._company = company or Company()
+        self._project = project
+        self._recipe = project.recipe
+        self._teller = teller
+        self._stop = stop
+        self._checkpoint = checkpoint
+        self._is_resumed = is_resumed
+        self._rules = ProgressRules(self._recipe, checkpoint.state.rules if checkpoint else None)
+        self._position = Position(begun=begun)
+        if checkpoint is not None:
+            self._position = Position.of(checkpoint.state, checkpoint.arrays, begun)
+        self._folder = FolderWatch(run)
+        self._speeds: list[float] = []
+        self.batch_size = project.recipe.batch_size
+        self.test: TestResult | None = None
+        self.is_completed = False
+
+    @property
+    def epochs_done(self) -> int:
+        """Whole epochs trained."""
+        return self._position.epochs_done
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began, without the time between its trainers."""
+        return self._position.seconds
+
+    @property
+    def best(self) -> BestEpoch | None:
+        """The best epoch so far; None before the first."""
+        return self._position.best_epoch
+
+    def run(self) -> None:
+        """Trains; returns when completed or stopped.
+
+        Raises:
+            StoppedError: stopped before the first step: there is nothing to keep.
+            WorkbenchError: what is wrong, in words. Other exceptions: a fault.
+        """
+        ready = Preparation(
+            self._run,
+            self._project,
+            self._checkpoint,
+            teller=self._teller,
+            stop=self._stop,
+            company=self._company,
+        ).make()
+        _UNTIL_EXIT.append(ready.compiled)
+        self.batch_size = ready.sizes.batch_size
+        self._warned(partial(write_origin, self._run, ready.facts.machine, ready.facts.data))
+        for note in self._checkpoint.notes if self._checkpoint else ():
+            self._teller.log(note, level="warning")
+        resumed_at = self._position.step if self._is_resumed else None
+        if self._is_resumed:
+            self._position.begun = time.monotonic()  # getting there was no training
+        tell_start(self._teller, self._run, self._project, ready, resumed_at)
+        self._train(ready)
+
+    # training ----------------------------------------------------------------------------
+
+    def _train(self, ready: Ready) -> None:
+        compiled, ledger = ready.compiled, ready.ledger
+        trainer = EpochTrainer(
+            compiled,
+            ready.sizes,
+            self._recipe,
+            position=self._position,
+            rules=self._rules,
+            teller=self._teller,
+            stop=self._stop,
+            ledger=ledger,
+            run=self._run,
+        )
+        keeping = self._keeping(ready)
+        self._checkpoint = None  # its arrays are in TensorFlow now
+        try:
+            self._epochs(trainer, keeping, ready.sizes)
+        except NotFiniteError as error:
+            raise self._spoilt(compiled, trainer) from error
+        finally:
+            keeping.close()
+        if self._position.step:
+            self._end(compiled, trainer, keeping)
+        self._teller.tell(ledger.told())
+        if self._speeds:
+            self._warned(partial(self._keep_speed, compiled))
+
+    def _keeping(self, ready: Ready) -> Keeping | NotKeeping:
+        if not self._company.leads:
+            return NotKeeping(ready.compiled, self._company.hear_model)
+        return Keeping(
+            self._run,
+            ready.compiled,
+            ready.card,
+            ready.facts,
+            position=self._position,
+            rules=self._rules,
+            keeps_best=self._recipe.keep == "best",
+            teller=self._teller,
+            ledger=ready.ledger,
+            state=self._checkpoint.state if self._checkpoint else None,
+        )
+
+    def _epochs(self, trainer: EpochTrainer, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
+        """Trains until all epochs are done, the rules end it, or it is stopped."""
+        self._teller.phase("compiling", "Compiling the first step")
+        self._warned(partial(truncate_confusions, self._run, self.epochs_done))
+        self._position.go_on()
+        stop_words = self._rules.stop_words
+        while self.epochs_done < sizes.epochs and not stop_words:
+            if self._stop.is_on:
+                return
+            trained = trainer.train(partial(self._between_calls, keeping, sizes))
+            if trained is None:
+                return
+            epoch, scores = trained
+            verdict = self._rules.took(epoch)
+            self._position.finish_epoch(epoch, scores, is_best=verdict.is_best)
+            self._speeds.append(epoch.images_per_second)
+            if scores is not None:
+                confusion = scores.confusion
+                self._warned(partial(append_confusion, self._run, epoch.epoch, confusion))
+            for words in filter(None, (verdict.words, verdict.stop_words)):
+                self._teller.log(words)
+            keeping.after_epoch(is_best=verdict.is_best)
+            stop_words = verdict.stop_words
+        self.is_completed = True
+
+    def _between_calls(self, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
+        # Where only the validation is left, the epoch's own checkpoint comes soon.
+        if self._position.steps_of_epoch < sizes.steps_per_epoch:
+            keeping.after_call()
+        self._teller.wait_for_room(lambda: self._stop.is_on)
+        self._folder.check()
+
+    def _warned(self, write: Callable[[], None]) -> None:
+        """Writes what a training can do without."""
+        try:
+            write()
+        except SaveError as error:
+            self._teller.log(str(error), level="warning")
+
+    def _spoilt(self, compiled: Compiled, trainer: EpochTrainer) -> DivergedError:
+        """The error of weights that are no numbers though all losses were."""
+        culprit = culprit_of_weights(compiled.built)
+        found = culprit.words if culprit is not None else ""
+        return trainer.diverged("a weight is not a number", self._position.step, found)
+
+    # the end -----------------------------------------------------------------------------
+
+    def _end(
+        self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping | NotKeeping
+    ) -> None:
+        """Keeps from where to go on, unless completed, and the weights, unless paused."""
+        if not self.is_completed:
+            keeping.keep_place()
+        if self.is_completed or not self._stop.is_pause:
+            self._finish(compiled, trainer, keeping)
+
+    def _finish(
+        self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping | NotKeeping
+    ) -> None:
+        """Keeps the weights for good and tests them."""
+        try:
+            model = keeping.finish()
+            self._company.tell_model(model)
+        except NotFiniteError as error:
+            raise self._spoilt(compiled, trainer) from error
+        scores = self._test_scores(compiled, trainer, model)
+        if scores is not None:
+            self.test = TestResult(
+                loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
+            )
+            keeping.keep_model(model, self.test)
+
+    def _keep_speed(self, compiled: Compiled) -> None:
+        """For predictions: how fast this network was here. The first epoch of several warms up."""
+        if compiled.limits.replicas > 1:
+            return  # says nothing of one device
+        add_speed(
+            measured_run(
+                analyse(self._project.graph, all_layers(), recipe=self._recipe),
+                self._recipe,
+                batch_size=self.batch_size,
+                precision=compiled.plan.precision,
+                images_per_second=median(self._speeds[1:] or self._speeds),
+                memory_bytes=peak_bytes(),
+            )
+        )
+
+    def _test_scores(
+        self, compiled: Compiled, trainer: EpochTrainer, model: KeptModel
+    ) -> Scores | None:
+        """Scores on the test pictures; those of the validation where it was on the same ones."""
+        is_of_epoch = self.is_completed or self._recipe.keep == "best"
+        if compiled.test is compiled.validation and is_of_epoch:
+            known = self._position.scores.get(model.epoch)
+            if known is not None:
+                return known
+        return trainer.scores(compiled.test, "testing", "Testing", to_the_end=True)
