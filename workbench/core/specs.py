@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -22,8 +23,8 @@ CATEGORIES: Mapping[str, str] = {
     "convolution": "Convolution",
     "pooling": "Pooling",
     "core": "Core",
-    "normalisation": "Normalisation",
-    "regularisation": "Regularisation",
+    "normalisation": "Normalization",
+    "regularisation": "Regularization",
     "activation": "Activation",
     "merge": "Merge",
 }
@@ -187,7 +188,8 @@ class DatasetSpec:
 
     Attributes:
         key: File name, JSON value and SOURCE word, e.g. "fashion_mnist", "folder".
-        title, summary, licence: Words for people.
+        title, summary: Texts for people.
+        licence: License of the images; "" for the user's own.
         params: What the user chooses; the SOURCE text behind the colon is `source_param`.
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Picture shape when the source fixes it, else None.
@@ -202,7 +204,7 @@ class DatasetSpec:
     key: str
     title: str
     summary: str
-    licence: str
+    licence: str = ""
     params: tuple[Param, ...] = ()
     source_param: str = ""
     shape: Shape | None = None
@@ -212,6 +214,11 @@ class DatasetSpec:
     needs_download: bool = False
     program: str = ""
     load: Callable[[LoadContext, Params], LoadedData]
+
+    def name_of(self, params: Params) -> str:
+        """What these params load, in short: the name of their file or folder, else the title."""
+        path = params.get(self.source_param)
+        return PurePath(path).name or self.title if isinstance(path, str) else self.title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +250,7 @@ class TargetLimits:
 
 def _reads_nothing(text: str) -> Params:
     if text:
-        raise UsageError("This target takes nothing behind a colon.", received=text)
+        raise UsageError("This target takes no value after a colon.", received=text)
     return {}
 
 

@@ -17,7 +17,7 @@ SPEC = LayerSpec(
     key="flatten",
     title="Flatten",
     category="core",
-    summary="Puts all values of the picture in one row, as Dense layers need them.",
+    summary="Reshapes the input into one vector, as Dense layers need it.",
     infer_shape=_infer_shape,
     keywords=("vector", "row", "reshape"),
 )

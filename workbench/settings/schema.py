@@ -1,4 +1,4 @@
-"""What the application remembers about its user. One typed schema: file, dialog and store
+"""The settings of the application. One typed schema: file, dialog and store
 read it. A project's own settings are in its project file, not here.
 """
 
@@ -14,31 +14,31 @@ MAX_RECENT_FILES = 12
 SETTINGS_PARAMS: tuple[Param, ...] = (
     ChoiceParam(
         key="theme",
-        title="Colours",
+        title="Theme",
         default="system",
         choices=("system", "light", "dark"),
-        titles={"system": "as the desktop", "light": "light", "dark": "dark"},
-        help="Light or dark; as the desktop follows its setting.",
+        titles={"system": "System", "light": "Light", "dark": "Dark"},
+        help="System follows the setting of the desktop.",
     ),
     PathParam(
         key="runs_folder",
         title="Runs folder",
         default="",
         is_folder=True,
-        help="Where runs are kept: the window looks there from its next start, commands at "
-        "once. Left empty, they are kept with the application's data.",
+        help="Where runs are stored. The window uses a new folder after restart, commands at "
+        "once. If empty, runs are stored with the application's data.",
     ),
     BoolParam(
         key="writes_tensorboard",
         title="TensorBoard files",
         default=True,
-        help="Writes each run's curves for TensorBoard too, into the run's own folder.",
+        help="Also writes each run's curves for TensorBoard, into the run folder.",
     ),
     BoolParam(
         key="offers_recovery",
-        title="Offer recovery",
+        title="Offer to restore unsaved projects",
         default=True,
-        help="After a crash, offers the projects that were not saved.",
+        help="After a crash, offers to restore projects with unsaved changes.",
     ),
 )
 """The settings that the dialog shows, in its order; keys are fields of Settings."""

@@ -71,7 +71,7 @@ class SettingsStore:
             try:
                 checked[key] = checked_value(key, value)
             except (KeyError, msgspec.ValidationError) as error:
-                what = f'"{key}" cannot be set so.'
+                what = f'Invalid value for "{key}".'
                 raise ParamError(what, where=key, received=repr(value)) from error
         settings = msgspec.structs.replace(self._settings, **checked)
         if settings == self._settings:
@@ -122,7 +122,7 @@ class SettingsStore:
         if problem:
             aside = self._rename_aside()
             kept = f' The file was kept as "{aside}".' if aside else ""
-            self.note = f"Some of your settings are at their defaults: {problem}.{kept}"
+            self.note = f"Some settings were reset to their defaults: {problem}.{kept}"
         return settings
 
     def _rename_aside(self) -> str:

@@ -7,9 +7,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.client.background import Background
 from workbench.client.run_library import RunLibrary
 from workbench.core.checks.run_estimate import MeasuredRun, RunPrediction
+from workbench.core.network.text import bytes_text
 from workbench.core.specs import Shape
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.kit.numbers import bytes_text, count, duration
+from workbench.gui.kit.numbers import count, duration
 from workbench.runs.state.outcome import memory_limit
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
@@ -83,17 +84,13 @@ class RunPredictor(QObject):
 
 
 def epoch_words(prediction: RunPrediction) -> str:
-    """Such as "about 12 s"; the speed where the number of pictures is not known yet.
-
-    Nothing was trained here yet: then it is called a first guess.
-    """
-    guess = "" if prediction.num_runs else "first guess: "
+    """Such as "12 s"; the speed where the number of images is not known yet."""
     if prediction.epoch_s is None:
-        return f"{guess}{count(_two_digits(prediction.images_per_second))} images/s"
+        return f"{count(_two_digits(prediction.images_per_second))} images/s"
     if prediction.epoch_s < 1:
-        return f"{guess}under 1 s"
+        return "under 1 s"
     seconds = _two_digits(prediction.epoch_s)
-    return f"{guess}about {f'{seconds} s' if seconds < 10 else duration(seconds)}"
+    return f"{seconds} s" if seconds < 10 else duration(seconds)
 
 
 def memory_words(prediction: RunPrediction) -> str:

@@ -31,7 +31,7 @@ class SettingsDialog(QDialog):
         self._note = plain_label(self._settings.note, role="bad", wrap=True)
         self._note.setVisible(bool(self._settings.note))
         column.addWidget(self._note)
-        words = "A new runs folder counts from the next start."
+        words = "A new runs folder takes effect after restart."
         column.addWidget(plain_label(words, role="dim", wrap=True))
         column.addStretch(1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

@@ -9,10 +9,10 @@ from typing import TypeVar
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from workbench.core.network.text import bytes_text
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import bytes_text
 from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,

@@ -17,7 +17,7 @@ def plan_words(
     source: str,
     spent_s: float = 0.0,
 ) -> str:
-    """Such as "bfloat16, 2.6× faster than float32 (benchmarked in 4.4 s)", without a full stop at the end.
+    """Such as "bfloat16, 2.6× faster than float32 (benchmarked in 4.4 s)".
 
     Args:
         way: What was chosen.

@@ -71,7 +71,7 @@ def load_data(
 def load_source(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> LoadedData:
     """Loads a source as it is, not yet decoded; see `find_source` for errors."""
     spec, checked = find_source(key, params)
-    ctx.progress(f"Opening {spec.title}")
+    ctx.progress(f"Loading {spec.name_of(checked)}")
     return spec.load(ctx, checked)
 
 

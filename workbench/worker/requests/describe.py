@@ -115,7 +115,7 @@ def _size_of(path: str) -> tuple[int, int] | str:
     try:
         height, width = decode_picture(path).shape[:2]
     except PictureError as error:
-        return f"{error.what} {error.received}".strip()
+        return f"{error.what.rstrip('.')}: {error.received}" if error.received else error.what
     return int(height), int(width)
 
 

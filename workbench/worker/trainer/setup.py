@@ -127,7 +127,7 @@ class Preparation:
     ) -> PreparedData:
         """Loads, decodes and splits while TensorFlow is being imported in another thread."""
         shape = checked_input_shape(self._project)
-        self._teller.phase("loading", f"Loading {spec.title}")
+        self._teller.phase("loading", f"Loading {spec.name_of(params)}")
         ctx = TrainerLoadContext(self._teller, self._stop, engine)
         loaded = load_data(ctx, spec, params, self._run.request().parcel)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
