@@ -38,7 +38,7 @@ def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
 
 
 def time_words(spent: TimeSpent) -> str:
-    """The shares, the largest first: "compute 86 % · input 9 % · host 5 %"; or ""."""
+    """The shares, the largest first: "compute 86% · input 9% · host 5%"; or ""."""
     shares = sorted(time_shares(spent), key=lambda part: -part[2])
     return " · ".join(f"{name} {_percent(part)}" for name, _, part in shares)
 

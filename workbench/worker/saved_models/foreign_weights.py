@@ -168,7 +168,7 @@ def _answer(answer: IO[bytes], path: Path) -> tuple[_Head, bytes]:
     try:
         head = msgspec.json.decode(answer.readline(_MAX_HEAD_BYTES), type=_Head)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _unreadable(path, f"the reader's answer is incomplete ({error})") from error
+        raise _unreadable(path, f"the output of the reader is incomplete ({error})") from error
     return head, answer.read()
 
 
@@ -227,9 +227,9 @@ def _arrays(
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Cuts the reader's bytes into arrays; sizes are checked again, the child is not trusted."""
     if head.sizes != [array.num_bytes for array in expected.values()]:
-        raise _unreadable(path, "the reader's answer has other sizes than expected")
+        raise _unreadable(path, "the output of the reader has unexpected sizes")
     if len(data) != sum(head.sizes):
-        raise _unreadable(path, "the reader's answer is incomplete")
+        raise _unreadable(path, "the output of the reader is incomplete")
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     start = 0
     for array in expected.values():
