@@ -380,7 +380,7 @@ def test_the_window_goes_on_while_a_slow_disk_is_written(document, tmp_path, mon
 
 def test_a_fix_of_the_recipe_is_applied_and_undone(document):
     document.set_recipe(label_smoothing=0.7)
-    problem = next(p for p in document.analysis.problems if p.title == "Much label smoothing")
+    problem = next(p for p in document.analysis.problems if p.title == "Very high label smoothing")
     document.apply_fix(problem.fixes[0])
     assert document.recipe.label_smoothing == 0.1
     assert document.undo_stack.undoText() == problem.fixes[0].title

@@ -70,17 +70,17 @@ def _tensorflow(message, *, pieces=1):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (_silent, "says nothing"),
+        (_silent, "does not respond"),
         (lambda connection: None, "closes every connection"),
-        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "ssh server"),
+        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "SSH server"),
         (_says(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "web server"),
-        (_says(b"220 mail.example ESMTP\r\n"), "Something else"),
-        (_says(b"\0\0"), "Something else"),
-        (_says(_frame(4, 0, 0)), "not TensorFlow's"),
-        (_says(_frame(4, 0, 0), _frame(7, 0, 0, bytes(8))), "not TensorFlow's"),
+        (_says(b"220 mail.example ESMTP\r\n"), "not a TPU server"),
+        (_says(b"\0\0"), "not a TPU server"),
+        (_says(_frame(4, 0, 0)), "not a TensorFlow server"),
+        (_says(_frame(4, 0, 0), _frame(7, 0, 0, bytes(8))), "not a TensorFlow server"),
         (_says(*_tensorflow(_devices(b"CPU"))), "has no TPU"),
-        (_says(*_tensorflow(_devices(b"CPU", b"TPU_SYSTEM", b"TPU"), pieces=4)), "A TPU answers"),
-        (_says(_frame(4, 0, 0) + b"\xff\xff\xff" + bytes(60)), "not TensorFlow's"),
+        (_says(*_tensorflow(_devices(b"CPU", b"TPU_SYSTEM", b"TPU"), pieces=4)), "A TPU responds"),
+        (_says(_frame(4, 0, 0) + b"\xff\xff\xff" + bytes(60)), "not a TensorFlow server"),
     ],
 )
 def test_each_kind_of_port_has_its_words(answer, words):
@@ -95,18 +95,18 @@ def test_each_kind_of_port_has_its_words(answer, words):
 def test_a_closed_port_says_so():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    assert "Nothing listens" in probe_grpc("127.0.0.1", port).what
+    assert "No server listens" in probe_grpc("127.0.0.1", port).what
 
 
 def test_a_name_that_leads_nowhere_says_so():
-    assert "no machine of that name" in probe_grpc("no-such-host.invalid", 8470).what
+    assert "Unknown host name" in probe_grpc("no-such-host.invalid", 8470).what
 
 
 def test_a_machine_that_is_off_is_waited_for_in_vain(monkeypatch):
     """A full queue of connections: the kernel leaves the next one without an answer."""
     monkeypatch.setattr(_grpc_probe, "PORT_DEADLINE_S", 0.5)
     with full() as port:
-        assert "does not answer" in probe_grpc("127.0.0.1", port).what
+        assert "does not respond" in probe_grpc("127.0.0.1", port).what
 
 
 def test_the_sum_of_the_deadlines_is_within_ten_seconds():
@@ -126,4 +126,4 @@ def test_the_target_asks_and_tells():
     told = all_targets()["tpu"].probe(
         {"address": f"grpc://127.0.0.1:{port}", "zone": "", "project": ""}
     )
-    assert "Nothing listens" in told.what
+    assert "No server listens" in told.what

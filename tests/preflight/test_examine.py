@@ -129,8 +129,8 @@ def test_too_large_is_halved_until_it_fits():
     assert report.suggested_batch == 32 * 8
     assert report.memory.needs_bytes == 38_026_742_784
     assert report.estimate is None
-    assert "35.42 GiB and has 15.48 GiB" in report.verdict
-    assert "A batch of 256 (32 for each of 8 cores) fits." in report.verdict
+    assert "needs 35.42 GiB per core" in report.verdict
+    assert "A batch of 256 (32 per core on 8 cores) fits." in report.verdict
     error = report.problems[0]
     assert error.severity == "error"
     assert error.fixes[0].recipe == {"batch_size": 256}
@@ -142,11 +142,11 @@ def test_nothing_fits():
     world = World(largest=0)
     report, _ = examined(world, batch=8)
     assert (world.compiled, report.ok, report.suggested_batch) == ([1], False, 0)
-    assert "No smaller batch was found to fit." in report.verdict
+    assert "No smaller batch fits." in report.verdict
 
 
 def test_the_compilers_answer_takes_the_place_of_our_guess():
-    guess = "It may not fit into the TPU's memory"
+    guess = "May not fit into TPU memory"
     asked = {"project": find_template("flowers_convnet").project, "batch": 65536}
     without, _ = examined(World(), **asked, level="rules")
     assert guess in [problem.title for problem in without.problems]

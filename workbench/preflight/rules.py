@@ -165,7 +165,7 @@ def _check_memory(project: Project, chip: ChipChoice, analysis: Analysis) -> Ite
     yield _problem(
         "warning",
         MEMORY_GUESS,
-        f"A training step needs an estimated {needed / GIB:.1f} GiB per core; a core of "
+        f"A training step needs {needed / GIB:.1f} GiB per core (estimated); a core of "
         f"{chip.generation.name} has {chip.generation.hbm_bytes / GIB:.2f} GiB. The "
         "compiler may need less.",
         *([batch_fix(fits, chip)] if fits else []),

@@ -265,7 +265,7 @@ def test_the_crosshair_reads_exact_values_in_both_plots(pair):
     assert pair.loss.card.heading.text() == "epoch 3, step 30"
     assert pair.loss.card.train.text() == number_text(1 / 30)
     assert pair.loss.card.validation.text() == number_text(2 / 3)
-    assert pair.accuracy.card.validation.text() == number_text(0.89)
+    assert pair.accuracy.card.validation.text() == "89.0%"
     pair.loss.hovered.emit(None)
     assert not pair.accuracy.card.isVisible()
 
@@ -395,7 +395,7 @@ def test_smoothing_anew_smooths_all_values(pair):
 def test_the_best_epoch_is_marked(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    assert pair.accuracy.axes._best.toPlainText() == "best: epoch 2"
+    assert pair.accuracy.axes._best.toPlainText() == "best val. accuracy: epoch 2"
     assert pair.accuracy.axes._ring.isVisible()
 
 
@@ -472,7 +472,7 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
     for ending in ("png", "svg", "csv"):
         with qtbot.waitSignal(pair.saved) as saved:
             pair.export(pair.loss, tmp_path / f"loss.{ending}")
-        assert saved.args == [f"The loss plot is saved as loss.{ending}."]
+        assert saved.args == [f"Saved the loss plot as loss.{ending}."]
     image = QImage(str(tmp_path / "loss.png"))
     assert image.width() == 2 * pair.loss.width()
     amber = QColor(LIGHT.validation).rgb()

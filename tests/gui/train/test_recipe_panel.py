@@ -29,8 +29,8 @@ def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
         assert form.editor_widget(key).isVisible(), key
     for key in ("label_smoothing", "keep_by", "xla", "test_share"):
         assert not form.editor_widget(key).isVisible(), key
-    assert list(form.sections) == ["Schedule", "Regularisation", "Keep", "Execution"]
-    form.sections["Keep"].head.click()
+    assert list(form.sections) == ["Schedule", "Regularization", "Checkpoints", "Execution"]
+    form.sections["Checkpoints"].head.click()
     assert form.editor_widget("keep_by").isVisible()
 
 
@@ -49,7 +49,7 @@ def test_the_words_of_every_choice_fit_at_the_width_that_the_panel_opens_with(pa
 
 
 def test_a_section_says_how_much_of_it_is_set(panel, context):
-    section = panel.form.sections["Regularisation"]
+    section = panel.form.sections["Regularization"]
     assert section.note() == ""
     context.document.set_recipe(label_smoothing=0.1, clip_norm=1.0)
     assert section.note() == "2 set"
@@ -75,12 +75,12 @@ def test_only_rows_that_matter_show(panel, context, values, shown, hidden):
 def test_typing_a_value_is_an_undoable_step_and_moves_the_curve(panel, context):
     panel.form.value_changed.emit("schedule", "cosine")
     assert context.document.recipe.schedule == "cosine"
-    assert "along a cosine to 1e-05" in panel.curve_words.text()
+    assert "cosine decay to 1e-05" in panel.curve_words.text()
     assert panel.form.sections["Schedule"].note() == "cosine"
     _, last = panel.curve.value_at(panel.curve.width())
     assert last < 0.0001
     context.document.undo_stack.undo()
-    assert "then stays" in panel.curve_words.text()
+    assert "then constant" in panel.curve_words.text()
 
 
 def test_the_finders_are_asked_for(panel, qtbot):
@@ -95,7 +95,7 @@ def test_differences_leave_out_what_changes_nothing():
     assert differences(run, TrainingRecipe()) == [("Epochs", "3")]
     mixed = TrainingRecipe(mixing="cutmix", mixing_alpha=1.0)
     assert differences(mixed, TrainingRecipe()) == [
-        ("Mix pictures", "CutMix"),
+        ("Mixup / CutMix", "CutMix"),
         ("Mixing alpha", "1"),
     ]
 

@@ -149,12 +149,12 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
         answer(Done(id=1))
     result = ready.result
     assert result.label.text() == "cat"
-    assert result.figure.text() == "90.0 %"
+    assert result.figure.text() == "90.0%"
     assert result.bars.scores == [("cat", 0.9), ("dog", 0.1)]
     assert result.picture.image.pixelColor(5, 5) == QColor("red")
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · 6 ms"
-    assert ready.strip.words() == ["cat 90.0 %"]
+    assert ready.strip.words() == ["cat 90.0%"]
     assert not ready.wait.is_waiting
 
 
@@ -179,9 +179,9 @@ def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, 
     answer(cat("/x/good.png"))
     answer(Done(id=1))
     qtbot.waitUntil(lambda: ready.strip.num_tiles == 2)
-    assert ready.result.label.text() == "Not readable"
-    assert ready.result.message.text() == "This file is not a picture. Found: text. Open another."
-    assert ready.strip.words() == ["cat 90.0 %", "not readable"]
+    assert ready.result.label.text() == "Cannot be read"
+    assert ready.result.message.text() == "This file is not a picture: text. Open another."
+    assert ready.strip.words() == ["cat 90.0%", "cannot be read"]
 
 
 def test_a_worker_that_fails_is_told_and_asked_again_next_time(qtbot, ready, service):
@@ -206,8 +206,8 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     ready.picker.strip.chosen.emit(0)
     with qtbot.waitSignal(ready.classified):
         service.answer_pictures()
-    assert ready.result.truth.text() == "true class: dog · wrong"
-    assert ready.result.picture.caption.toolTip().startswith("test picture 111")
+    assert ready.result.truth.text() == "Wrong (label: dog)"
+    assert ready.result.picture.caption.toolTip().startswith("test image 111")
 
 
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
@@ -239,7 +239,7 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
 def test_an_empty_clipboard_is_told(ready):
     QGuiApplication.clipboard().clear()
     ready.paste()
-    assert "no picture on the clipboard" in ready.wait.text()
+    assert "clipboard holds no picture" in ready.wait.text()
 
 
 def test_the_newest_network_answers_unless_another_was_chosen(
@@ -293,7 +293,7 @@ def test_a_cancelled_table_is_not_written(qtbot, ready, service, tmp_path):
     qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
     ready.drop.cancel.click()
     service.answer_pictures()
-    assert "cancelled" in ready.wait.text()
+    assert "Canceled" in ready.wait.text()
     assert not table.exists()
 
 
@@ -301,7 +301,7 @@ def test_a_folder_without_pictures_is_told(qtbot, ready, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     ready.classify_folder(folder, tmp_path / "table.csv")
-    qtbot.waitUntil(lambda: "holds no pictures" in ready.wait.text())
+    qtbot.waitUntil(lambda: "has no pictures" in ready.wait.text())
 
 
 @pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])

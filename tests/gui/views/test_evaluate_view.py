@@ -67,18 +67,18 @@ def test_it_asks_for_the_test_pictures_and_says_what_is_done(view, service):
     request, answer = service.take(Evaluate)
     assert (request.model, request.source) == (str(view.chooser.path), "")
     assert not view.start.isEnabled()
-    answer(Progress(id=1, text="Classifying the test pictures", fraction=0.5))
-    assert view.wait.text().startswith("Classifying the test pictures, 50 %")
+    answer(Progress(id=1, text="Evaluating the test images", fraction=0.5))
+    assert view.wait.text().startswith("Evaluating the test images, 50%")
 
 
 def test_all_figures_are_shown(shown):
-    assert shown.accuracy.value.text() == "75.0 %"
+    assert shown.accuracy.value.text() == "75.0%"
     assert shown.loss.value.text() == "0.5124"
     assert shown.pictures.value.text() == "20"
-    assert shown.source.text() == "cifar on its test pictures"
+    assert shown.source.text() == "Run “cifar”, test set"
     assert shown.table.texts() == [
-        ["cat", "90.0 %", "60.0 %", "72.0 %", "5"],
-        ["dog", "40.0 %", "80.0 %", "53.0 %", "15"],
+        ["cat", "90.0%", "60.0%", "72.0%", "5"],
+        ["dog", "40.0%", "80.0%", "53.0%", "15"],
     ]
     assert shown.start.isEnabled()
 
@@ -95,7 +95,7 @@ def test_the_map_tells_the_square_under_the_mouse(qtbot, shown):
     assert shown.map.cell_at(middle) == (0, 1)
     qtbot.mouseMove(shown.map, middle.toPoint())
     qtbot.waitUntil(
-        lambda: shown.hover.text() == "true cat, answered dog: 2 pictures (40.0 % of them)"
+        lambda: shown.hover.text() == "Actual cat, predicted dog: 2 of 5 (40%)"
     )
 
 
@@ -117,7 +117,7 @@ def test_other_pictures_are_named(view, service):
     request, answer = service.take(Evaluate)
     assert (request.source, request.params) == ("folder", {"path": "/x/flowers"})
     answer(RESULT)
-    assert view.source.text() == "cifar on flowers"
+    assert view.source.text() == "Run “cifar”, flowers"
 
 
 def test_a_failure_is_told_and_the_result_before_stays(shown, service):
@@ -125,7 +125,7 @@ def test_a_failure_is_told_and_the_result_before_stays(shown, service):
     error = ErrorParts(what="There are no test pictures.", fix="Choose a data set.")
     service.take(Evaluate)[1](Failed(id=1, error=error))
     assert shown.wait.text() == "There are no test pictures. Choose a data set."
-    assert shown.accuracy.value.text() == "75.0 %"
+    assert shown.accuracy.value.text() == "75.0%"
     assert shown.start.isEnabled()
 
 

@@ -170,7 +170,7 @@ def test_all_go_once_all_are_ready(leader, cluster, tmp_path):
 def test_other_pictures_are_refused_in_words(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
     in_background(member._meet_up, DataMark(num_train=3, num_validation=0, num_test=1, digest="b"))
-    with pytest.raises(RemoteError, match="Machine 2 has other pictures"):
+    with pytest.raises(RemoteError, match="Machine 2 has other images"):
         leader._meet_up(MARK)
     member.close(None)
 
@@ -197,7 +197,7 @@ def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_pat
 def test_errors_of_tensorflow_are_told_by_the_machine_that_they_name(leader):
     cut = "Collective ops is aborted by: The following tasks are unhealthy\n/job:worker/task:1"
     error = type("UnavailableError", (Exception,), {"__module__": "tensorflow.errors"})
-    assert leader.explained(error(cut)).what == "Machine 2 went away."
+    assert leader.explained(error(cut)).what == "Machine 2 was lost."
     own = error("No such operation on /job:worker/replica:0/task:0/device:CPU:0")
     assert leader.explained(own) is own
     other = ValueError("/task:1")
@@ -212,7 +212,7 @@ def test_waiting_for_machines_can_be_stopped(leader, run):
 
 def test_nobody_is_waited_for_for_ever(leader, monkeypatch):
     monkeypatch.setattr(leading, "COME_S", 0.0)
-    with pytest.raises(RemoteError, match="Machine 2 did not come"):
+    with pytest.raises(RemoteError, match="Machine 2 did not join"):
         leader.gather(resume=False)
 
 

@@ -37,11 +37,11 @@ SCALINGS: Mapping[str, str] = {
 
 SCHEDULES: Mapping[str, str] = {
     "constant": "constant",
-    "step": "step decay",
-    "exponential decay": "exponential decay",
-    "cosine decay": "cosine decay",
+    "step": "step",
+    "exponential": "exponential",
+    "cosine": "cosine",
     "one_cycle": "one-cycle",
-    "plateau": "reduce on plateau",
+    "plateau": "on plateau",
 }
 """Schedule key -> its name."""
 
@@ -99,7 +99,7 @@ TRAINING: tuple[Param, ...] = (
         default="split",
         choices=("split", "test", "none"),
         titles={
-            "split": "split from training set",
+            "split": "from training set",
             "test": "test set",
             "none": "none",
         },

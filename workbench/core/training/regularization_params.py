@@ -13,11 +13,11 @@ REGULARISATION: tuple[Param, ...] = (
         titles={
             "cross_entropy": "cross-entropy",
             "focal": "focal",
-            "mean_squared": "mean squared error",
+            "mean_squared": "MSE",
         },
         help="The function that training minimizes. Cross-entropy is the default for "
-        "classification; focal loss focuses on hard examples; mean squared error "
-        "compares probabilities.",
+        "classification; focal loss focuses on hard examples; MSE (mean "
+        "squared error) compares probabilities.",
         group="Regularization",
     ),
     FloatParam(

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from workbench.client.run_library import RunLibrary
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count, plural
+from workbench.gui.kit.numbers import count
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.runs.overlays import RunOverlays
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
@@ -132,8 +132,7 @@ class RunListPanel(QWidget):
         self._quietly(lambda: self.model.set_runs(runs))
         self.filter.setVisible(len(runs) >= FILTER_FROM_RUNS)
         waiting = sum(run.outcome == "waiting" for run in runs)
-        turn = "its turn" if waiting == 1 else "their turn"
-        self.waiting.setText(f"{plural(waiting, 'run waits', 'runs wait')} for {turn}")
+        self.waiting.setText(f"{count(waiting)} queued")
         self.waiting.setVisible(waiting > 0)
         self._show_hint()
         self._mark_current()
