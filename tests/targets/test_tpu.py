@@ -121,7 +121,7 @@ def test_chips_are_counted(tmp_path, device, nodes, generation, replicas):
 def test_another_makers_card_is_no_tpu(tmp_path):
     host = computer(tmp_path, vendor="0x10de", nodes=("vfio/0",))
     assert (host.generation(), host.chips()) == ("", [])
-    assert "no TPU in this computer" in str(host.problem())
+    assert "No TPU in this computer" in str(host.problem())
 
 
 def test_the_type_that_the_vm_names_comes_first(tmp_path):
@@ -224,7 +224,7 @@ def test_limits_of_a_tpu():
 @pytest.mark.skipif(bool(TpuHost().chips()), reason="there is a TPU")
 def test_without_a_tpu_it_is_not_offered_and_says_why():
     assert not TPU.is_offered()
-    assert "no TPU in this computer" in str(TPU.probe({"address": "local"}))
+    assert "No TPU in this computer" in str(TPU.probe({"address": "local"}))
 
 
 def test_a_tpu_by_its_name_leads_to_ssh():
@@ -262,4 +262,4 @@ def test_cards_are_counted_and_asked_for_by_number(tmp_path):
 @pytest.mark.skipif(bool(gpu.cards()), reason="there is a card")
 def test_without_a_card_it_is_not_offered_and_says_why():
     assert not GPU.is_offered()
-    assert "no NVIDIA GPU" in str(GPU.probe({"devices": "all"}))
+    assert "No NVIDIA GPU" in str(GPU.probe({"devices": "all"}))

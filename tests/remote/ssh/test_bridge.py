@@ -267,7 +267,7 @@ def test_what_is_not_a_frame_ends_the_bridge(home):
     child = subprocess.Popen(LOCAL, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=-1)
     _, words = child.communicate(opening(str(home)) + b"GET / HTTP/1.0\r\n\r\n", timeout=20)
     assert child.returncode == 1
-    assert b"not Workbench's" in words
+    assert b"Not a line of Workbench" in words
 
 
 # Uploads

@@ -205,7 +205,7 @@ def test_the_command_prints_a_table_and_json(capsys):
     answer = json.loads(capsys.readouterr().out)
     assert set(answer) == {"runs", "is_equal", "sections"}
     assert answer["sections"]["graph"] == {
-        "title": "Network", "is_equal": True, "note": "", "rows": [],
+        "title": "Model", "is_equal": True, "note": "", "rows": [],
     }  # fmt: skip
     row = answer["sections"]["results"]["rows"][1]
     assert row == {
