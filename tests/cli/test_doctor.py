@@ -45,7 +45,7 @@ def test_the_doctor_says_what_a_target_lacks(capsys):
     assert main(["doctor", "tpu:local", "--json"]) == 1
     last = _lines(capsys)[-1]
     assert (last["check"], last["ok"]) == ("tpu:local", False)
-    assert "no TPU in this computer" in last["words"]
+    assert "No TPU in this computer" in last["words"]
     assert "ssh:HOST/tpu:local" in last["fix"]
     assert main(["doctor", "tpu:local"]) == 1
     assert "--  tpu:local" in capsys.readouterr().out

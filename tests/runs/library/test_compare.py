@@ -209,7 +209,7 @@ def test_the_command_prints_a_table_and_json(capsys):
     }  # fmt: skip
     row = answer["sections"]["results"]["rows"][1]
     assert row == {
-        "title": "Test accuracy", "left": "50.00 %", "right": "60.00 %",
+        "title": "Test accuracy", "left": "50.0%", "right": "60.0%",
         "difference": "+10.00 points",
     }  # fmt: skip
 
