@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     formats = run_exports()
     if arguments.format not in formats:
         raise UsageError(
-            "There is no such export format.",
+            "Unknown export format.",
             received=arguments.format,
             expected="one of " + ", ".join(formats),
         )

@@ -28,7 +28,7 @@ BAR_PX = 22
 GAP_PX = 10
 TEXT_PX = 12
 BAR_SHARE = 0.5
-"""Of the width for the longest bar; the rest is for its words."""
+"""Fraction of the width for the longest bar; the rest is for its text."""
 
 
 def rate_words(rate: float) -> str:
@@ -121,7 +121,7 @@ class LearningRatePlot(PlotAxes):
         if isinstance(x, float) and len(self._rates):
             at = int(np.argmin(np.abs(np.log10(self._rates) - x)))
             loss = float(self._losses[at])
-            words = number_text(loss) if np.isfinite(loss) else "not finite"
+            words = number_text(loss) if np.isfinite(loss) else "NaN"
             tip = f"learning rate {rate_words(self._rates[at])}: loss {words}"
         self.setToolTip(tip)
 
