@@ -41,7 +41,7 @@ from workbench.worker.saved_models.model_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout
 
-_OWN_NAMES = "The class names are the file's own; those of the data set differ."
+_OWN_NAMES = "Uses the class names of the file; those of the data set differ."
 
 
 def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
@@ -104,8 +104,8 @@ def _check_ending(path: Path) -> None:
             "This is not a weights file.",
             where=str(path),
             received=path.suffix or "no file extension",
-            expected=f"a file that ends in {', '.join(WEIGHTS_ENDINGS)}, or a notebook's result "
-            f"({RESULT_ENDING})",
+            expected=f"a file that ends in {', '.join(WEIGHTS_ENDINGS)}, or the results of a "
+            f"notebook ({RESULT_ENDING})",
         )
 
 
@@ -126,7 +126,7 @@ def _class_names(
     units = int(built.model.output_shape[-1])
     if own and len(own) != units:
         raise WeightsError(
-            "The number of class names in the file is not the network's.",
+            "The number of class names in the file does not match the model.",
             received=f"{len(own)} names",
             expected=f"{units}, one per output of the last layer",
         )
