@@ -144,7 +144,7 @@ def test_another_processor_of_a_machine_is_why_figures_can_differ(
     now = this_machine(versions(), leader.others)
     then = this_machine(versions(), [this_machine(versions())])
     assert differences(then, now) == [
-        f"machine 2: another processor: Another instead of {then.cpu}"
+        f"machine 2: another CPU: Another instead of {then.cpu}"
     ]
     assert differences(this_machine(versions()), now) == ["2 machines instead of 1"]
     assert msgspec.json.decode(msgspec.json.encode(now), type=Machine) == now
@@ -181,7 +181,7 @@ def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp
     with pytest.raises(LineCutError) as caught:
         leader._meet_up(MARK)
     error = leader.explained(caught.value)
-    assert error.what == "Machine 2 could not go on: There is no such file."
+    assert error.what == "Machine 2 failed: There is no such file."
     assert error.where == cluster.machines[1]
 
 
@@ -190,7 +190,7 @@ def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_pat
     leader._lines[1].close()  # as its death would
     with pytest.raises(LineCutError) as caught:
         member._meet_up(MARK)
-    assert member.explained(caught.value).what == "The leading machine went away."
+    assert member.explained(caught.value).what == "The chief was lost."
     member.close(None)
 
 

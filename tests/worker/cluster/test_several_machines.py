@@ -80,5 +80,5 @@ def test_a_machine_ends_with_the_leading_one(data, home):
     follower = Tail(type(run)(run.machine_path(2)))
     os.kill(pid, signal.SIGKILL)
     told = follower.until(lambda event: isinstance(event, RunFinished))
-    assert told.error.what == "The leading machine went away.", read_all(log)[-3:]
+    assert told.error.what == "The chief was lost.", read_all(log)[-3:]
     wait_for_end(type(run)(run.machine_path(2)))

@@ -238,7 +238,7 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     files = list((tmp_path / "cache" / "plans").glob("*.json"))
     if computes_bfloat16():  # else there is one way only, which nothing is to be learned from
         assert len(told) == len(json.loads(files[0].read_text())["measured"]) == 2
-        assert "measured before" in compiled_on(recipe=recipe).plan.words
+        assert "benchmarked earlier" in compiled_on(recipe=recipe).plan.words
 
 
 def test_state_variables_are_all_that_training_changes(compiled_on):
