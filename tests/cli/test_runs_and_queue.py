@@ -230,7 +230,7 @@ def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatc
     told = read_all(run.events_path)[-1]
     assert isinstance(told, RunFinished)
     assert told.outcome == "stopped"
-    assert "Waiting: it is the next" in capsys.readouterr().err
+    assert "Queued, next" in capsys.readouterr().err
 
 
 def _interrupt_when_waiting():

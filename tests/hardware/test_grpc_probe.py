@@ -79,9 +79,9 @@ def _frame(kind, payload=b""):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (_silent, "says nothing"),
+        (_silent, "does not respond"),
         (lambda connection: None, "closes every connection"),
-        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "ssh server"),
+        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "SSH server"),
         (_says(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "web server"),
         (_says(b"220 mail.example ESMTP\r\n"), "Something else"),
         (_says(b"\0\0"), "Something else"),
@@ -125,11 +125,11 @@ def test_a_server_of_grpc_is_asked_for_its_devices(answer, words, seen, monkeypa
 def test_a_closed_port_says_so():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    assert "Nothing listens" in probe_grpc("127.0.0.1", port).what
+    assert "No server listens" in probe_grpc("127.0.0.1", port).what
 
 
 def test_a_name_that_leads_nowhere_says_so():
-    assert "no machine of that name" in probe_grpc("no-such-host.invalid", 8470).what
+    assert "Unknown host name" in probe_grpc("no-such-host.invalid", 8470).what
 
 
 def test_a_machine_that_is_off_is_waited_for_in_vain():
@@ -143,7 +143,7 @@ def test_a_machine_that_is_off_is_waited_for_in_vain():
 def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
     monkeypatch.setattr(grpc_probe, "DEADLINE_S", grpc_child._CONNECT_S - 1)
     with full() as port:
-        assert "does not answer" in probe_grpc("127.0.0.1", port).what
+        assert "does not respond" in probe_grpc("127.0.0.1", port).what
 
 
 def test_a_child_that_cannot_be_started_is_told(monkeypatch):
@@ -171,4 +171,4 @@ def test_the_target_asks_and_tells():
     told = all_targets()["tpu"].probe(
         {"address": f"grpc://127.0.0.1:{port}", "zone": "", "project": ""}
     )
-    assert "Nothing listens" in told.what
+    assert "No server listens" in told.what

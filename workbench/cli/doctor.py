@@ -12,7 +12,7 @@ from workbench.core.projects.target_text import parse_target
 from workbench.targets import all_targets
 
 NAME = "doctor"
-HELP = "look at what could keep a training from starting here, or on a target"
+HELP = "check what would keep training from starting here, or on a target"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -152,8 +152,8 @@ def _write(context: Any, path: str) -> None:
 SPEC = ExportSpec(
     key="python",
     title="Python script",
-    summary="A readable program with this network and its training, for plain Keras. It "
-    "loads the exported .weights.h5.",
+    summary="A readable script with this model and its training, for plain Keras. It loads the "
+    "exported .weights.h5.",
     suffix=".py",
     write=_write,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from workbench.core.network.text import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import Shape, ShapeProblem
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.core.network.text import shape_text
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 
@@ -17,8 +16,8 @@ def _axis(params: Params, rank: int) -> int:
     axis = _AXES[params["axis"]]
     if axis > rank:
         raise ShapeProblem(
-            "There is no such axis",
-            f"Concatenate is to join along the {params['axis']}, which these inputs do not have.",
+            "Axis does not exist",
+            f"Concatenate joins along the {params['axis']}, which these inputs do not have.",
             ('set_axis:"channels"',),
         )
     return rank - 1 if axis == -1 else axis - 1
@@ -52,7 +51,7 @@ SPEC = LayerSpec(
     key="concatenate",
     title="Concatenate",
     category="merge",
-    summary="Puts its inputs side by side; by default their channels follow each other.",
+    summary="Joins its inputs along one axis, by default the channels.",
     params=(
         ChoiceParam(
             key="axis",

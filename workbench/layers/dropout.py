@@ -10,8 +10,8 @@ SPEC = LayerSpec(
     key="dropout",
     title="Dropout",
     category="regularisation",
-    summary="Sets some values to zero at random while training, so that the network cannot "
-    "rely on single ones. Does nothing when predicting.",
+    summary="Sets random values to zero during training, so that the network does not rely on "
+    "single ones. Inactive during prediction.",
     params=(rate_param(0.25, "values"),),
     infer_shape=same_shape,
     describe=describe_rate,

@@ -18,7 +18,7 @@ from workbench.programs.notebook_recipe import LoopText
 _STEPS_PER_CALL = 50
 """Calls cost the host's time; between them it looks at the values. 20 to 200 is usual."""
 
-_NETWORK_WORDS = """## The network
+_NETWORK_WORDS = """## The model
 
 It is built within the strategy's scope, so that each core has its weights."""
 
@@ -97,7 +97,7 @@ def _all(context: Any) -> Iterator[tuple[str, bool]]:
     yield _batches(context, loop), True
     yield _NETWORK_WORDS, False
     yield _build(context), True
-    yield "## The recipe", False
+    yield "## Training settings", False
     yield _recipe(context, loop), True
     yield texts.STEPS_WORDS, False
     yield loop.steps(), True
@@ -109,7 +109,7 @@ def _all(context: Any) -> Iterator[tuple[str, bool]]:
 
 _SPLIT_WORDS = """## Parts
 
-The network is scored on pictures that it was not trained on."""
+The model is evaluated on held-out images."""
 
 
 def _loop_text(context: Any) -> LoopText:
@@ -139,7 +139,7 @@ def _settings(context: Any, title: str) -> str:
             f"PRECISION = {_PRECISIONS[recipe.precision]}",
             "",
             "keras.utils.set_random_seed(SEED)",
-            'print(f"{BATCH_SIZE // CORES} pictures per core x {CORES} = {BATCH_SIZE}")',
+            'print(f"{BATCH_SIZE // CORES} images per core x {CORES} = {BATCH_SIZE}")',
         ]
     )
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from workbench.programs.code import literal
 
-DOWNLOADED_WORDS = """## The pictures
+DOWNLOADED_WORDS = """## The images
 
 Keras downloads them, raw: values from 0 to 255, and the number of each one's class."""
 
-FILES_WORDS = """## The pictures
+FILES_WORDS = """## The images
 
 **The line DATA says where they are.** It may name
 
@@ -33,7 +33,7 @@ _DOWNLOADED = '''def load_data():
 (x_train, y_train), (x_test, y_test) = load_data()
 x_train, x_test = x_train.reshape(-1, *INPUT_SHAPE), x_test.reshape(-1, *INPUT_SHAPE)
 y_train, y_test = (np.asarray(y, np.int64).ravel() for y in (y_train, y_test))
-print(f"{{len(x_train):,}} pictures to train on, {{len(x_test):,}} to test on")
+print(f"{{len(x_train):,}} training images, {{len(x_test):,}} test images")
 '''
 
 _FIT = {
@@ -82,7 +82,7 @@ _FITTED_DOWNLOAD = """
 (x_train, y_train), (x_test, y_test) = load_data()
 x_train, x_test = fitted_array(x_train), fitted_array(x_test)
 y_train, y_test = (np.asarray(y, np.int64).ravel() for y in (y_train, y_test))
-print(f"{len(x_train):,} pictures to train on, {len(x_test):,} to test on")
+print(f"{len(x_train):,} training images, {len(x_test):,} test images")
 """
 
 _FILES = '''
@@ -202,7 +202,7 @@ def load_data():
 
 
 (x_train, y_train), (x_test, y_test) = load_data()
-print(f"{len(x_train):,} pictures of {len(CLASS_NAMES)} classes")
+print(f"{len(x_train):,} images of {len(CLASS_NAMES)} classes")
 '''
 
 
@@ -234,5 +234,5 @@ def data_text(context: Any) -> str:
 def data_words(context: Any) -> str:
     """What people must do for the pictures, in the introduction."""
     if context.load_program:
-        return "The pictures are downloaded by the program."
-    return "Put your pictures there and set the line **DATA**."
+        return "The program downloads the images."
+    return "Upload your images there and set **DATA**."

@@ -257,7 +257,7 @@ class LoopText:
             lines.append("swap_averages()")
         lines += [
             'if not np.isfinite(entry["loss"]):',
-            '    print("The loss is no number any more: try a smaller learning rate.")',
+            '    print("The loss is NaN: try a lower learning rate.")',
             "    break",
             *self._endings(),
         ]

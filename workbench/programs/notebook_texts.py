@@ -8,14 +8,14 @@ from __future__ import annotations
 
 INTRODUCTION = """# {title}
 
-This program trains the network “{title}” of Workbench on a TPU, else on GPUs, else on the
-processor of the machine that it runs on.
+This program trains the model “{title}” of Workbench on a TPU, else on GPUs, else on the CPU of
+the machine it runs on.
 
 1. **Colab**: *Runtime > Change runtime type*, choose a TPU. **Kaggle**: *Settings >
    Accelerator*, choose a TPU, and switch *Internet* on.
 2. {data_words}
 3. Run all cells from the top.
-4. Download `workbench_result.zip` and choose *File > Read back results…* in Workbench.
+4. Download `workbench_result.zip` and choose *File > Import notebook results…* in Workbench.
 """
 
 INSTALL_WORDS = """## The packages
@@ -80,8 +80,8 @@ if HAS_TPU and not os.environ.get("TPU_ACCELERATOR_TYPE", "").startswith(old_kin
 
 CONNECT_WORDS = """## Where it trains
 
-A *strategy* shares each batch between the cores that there are: eight cores with a batch of
-1,024 pictures train on 128 each. Every core has the same weights; their gradients are added up."""
+A *strategy* splits each batch over the available cores: eight cores with a batch of
+1,024 images train on 128 each. Every core has the same weights; their gradients are added up."""
 
 CONNECT = '''import json
 import time
@@ -242,7 +242,7 @@ with zipfile.ZipFile("workbench_result.zip", "w", zipfile.ZIP_DEFLATED) as archi
     archive.write("weights.weights.h5")
     archive.writestr("history.json", json.dumps(history))
     archive.writestr("card.json", json.dumps(card))
-print("workbench_result.zip is written: download it, and read it back in Workbench.")
+print("Wrote workbench_result.zip: download it and import it in Workbench.")
 if "google.colab" in sys.modules:
     from google.colab import files
 

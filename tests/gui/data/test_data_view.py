@@ -79,10 +79,10 @@ def test_shows_progress_and_then_what_is_there(view, asked, context):
     answer(DESCRIPTION)
     rows = view.panels["data_contents"].findChildren(ClassRow)
     assert [row.accessibleName() for row in rows] == [
-        "<b>fly agaric</b>: 60 + 12 test",
-        "chanterelle: 40 + 8 test",
+        "<b>fly agaric</b>: 60 train, 12 test",
+        "chanterelle: 40 train, 8 test",
     ]
-    assert "1 file left out" in texts(view)
+    assert "1 file skipped" in texts(view)
     assert 'The class "chanterelle" is small.' in texts(view)
     assert not view.panels["data_source"].cancel_button.isVisible()
     assert context.document.dataset_facts.num_classes == 2

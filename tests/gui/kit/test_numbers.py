@@ -13,7 +13,7 @@ def test_examples_of_the_design():
     assert numbers.count(1676982) == "1,676,982"
     assert numbers.short(24.1e6) == "24.1 M"
     assert numbers.short(896) == "896"
-    assert numbers.share(0.809) == "80.9 %"
+    assert numbers.share(0.809) == "80.9%"
     assert numbers.duration(892) == "14 min 52 s"
     assert numbers.bytes_text(1.1e9) == "1.1 GB"
     assert numbers.bytes_text(67_108_864) == "67.1 MB"

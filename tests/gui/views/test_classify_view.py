@@ -157,7 +157,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
         answer(Done(id=1))
     result = ready.panels["classify_result"]
     assert result.label.text() == "cat"
-    assert result.figure.text() == "90.0 %"
+    assert result.figure.text() == "90.0%"
     assert result.bars.scores == [("cat", 0.9), ("dog", 0.1)]
     assert result.picture.image.pixelColor(5, 5) == QColor("red")
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
@@ -305,7 +305,7 @@ def test_a_cancelled_table_is_not_written(qtbot, ready, service, tmp_path):
     qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
     ready.panels["classify_pictures"].drop.cancel.click()
     service.answer_pictures()
-    assert "cancelled" in ready.wait.text()
+    assert "Canceled" in ready.wait.text()
     assert not table.exists()
 
 

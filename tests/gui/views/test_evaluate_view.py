@@ -68,8 +68,8 @@ def test_it_asks_for_the_test_pictures_and_says_what_is_done(view, service):
     request, answer = service.take(Evaluate)
     assert (request.model, request.source) == (str(view.chooser.path), "")
     assert not view.start.isEnabled()
-    answer(Progress(id=1, text="Classifying the test pictures", fraction=0.5))
-    assert view.wait.text().startswith("Classifying the test pictures, 50 %")
+    answer(Progress(id=1, text="Evaluating the test images", fraction=0.5))
+    assert view.wait.text().startswith("Evaluating the test images, 50%")
 
 
 def test_all_figures_are_shown(shown):

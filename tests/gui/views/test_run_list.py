@@ -207,8 +207,8 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     assert view.panels["train_runs"].waiting.text() == "2 runs wait for their turn"
     model = view.panels["train_runs"].model
     words = {run.title: model.index(i).data() for i, run in enumerate(model.runs)}
-    assert words["second"] == "second, waiting · next in line"
-    assert words["third"] == "third, waiting · 2nd in line"
+    assert words["second"] == "second, Queued, next"
+    assert words["third"] == "third, Queued, 2nd"
     third = next(run for run in model.runs if run.title == "third")
     menu = {
         action.text(): action for action in view.panels["train_runs"].make_menu([third]).actions()
@@ -216,8 +216,8 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     menu["Earlier in the queue"].trigger()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["third", "second"])
     context.library.select(third.path)
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Waiting for its turn")
-    assert view.header.stop.text() == "Take out"
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Queued")
+    assert view.header.stop.text() == "Remove from queue"
     view.header.stop.click()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["second"])
 

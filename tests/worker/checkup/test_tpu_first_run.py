@@ -33,7 +33,7 @@ def test_every_step_that_needs_no_chip_runs_here_and_goes_well(tmp_path, capsys)
     assert {steps[name]["level"] for name in here} == {"L3"}
     assert all(steps[name]["ran"] and steps[name]["seconds"] > 0 for name in here)
     assert "2 replicas" in steps["two steps"]["result"]
-    assert "each of 2 replicas" in steps["replicas agree after load"]["result"]
+    assert "all 2 replicas" in steps["replicas agree after load"]["result"]
     if not HAS_CHIP:
         assert [steps[name]["result"] for name in ("chips", "memory")] == [NO_CHIP, NO_CHIP]
 

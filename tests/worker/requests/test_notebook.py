@@ -356,7 +356,7 @@ def test_the_result_of_another_network_is_refused(away, trained):
         )
     )
     error = refused(away, other, trained[1] / "workbench_result.zip")
-    assert "another network" in error.what
+    assert "a different model" in error.what
 
 
 def refused(away: Away, some: Project, path: Path) -> m.ErrorParts:

@@ -30,7 +30,7 @@ def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iter
         if not is_dense or len(inputs[0]) == 1 or node_id not in found.shapes:
             continue
         is_last = len(outputs) == 1 and node_id in tail(graph, layers, outputs[0])
-        end = "and the classes would not match." if is_last else "which is rarely meant."
+        end = "which does not match the classes." if is_last else "which is rarely intended."
         source = graph.nodes[graph.sources(node_id)[0]]
         yield Problem(
             node_id,
@@ -101,9 +101,9 @@ def _softmax_twice(graph: Graph, layers: Layers, output: str) -> Iterator[Proble
         yield Problem(
             output,
             "warning",
-            "Softmax twice",
-            f"{names[0]} gives probabilities already. {names[1]} makes them nearly equal, so "
-            "that the network learns little.",
+            "Softmax applied twice",
+            f"{names[0]} already outputs probabilities. {names[1]} makes them nearly equal, so "
+            "the network hardly learns.",
             (fixes.remove_fix(output, graph.nodes[output].name),),
         )
 
@@ -139,10 +139,10 @@ def _wrong_class_count(
     graph: Graph, layers: Layers, scores: str, *, count: int, num_classes: int, dataset_title: str
 ) -> Problem:
     node = graph.nodes[scores]
-    data = f"“{dataset_title}”" if dataset_title else "the dataset"
+    data = f"“{dataset_title}”" if dataset_title else "the data set"
     message = (
-        f"{node_text(node, layers)} makes the network's {count:,} scores, and "
-        f"{data} has {num_classes:,} classes. The last layer needs one unit per class."
+        f"{node_text(node, layers)} has {count:,} outputs, and {data} has {num_classes:,} "
+        "classes. The last layer needs one unit per class."
     )
     dense, params = _dense(layers, num_classes)
     if has_role(node, layers, Role.DENSE):

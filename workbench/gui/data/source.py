@@ -87,13 +87,13 @@ class DataSourcePanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         self.sources = CalmComboBox()
-        self.sources.setAccessibleName("Source of the pictures")
+        self.sources.setAccessibleName("Data source")
         for spec in self._datasets.values():
             self.sources.addItem(spec.title, spec.key)
         self._summary = plain_label(role="dim", wrap=True)
         self._licence = plain_label(role="dim", wrap=True)
         self._place = QVBoxLayout()
-        column.addWidget(plain_label("Pictures", role="heading"))
+        column.addWidget(plain_label("Data source", role="heading"))
         column.addWidget(self.sources)
         column.addWidget(self._summary)
         column.addLayout(self._place)
@@ -116,12 +116,12 @@ class DataSourcePanel(QWidget):
         self.sources.setCurrentIndex(index)
         spec = self._datasets.get(choice.key)
         if spec is None:
-            self._summary.setText(f"This version does not know the source “{choice.key}”.")
+            self._summary.setText(f"This version has no data source “{choice.key}”.")
             self._licence.setText("")
             self._show_form(None, {})
             return
         self._summary.setText(spec.summary)
-        self._licence.setText(f"Licence: {spec.licence}" if spec.licence else "")
+        self._licence.setText(f"License: {spec.licence}" if spec.licence else "")
         self._show_form(spec.key, choice.params)
 
     def _show_form(self, key: str | None, values: Mapping[str, Any]) -> None:

@@ -93,7 +93,7 @@ class CanvasPanel(QWidget):
         self.minimap = Minimap(self.view)
         self.view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
         self._empty = plain_label(
-            "Drag a layer here, or double-click to search.\nA network begins with Input.",
+            "Drag a layer here, or double-click to search.\nA network starts with Input.",
             role="dim",
             parent=self.view,
         )
@@ -284,7 +284,7 @@ class CanvasPanel(QWidget):
             self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())
 
     def _on_zoom_changed(self, zoom: float) -> None:
-        self._zoom_text.setText(f"{zoom * 100:.0f} %")
+        self._zoom_text.setText(f"{zoom * 100:.0f}%")
 
     def _on_view_changed(self) -> None:
         if self._has_looked:

@@ -50,23 +50,23 @@ class EvaluateView(QWidget):
         self.state = EvaluateState(context, self)
         self.panels = Sections(panels, self.state, self)
         self.chooser = ModelChooser(context.library)
-        self.start = button("Evaluate on the test pictures", role="primary")
-        self.other = button("Evaluate on other pictures…")
+        self.start = button("Evaluate on the test set", role="primary")
+        self.other = button("Evaluate on other images…")
         self.cancel = button("Cancel")
         self.wait = WaitLabel()
         self.hint = EmptyPage(
             theme,
             "chart",
             "Not evaluated yet",
-            "The test pictures were kept apart from training. Evaluating shows how many the "
-            "network gets right, for each class, and what it takes for what.",
+            "The test images are held out from training. Evaluation shows the accuracy "
+            "of the model for each class, and which classes it confuses.",
             action="Evaluate",
         )
         self.empty = EmptyPage(
             theme,
             "chart",
-            "Train a network first",
-            "Its scores on pictures it has never seen appear here.",
+            "Train a model first",
+            "Its scores on held-out images appear here.",
             action="Train",
         )
         self._body = QStackedWidget()

@@ -244,7 +244,7 @@ class LivePlot(QFrame):
             self.axes.show_best(None, "")
             return
         point = QPointF(main.scale.place(best[0]), best[1])
-        self.axes.show_best(point, f"best: epoch {series.best_epoch}", is_log=self.is_log)
+        self.axes.show_best(point, series.best_words, is_log=self.is_log)
 
     def _on_smoothing_changed(self, _span: float) -> None:
         for run in (self.main, *self.overlays.values()):

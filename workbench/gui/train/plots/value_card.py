@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt
@@ -60,6 +60,7 @@ class ValueCard(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget, curve: CurveSpec) -> None:
         super().__init__(parent)
+        self._write = write
         self._plot = parent
         self._curve = curve
         self._has_validation = curve.validation is not None
