@@ -30,5 +30,5 @@ SPEC = LayerSpec(
     describe=describe_factor,
     place="pipeline",
     keras_arguments=with_value_range,
-    keywords=("augmentation", "light", "dark", "colour", "random"),
+    keywords=("augmentation", "light", "dark", "color", "random"),
 )

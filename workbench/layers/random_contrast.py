@@ -24,5 +24,5 @@ SPEC = LayerSpec(
     describe=describe_factor,
     place="pipeline",
     keras_arguments=with_value_range,
-    keywords=("augmentation", "colour", "random"),
+    keywords=("augmentation", "color", "random"),
 )

@@ -16,7 +16,7 @@ NOT_DECAYED = ["bias", "gamma", "beta", "alpha"]
 _WARM_UP = '''
 
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """Climbs in a straight line to the peak, then follows what comes after."""
+    """Linear warm-up to the peak learning rate, then another schedule."""
 
     def __init__(self, start, peak, steps, after):
         self.start, self.peak, self.steps, self.after = start, peak, steps, after
@@ -34,7 +34,7 @@ def squared_error(targets, logits):
     return keras.losses.mean_squared_error(targets, keras.ops.softmax(logits))
 '''
 
-_SPLIT = """    # Part of each class is kept for validation.
+_SPLIT = """    # A fraction of each class is held out for validation.
     random = np.random.default_rng({seed})
     is_kept = np.zeros(len(y_train), bool)
     for label in np.unique(y_train):

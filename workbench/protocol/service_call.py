@@ -61,21 +61,21 @@ def check_hello(hello: Hello) -> None:
     """Raises WireError when the worker speaks another version of the protocol."""
     if hello.protocol != PROTOCOL_VERSION:
         raise WireError(
-            "The service worker is of another version of Workbench.",
+            "The service worker is from a different version of Workbench.",
             received=f"protocol {hello.protocol}",
             expected=f"protocol {PROTOCOL_VERSION}",
-            fix="Install Workbench again, so that all of its parts are of one version.",
+            fix="Reinstall Workbench, so that all parts have the same version.",
         )
 
 
 def death_words(exit_code: int) -> str:
     """How a worker ended, in words; a negative code is minus the signal's number."""
     if exit_code == -signal.SIGKILL:
-        return "The service worker was killed (signal 9), perhaps because memory ran out."
+        return "The service worker was killed (signal 9), probably because memory ran out."
     if exit_code < 0:
         names = {int(kind): kind.name for kind in signal.Signals}
         return f"The service worker crashed ({names.get(-exit_code, f'signal {-exit_code}')})."
-    return f"The service worker ended by itself (exit code {exit_code})."
+    return f"The service worker exited unexpectedly (exit code {exit_code})."
 
 
 def death_error(exit_code: int, log_lines: list[str]) -> RunError:
@@ -84,7 +84,7 @@ def death_error(exit_code: int, log_lines: list[str]) -> RunError:
         death_words(exit_code),
         where="service worker",
         received="\n".join(log_lines[-LAST_LINES:]),
-        fix="It is started again with the next request.",
+        fix="It restarts with the next request.",
     )
 
 

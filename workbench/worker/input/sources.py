@@ -63,7 +63,7 @@ def load_data(
         return spec.load(ctx, params)
     if not re.fullmatch(r"[0-9a-f]{64}", parcel):
         raise DatasetError(
-            "The run names its pictures wrongly.", where="parcel", received=parcel[:100]
+            "The run has an invalid data set name.", where="parcel", received=parcel[:100]
         )
     return unpacked(parcels_home() / parcel)
 
@@ -87,7 +87,7 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
     key, params = str(card.dataset.get("key", "")), card.dataset.get("params", {})
     if not key:
         raise DatasetError(
-            "This model does not say what it was trained on.",
+            "This model has no record of its training data.",
             fix="Choose a data set to evaluate it on.",
         )
     loaded = load_source(ctx, key, params)
@@ -95,9 +95,9 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
     part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
     if part is None:
         raise DatasetError(
-            "There are no test pictures.",
+            "There are no test images.",
             where=card.dataset_title or key,
-            fix="Choose a data set to evaluate on, or a larger test share before training.",
+            fix="Choose a data set to evaluate on, or a larger test split before training.",
         )
     return part, loaded.class_names
 
@@ -110,7 +110,7 @@ def other_part(
     part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
     prepared = prepare_part(part, shape=tuple(card.input_shape), fit=card.fit, ctx=ctx)
     if not len(prepared):
-        raise DatasetError("Not one of the pictures can be read.", where=key)
+        raise DatasetError("None of the images can be read.", where=key)
     return prepared, loaded.class_names
 
 
@@ -137,7 +137,7 @@ def match_classes(
         "The data set has classes that the model does not know.",
         received=", ".join(f'"{name}"' for name in unknown[:10]),
         expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
-        fix="Rename the folders of the data set as the model's classes are named.",
+        fix="Use the model's class names.",
     )
 
 

@@ -195,7 +195,7 @@ def _refuse_errors(graph: Graph, layers: Registry[LayerSpec], found: Propagation
     raise GraphError(
         f"The network cannot be built: {errors[0].message}{more}",
         where=errors[0].title,
-        fix="Mend the problems that the check lists.",
+        fix="Fix the listed problems.",
     )
 
 
@@ -239,10 +239,10 @@ def assign_weights(built: BuiltModel, arrays: Mapping[str, Array]) -> None:
         listed = "; ".join(findings[:MOST_LISTED])
         more = len(findings) - MOST_LISTED
         raise WeightsError(
-            "These weights do not fit this network.",
+            "These weights do not match this network.",
             received=listed + (f"; and {more} more" if more > 0 else ""),
             expected=f"{len(variables)} arrays, one for each weight of the network",
-            fix="Use weights that were saved from the same network. Nothing was changed.",
+            fix="Use weights saved from the same network. Nothing was changed.",
         )
     old = read_weights(built)
     try:
@@ -284,6 +284,6 @@ def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -
             continue
         array, shape = arrays[name], tuple(variable.shape)
         if not isinstance(array, np.ndarray | np.generic) or array.dtype.kind not in "fiu":
-            yield f"“{name}” holds {getattr(array, 'dtype', type(array).__name__)}, not numbers"
+            yield f"“{name}” contains {getattr(array, 'dtype', type(array).__name__)}, not numbers"
         elif array.shape != shape:
             yield f"“{name}” has the shape {array.shape}, not {shape}"

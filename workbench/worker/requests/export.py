@@ -105,7 +105,7 @@ class ExportContext:
         self.difference = max(self.difference, difference)
         if not difference <= _TOLERANCE * max(1.0, float(np.abs(ours).max())):
             raise SaveError(
-                "The export would answer differently from the model: it was not written.",
+                "The exported model would give different predictions. It was not written.",
                 where=where,
                 received=f"a difference of {difference:.2g}",
                 expected=f"at most {_TOLERANCE:g}",
@@ -134,8 +134,8 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
         spec.write(context, str(path))
         difference = context.difference
     text = (
-        f"Wrote {path}. On {NUM_COMPARED} pictures its answers differ "
-        f"from the model's by at most {difference:.1e}."
+        f"Wrote {path}. On {NUM_COMPARED} images its outputs differ from the model's by at most "
+        f"{difference:.1e}."
     )
     return Done(id=job.id, text=text, path=str(path))
 

@@ -48,11 +48,11 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     project = parse_project(request.project, "the project")
     result = None
     if is_result(path):
-        job.progress(f"Reading {path.name}")
+        job.progress(f"Loading {path.name}")
         result = read_result(path)
         project = _as_trained(project, result)
     keras = job.keras()
-    job.progress(f"Reading {path.name}")
+    job.progress(f"Loading {path.name}")
     built = build_whole(keras, project.graph, "the project")
     arrays = read_foreign_weights(path, weights_layout(built))
     assign_weights(built, arrays)
@@ -63,7 +63,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     if result is not None:
         card = _with_scores(card, result, project)
     run = _make_run(project, path, card, arrays, result)
-    words = "Read back" if result is not None else "Loaded the weights of"
+    words = "Imported" if result is not None else "Loaded weights from"
     return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=run)
 
 
@@ -93,8 +93,8 @@ def _check_ending(path: Path) -> None:
         raise WeightsError(
             "This is not a weights file.",
             where=str(path),
-            received=path.suffix or "a name without ending",
-            expected="a file that ends in .weights.h5 or .keras, or a notebook's result (.zip)",
+            received=path.suffix or "a name without an extension",
+            expected="a file ending in .weights.h5 or .keras, or a notebook result (.zip)",
         )
 
 
@@ -110,16 +110,19 @@ def _class_names(
     if asked:
         if len(asked) != units:
             raise WeightsError(
-                "The number of class names is not the network's.",
+                "The number of class names does not match the network.",
                 received=f"{len(asked)} names",
-                expected=f"{units}, one for each output of the last layer",
+                expected=f"{units}, one per output of the last layer",
             )
         return list(asked), ""
     for names in (_names_inside(path), names_of_data(job, project)):
         if len(names) == units:
             return list(names), ""
     numbered = [f"class {number}" for number in range(units)]
-    return numbered, "The classes are numbered: neither file nor data set names all of them."
+    return (
+        numbered,
+        "The classes are numbered: neither the file nor the data set has all their names.",
+    )
 
 
 def _names_inside(path: Path) -> Sequence[str]:
@@ -144,7 +147,7 @@ def names_of_data(job: Job, project: Project) -> Sequence[str]:
     try:
         return spec.load(job, params).class_names
     except WorkbenchError as error:  # the data may be elsewhere: weights load all the same
-        job.progress(f"The data set's class names are not known: {error.what}")
+        job.progress(f"The class names of the data set are unknown: {error.what}")
         return ()
 
 

@@ -168,12 +168,14 @@ def _answer(answer: IO[bytes], path: Path) -> tuple[_Head, bytes]:
     try:
         head = msgspec.json.decode(answer.readline(_MAX_HEAD_BYTES), type=_Head)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _unreadable(path, f"the reader's answer is incomplete ({error})") from error
+        raise _unreadable(path, f"the reader's output is incomplete ({error})") from error
     return head, answer.read()
 
 
 def _end_words(code: int) -> str:
-    return f"it crashed the reader (signal {-code})" if code < 0 else "it broke the reader"
+    return (
+        f"the reader process crashed (signal {-code})" if code < 0 else "the reader process failed"
+    )
 
 
 def _unreadable(path: Path, cause: str) -> WeightsError:
@@ -196,17 +198,20 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
     found += [f"{name!r}: in the file, not in the network" for name in head.extra]
     if found:
         raise WeightsError(
-            "These weights are of another network. Nothing was changed.",
+            "These weights belong to a different network. Nothing was changed.",
             where=str(path),
             received=_listed(found),
-            expected=f"{len(expected)} arrays, all with the network's names and shapes",
+            expected=f"{len(expected)} arrays with the network's names and shapes",
             fix="Open the project that these weights were trained with.",
         )
     found = [f"{_name(name, expected)}: {reason}" for name, reason in head.forbidden]
-    found += [f"{_name(name, expected)}: {count:,} not finite" for name, count in head.not_finite]
+    found += [
+        f"{_name(name, expected)}: {count:,} values are not finite"
+        for name, count in head.not_finite
+    ]
     if found:
         raise WeightsError(
-            "These weights are not taken over. Nothing was changed.",
+            "These weights were rejected. Nothing was changed.",
             where=str(path),
             received=_listed(found),
             expected="finite numbers, in the file itself",
@@ -227,9 +232,9 @@ def _arrays(
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Cuts the reader's bytes into arrays; sizes are checked again, the child is not trusted."""
     if head.sizes != [array.num_bytes for array in expected.values()]:
-        raise _unreadable(path, "the reader's answer has other sizes than expected")
+        raise _unreadable(path, "the reader's output has unexpected sizes")
     if len(data) != sum(head.sizes):
-        raise _unreadable(path, "the reader's answer is incomplete")
+        raise _unreadable(path, "the reader's output is incomplete")
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     start = 0
     for array in expected.values():

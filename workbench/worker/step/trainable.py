@@ -194,6 +194,6 @@ def _check_outputs(built: BuiltModel, data: PreparedData) -> None:
             f"The network has {outputs:,} outputs, but the data set has {classes:,} classes.",
             where=built.model.layers[-1].name,
             received=f"{outputs:,} outputs",
-            expected=f"{classes:,} outputs, one for each class",
+            expected=f"{classes:,} outputs, one per class",
             fix=f"Set the units of the last Dense layer to {classes:,}.",
         )

@@ -120,7 +120,7 @@ class Preparation:
         if self._run.moved_to() is None:
             return []
         began = target_text(self._run.request().to_project().target, all_targets())
-        return [f"it began on another target: {began}"]
+        return [f"it was started on another target: {began}"]
 
     def _load(
         self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
@@ -182,11 +182,12 @@ class Preparation:
 
     def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
         if len(data.train) < self._recipe.batch_size:  # of other reasons `_tell_split` tells
-            why = f"there are {len(data.train):,} training pictures"
+            why = f"there are {len(data.train):,} training images"
             if len(data.train) % replicas:
-                why += f", and {replicas:,} replicas share a batch evenly"
+                why += f", and the batch must divide by {replicas:,} replicas"
             self._teller.log(
-                f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
+                f"Batch size {sizes.batch_size:,} is used instead of "
+                f"{self._recipe.batch_size:,}: {why}.",
                 level="warning",
             )
         self._teller.tell(

@@ -40,4 +40,4 @@ class _Listener:
             log, self._log = self._log, None  # first: the warning is an event too
             log.close()
             reason = error.strerror or str(error)
-            self._warn(f"The TensorBoard files are not written any further: {reason}.")
+            self._warn(f"TensorBoard files are no longer written: {reason}.")
