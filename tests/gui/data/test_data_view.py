@@ -125,10 +125,10 @@ def test_a_download_is_not_asked_for_and_the_source_before_is_no_longer_told(
     context.document.set_dataset(Choice("cifar10", {}))
     assert cancelled == [1]
     assert not view.cancel_button.isVisible()
-    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="This was cancelled."))):
+    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="Canceled."))):
         asked[0][1](answer)
     assert not view.contents.findChildren(ClassRow)
-    assert "This was cancelled." not in texts(view)
+    assert "Canceled." not in texts(view)
     assert context.document.dataset_facts.num_classes == 10
     assert len(asked) == 1
 

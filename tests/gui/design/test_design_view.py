@@ -191,4 +191,4 @@ def test_an_unknown_layer_is_explained(design, context):
     design.canvas.select([node.id])
     assert "hologram" in design.inspector.heading.text()
     assert design.inspector._what_heading.text() == "About this layer"
-    assert "saved again" in design.inspector.what.text()
+    assert "kept unchanged" in design.inspector.what.text()

@@ -144,7 +144,7 @@ def test_refusals_are_explained_while_dragging(loose, document, hand) -> None:
     hand.move(center(loose, "n5"))
     assert loose.view.hint_text() == "Connect dense to add"
     hand.move(center(loose, "n1"))
-    assert "nothing can lead into it" in loose.view.hint_text()
+    assert "takes no connection" in loose.view.hint_text()
     hand.release(center(loose, "n1"))
     assert steps(document) == 0
     assert loose.view.hint_text() == ""

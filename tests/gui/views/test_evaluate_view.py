@@ -67,8 +67,8 @@ def test_it_asks_for_the_test_pictures_and_says_what_is_done(view, service):
     request, answer = service.take(Evaluate)
     assert (request.model, request.source) == (str(view.chooser.path), "")
     assert not view.start.isEnabled()
-    answer(Progress(id=1, text="Classifying the test pictures", fraction=0.5))
-    assert view.wait.text().startswith("Classifying the test pictures, 50 %")
+    answer(Progress(id=1, text="Classifying the test images", fraction=0.5))
+    assert view.wait.text().startswith("Classifying the test images, 50 %")
 
 
 def test_all_figures_are_shown(shown):
@@ -122,9 +122,9 @@ def test_other_pictures_are_named(view, service):
 
 def test_a_failure_is_told_and_the_result_before_stays(shown, service):
     shown.start.click()
-    error = ErrorParts(what="There are no test pictures.", fix="Choose a data set.")
+    error = ErrorParts(what="There are no test images.", fix="Choose a data set.")
     service.take(Evaluate)[1](Failed(id=1, error=error))
-    assert shown.wait.text() == "There are no test pictures. Choose a data set."
+    assert shown.wait.text() == "There are no test images. Choose a data set."
     assert shown.accuracy.value.text() == "75.0 %"
     assert shown.start.isEnabled()
 

@@ -190,14 +190,14 @@ def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_pat
     leader._lines[1].close()  # as its death would
     with pytest.raises(LineCutError) as caught:
         member._meet_up(MARK)
-    assert member.explained(caught.value).what == "The leading machine went away."
+    assert member.explained(caught.value).what == "The chief disconnected."
     member.close(None)
 
 
 def test_errors_of_tensorflow_are_told_by_the_machine_that_they_name(leader):
     cut = "Collective ops is aborted by: The following tasks are unhealthy\n/job:worker/task:1"
     error = type("UnavailableError", (Exception,), {"__module__": "tensorflow.errors"})
-    assert leader.explained(error(cut)).what == "Machine 2 went away."
+    assert leader.explained(error(cut)).what == "Machine 2 disconnected."
     own = error("No such operation on /job:worker/replica:0/task:0/device:CPU:0")
     assert leader.explained(own) is own
     other = ValueError("/task:1")

@@ -42,7 +42,7 @@ def test_tensorflow_without_tpu_support_is_told_in_words():
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     assert answer.stdout.splitlines() == 2 * [
-        "The TensorFlow of this environment has no TPU support."
+        "TensorFlow in this environment has no TPU support."
     ]
 
 

@@ -282,8 +282,8 @@ def _group_for_numbers(file, folder):
 HOSTILE = {
     _external_link: ("not taken over", "first_conv/kernel: a link to somewhere else"),
     _soft_link: ("not taken over", "first_conv/kernel: a link to somewhere else"),
-    _external_data: ("not taken over", "first_conv/kernel: its numbers lie in another file"),
-    _virtual_data: ("not taken over", "first_conv/kernel: its numbers lie in another file"),
+    _external_data: ("not taken over", "first_conv/kernel: its data is in another file"),
+    _virtual_data: ("not taken over", "first_conv/kernel: its data is in another file"),
     _shape_bomb: ("another network", "first_conv/kernel: float32 (805306368,) in the file"),
     _not_a_number: ("not taken over", "first_conv/kernel: 1 not finite"),
     _complex_numbers: ("another network", "first_conv/kernel: complex128"),
