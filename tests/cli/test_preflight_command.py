@@ -137,4 +137,4 @@ def test_a_cancel_is_obeyed_while_a_step_is_lowered():
                 process.stdin.write(encode_request(m.Cancel(id=2, target=1)))
                 process.stdin.flush()
     assert isinstance(answers[-1], m.Failed)
-    assert "cancelled" in answers[-1].error.what
+    assert "Canceled" in answers[-1].error.what

@@ -99,9 +99,17 @@ def test_empty_and_single_classes_are_noted(tmp_path):
         (lambda root: "", "No folder has been chosen", ""),
         (lambda root: root / ("x" * 300), "cannot be opened", ""),
         (lambda root: fill(root, {}), "contains no class folders", "no folders"),
-        (lambda root: fill(root, {"a": 0, "b": 0}), "contains no class folders", "2 folders without"),
+        (
+            lambda root: fill(root, {"a": 0, "b": 0}),
+            "contains no class folders",
+            "2 folders without",
+        ),
         (lambda root: fill(root, {"a": 3}), "only one class", "3 images of one class"),
-        (lambda root: fill(root, {"x": 2, "y": 2}) / "x", "contains no class folders", "2 images outside"),
+        (
+            lambda root: fill(root, {"x": 2, "y": 2}) / "x",
+            "contains no class folders",
+            "2 images outside",
+        ),
         (lambda root: fill(root, {"x": 1}) / "x" / "0.png", "file, not a folder", ""),
     ],
 )

@@ -263,7 +263,11 @@ def test_softmax_twice_is_warned_of_and_mended(end):
 
 def test_shapes_in_messages_are_written_alike():
     graph = chain(INPUT, ("flatten", {}), ("dense", {"units": 28_800}))
-    (problem,) = [p for p in check(graph).errors if p.title == "Output size does not match the number of classes"]
+    (problem,) = [
+        p
+        for p in check(graph).errors
+        if p.title == "Output size does not match the number of classes"
+    ]
     assert "28,800 outputs" in problem.message
     wide = Graph.of(
         [

@@ -122,7 +122,10 @@ def test_merge_mismatch_names_all_three_and_can_be_mended(kind):
         kind, ("conv2d", {"filters": 16, "strides": 2, "padding": "same"}), ("relu", {})
     )
     (problem,) = propagate(graph, LAYERS).problems
-    assert "receives 8 × 8 × 16 from Conv2D “left” and 16 × 16 × 8 from ReLU “right”" in problem.message
+    assert (
+        "receives 8 × 8 × 16 from Conv2D “left” and 16 × 16 × 8 from ReLU “right”"
+        in problem.message
+    )
     assert "“merge”" in problem.message
     (fix,) = problem.fixes
     mended = propagate(fix.apply(graph), LAYERS)

@@ -129,7 +129,7 @@ def test_another_version_is_refused_in_words(leader, cluster, tmp_path, monkeypa
     member, _ = member_of(cluster, tmp_path / "member")
     error = outcome_of(gathering)
     assert isinstance(error, RemoteError)
-    assert error.what == "Machine 2 has another version of keras."
+    assert error.what == "Machine 2 has a different version of keras."
     assert error.received == "3.0.0"
     member.close(None)
 
@@ -170,7 +170,7 @@ def test_all_go_once_all_are_ready(leader, cluster, tmp_path):
 def test_other_pictures_are_refused_in_words(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
     in_background(member._meet_up, DataMark(num_train=3, num_validation=0, num_test=1, digest="b"))
-    with pytest.raises(RemoteError, match="Machine 2 has other pictures"):
+    with pytest.raises(RemoteError, match="Machine 2 has different images"):
         leader._meet_up(MARK)
     member.close(None)
 
@@ -181,7 +181,7 @@ def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp
     with pytest.raises(LineCutError) as caught:
         leader._meet_up(MARK)
     error = leader.explained(caught.value)
-    assert error.what == "Machine 2 could not go on: There is no such file."
+    assert error.what == "Machine 2 failed: There is no such file."
     assert error.where == cluster.machines[1]
 
 
@@ -212,7 +212,7 @@ def test_waiting_for_machines_can_be_stopped(leader, run):
 
 def test_nobody_is_waited_for_for_ever(leader, monkeypatch):
     monkeypatch.setattr(leading, "COME_S", 0.0)
-    with pytest.raises(RemoteError, match="Machine 2 did not come"):
+    with pytest.raises(RemoteError, match="Machine 2 did not connect"):
         leader.gather(resume=False)
 
 
