@@ -36,7 +36,7 @@ def test_spec(key):
     keys = [param.key for param in spec.params]
     assert len(keys) == len(set(keys))
     for param in spec.params:
-        assert param.help.endswith(".") or param.help.endswith('"one value".'), param.key
+        assert param.help.endswith("."), param.key
         assert param.title[0].isupper()
         assert param.check(param.default) == param.default
         assert param.expected()

@@ -376,7 +376,7 @@ def test_a_request_under_way_is_cancelled_and_the_next_one_is_done(raw, tmp_path
     assert final[1].error.what == "Canceled."
     assert isinstance(final[2], m.Done)
     raw.send(encode_request(m.Cancel(id=3, target=1)))
-    assert "finished already" in raw.read_until(3).text
+    assert "already finished" in raw.read_until(3).text
     assert raw.end() == 0
 
 
