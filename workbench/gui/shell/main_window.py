@@ -240,7 +240,7 @@ class MainWindow(QMainWindow):
         self.notebooks.blocked.connect(self.show_problems)
         self.notebooks.said.connect(self.say)
         weights.said.connect(self.say)
-        weights.failed.connect(partial(show_error, self))
+        weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
         self.views.built.connect(self.layouts.add)
