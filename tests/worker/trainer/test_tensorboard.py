@@ -113,7 +113,7 @@ def test_a_full_disk_in_the_middle_is_told_once(run, teller, monkeypatch):
     teller.tell(epoch(2, 20))
     told = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
     assert [event.text for event in told] == [
-        "The TensorBoard files are not written any further: No space left on device."
+        "TensorBoard files are no longer written: No space left on device."
     ]
 
 
