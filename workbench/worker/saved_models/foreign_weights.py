@@ -206,8 +206,7 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
         )
     found = [f"{_name(name, expected)}: {reason}" for name, reason in head.forbidden]
     found += [
-        f"{_name(name, expected)}: {count:,} values not finite"
-        for name, count in head.not_finite
+        f"{_name(name, expected)}: {count:,} values not finite" for name, count in head.not_finite
     ]
     if found:
         raise WeightsError(
