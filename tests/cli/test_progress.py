@@ -36,7 +36,7 @@ def test_a_resumed_run_says_where_it_goes_on(capsys):
     assert _told(capsys, _started(resumed_at_step=40, bit_exact=True)) == [
         "Resumed at step 40, bit-exact.",
         "float32, one step a call.",
-        "The run is written to /runs/x",
+        "Run folder: /runs/x",
     ]
 
 

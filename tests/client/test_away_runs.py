@@ -107,4 +107,4 @@ def test_the_second_ctrl_c_leaves_a_run_that_is_elsewhere(brought, capsys):
     with pytest.raises(KeyboardInterrupt):
         go_on()
     assert courier_wish_of(brought.folder) == "stop"
-    assert "left to itself" in capsys.readouterr().err
+    assert "Detached." in capsys.readouterr().err

@@ -61,7 +61,7 @@ def test_any_path_is_kept_and_read_back_as_it_is(key, name):
         ("", "nothing"),
         ("folder", "folder:PATH"),
         ("npz:", "npz:PATH"),
-        ("mnist:3", "takes nothing behind a colon"),
+        ("mnist:3", "takes no value after a colon"),
         ("./pictures", 'written "folder:./pictures"'),
         ("folder:a\0b", "cannot be"),
     ],

@@ -237,7 +237,7 @@ def test_a_tpu_by_its_name_leads_to_ssh():
 
 def test_what_tensorflow_raises_while_connecting_is_told_in_words():
     told = tpu._in_words(IndexError("index 0 is out of bounds for axis 0 with size 0"))
-    assert "before it was started" in told.what
+    assert "before it was initialized" in told.what
     told = tpu._in_words(ValueError("never seen"))
     assert "could not be started" in told.what
     assert "never seen" in told.received

@@ -60,7 +60,7 @@ def _root(text: str) -> Path:
     path = Path(os.path.expanduser(text)) if text else None  # noqa: PTH111 - keeps bad ~ as is
     if path is None:
         raise DatasetError(
-            "No folder has been chosen yet.", expected=_EXPECTED, fix="Choose a folder of pictures."
+            "No folder has been chosen yet.", expected=_EXPECTED, fix="Choose an image folder."
         )
     try:
         if path.is_dir():

@@ -81,7 +81,7 @@ def with_value_range(params: Params) -> dict[str, Any]:
 
 
 def plus_minus(share: float) -> str:
-    """A symmetric range in words: ± 10 %."""
+    """A symmetric range in words: ± 10%."""
     return f"± {percent(share)}"
 
 

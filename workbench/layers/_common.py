@@ -234,7 +234,7 @@ def size_text(size: Sequence[int]) -> str:
 
 
 def percent(value: float) -> str:
-    """A share as on the canvas: 25 %."""
+    """A share as on the canvas: 25%."""
     return f"{value * 100:g}%"
 
 

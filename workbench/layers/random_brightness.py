@@ -40,5 +40,5 @@ SPEC = LayerSpec(
     place="pipeline",
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
-    keywords=("augmentation", "light", "dark", "colour", "random"),
+    keywords=("augmentation", "light", "dark", "color", "random"),
 )

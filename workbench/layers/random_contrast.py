@@ -38,5 +38,5 @@ SPEC = LayerSpec(
     place="pipeline",
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
-    keywords=("augmentation", "colour", "random"),
+    keywords=("augmentation", "color", "random"),
 )

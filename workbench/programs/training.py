@@ -18,7 +18,7 @@ _EPOCHS = frozenset(param.key for param in RECIPE_PARAMS if param.unit == "epoch
 
 _WARM_UP = '''\
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """Climbs in a straight line to the peak, then follows what comes after."""
+    """Linear warm-up to the peak learning rate, then another schedule."""
 
     def __init__(self, start, peak, steps, after):
         self.start, self.peak, self.steps, self.after = start, peak, steps, after

@@ -87,7 +87,7 @@ def _encode(message: msgspec.Struct, max_bytes: int) -> bytes:
             "A message cannot be written as JSON.",
             where=type(message).__name__,
             received=_cut(str(error)),
-            expected="text, whole and finite numbers, lists and objects",
+            expected="text, integers, finite numbers, lists and objects",
         ) from error
     if len(line) > max_bytes:
         raise _too_long(len(line), max_bytes, type(message).__name__)

@@ -194,7 +194,7 @@ def _fault(error: Exception, request: AnyRequest) -> RunError:
         "Internal error in the service worker.",
         where=_name(request),
         received=f"{type(error).__name__}: {error}"[:400],
-        fix="The log has the details.",
+        fix="See the log for details.",
     )
 
 

@@ -295,4 +295,4 @@ def test_search_offers_what_starts_a_network_until_one_does(panel, document, lay
     assert kinds(document) == ["dropout", "input"]
     hand.key(Qt.Key.Key_A)
     QTest.keyClicks(panel.search._field, "input")
-    assert panel.search._list.item(0).text() == "Nothing can lead into that one"
+    assert panel.search._list.item(0).text() == "This layer cannot have an input"

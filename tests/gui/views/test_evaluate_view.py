@@ -128,7 +128,7 @@ def test_other_pictures_are_named(view, service):
 
 def test_a_failure_is_told_and_the_result_before_stays(shown, service):
     shown.start.click()
-    error = ErrorParts(what="There are no test pictures.", fix="Choose a data set.")
+    error = ErrorParts(what="There are no test images.", fix="Choose a data set.")
     service.take(Evaluate)[1](Failed(id=1, error=error))
     assert shown.wait.text() == "There are no test pictures. Choose a data set."
     assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0 %"

@@ -204,7 +204,7 @@ def test_a_library_that_takes_the_trainer_with_it_is_told_by_what_it_printed(run
         "F0000 TpuExecutable_FreeMaybeOwningDeviceMemoryArray not available in this library.\n"
     )
     words = outcome_of(folder).sentence()
-    assert "libtpu does not fit TensorFlow" in words
+    assert "libtpu does not match TensorFlow" in words
     assert "tensorflow-tpu==2.19.1" in words
 
 

@@ -137,7 +137,7 @@ def test_another_version_is_refused_in_words(leader, cluster, tmp_path, monkeypa
     member, _ = member_of(cluster, tmp_path / "member")
     error = outcome_of(gathering)
     assert isinstance(error, RemoteError)
-    assert error.what == "Machine 2 has another version of keras."
+    assert error.what == "Machine 2 has a different version of keras."
     assert error.received == "3.0.0"
     member.close(None)
 

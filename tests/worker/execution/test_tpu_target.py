@@ -41,9 +41,7 @@ def test_tensorflow_without_tpu_support_is_told_in_words():
         [sys.executable, "-c", _CONNECT], env=environment,
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
-    assert answer.stdout.splitlines() == 2 * [
-        "The TensorFlow of this environment has no TPU support."
-    ]
+    assert answer.stdout.splitlines() == 2 * ["TensorFlow in this environment has no TPU support."]
 
 
 @pytest.mark.skipif(bool(TpuHost().chips()), reason="there is a TPU")

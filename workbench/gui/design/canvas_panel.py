@@ -111,7 +111,7 @@ class CanvasPanel(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             row.addWidget(button)
             if key == "zoom_out":
-                self._zoom_text = plain_label("100 %", role="dim")
+                self._zoom_text = plain_label("100%", role="dim")
                 self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
                 self._zoom_text.setMinimumWidth(44)
                 row.addWidget(self._zoom_text)

@@ -237,7 +237,7 @@ class Leader(Machines):
             there = theirs.get(name) if isinstance(theirs, dict) else None
             if there != ours.get(name):
                 raise RemoteError(
-                    f"Machine {index + 1} has another version of {name}.",
+                    f"Machine {index + 1} has a different version of {name}.",
                     where=self._cluster.machines[index],
                     received=str(there)[:80],
                     expected=str(ours.get(name)),

@@ -288,6 +288,6 @@ def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -
             continue
         array, shape = arrays[name], tuple(variable.shape)
         if not isinstance(array, np.ndarray | np.generic) or array.dtype.kind not in "fiu":
-            yield f"“{name}” holds {getattr(array, 'dtype', type(array).__name__)}, not numbers"
+            yield f"“{name}” contains {getattr(array, 'dtype', type(array).__name__)}, not numbers"
         elif array.shape != shape:
             yield f"“{name}” has the shape {array.shape}, not {shape}"

@@ -145,8 +145,8 @@ class ProgramContext:
             raise SaveError(
                 "The script was not written: it would train a different model.",
                 where=self.title,
-                received=f"{len(theirs)} arrays of weights",
-                expected=f"{len(ours)} arrays, of the project's shapes",
+                received=f"{len(theirs)} weight arrays",
+                expected=f"{len(ours)} arrays with the project's shapes",
                 fix="Please report this with the project file.",
             )
 

@@ -56,11 +56,11 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     project = parse_project(request.project, "the project")
     result = None
     if is_result(path):
-        job.progress(f"Reading {path.name}")
+        job.progress(f"Loading {path.name}")
         result = read_result(path)
         project = _as_trained(project, result)
     keras = job.keras()
-    job.progress(f"Reading {path.name}")
+    job.progress(f"Loading {path.name}")
     built = build_whole(keras, project.graph, "the project")
     arrays = read_foreign_weights(path, weights_layout(built))
     assign_weights(built, arrays)

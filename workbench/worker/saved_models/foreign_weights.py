@@ -185,7 +185,9 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
             fix="Open the project that these weights were trained with.",
         )
     found = [f"{_name(name, expected)}: {reason}" for name, reason in head.forbidden]
-    found += [f"{_name(name, expected)}: {count:,} not finite" for name, count in head.not_finite]
+    found += [
+        f"{_name(name, expected)}: {count:,} values not finite" for name, count in head.not_finite
+    ]
     if found:
         raise WeightsError(
             "These weights were not loaded. Nothing was changed.",

@@ -146,6 +146,6 @@ def _findings(result: Result) -> Iterator[str]:
         yield f"{len(history.losses):,} losses of {len(history.epochs):,} epochs of {steps:,} steps"
     for number, epoch in enumerate(history.epochs, 1):
         if (epoch.epoch, epoch.step) != (number, number * steps):
-            yield f"epoch {epoch.epoch:,} at step {epoch.step:,} as number {number:,}"
+            yield f"epoch {epoch.epoch:,} at step {epoch.step:,} as entry {number:,}"
     if result.card.best_epoch > len(history.epochs):
         yield f"epoch {result.card.best_epoch:,} of {len(history.epochs):,} as the best"

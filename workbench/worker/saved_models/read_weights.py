@@ -188,7 +188,7 @@ class _Reader:
                 self.missing.append(name)
                 return None
             if not isinstance(link, self._h5py.HardLink):
-                self.forbidden.append([name, "a link to somewhere else"])
+                self.forbidden.append([name, "an external link"])
                 return None
             place = place[part]
         return place
