@@ -83,11 +83,11 @@ def _frame(kind, payload=b""):
         (lambda connection: None, "closes every connection"),
         (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "SSH server"),
         (_says(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "web server"),
-        (_says(b"220 mail.example ESMTP\r\n"), "Something else"),
-        (_says(b"\0\0"), "Something else"),
-        (_says(_frame(4)), "not TensorFlow's"),
-        (_says(_frame(4), _frame(7, bytes(8))), "not TensorFlow's"),
-        (_says(_frame(4) + b"\xff\xff\xff" + bytes(60)), "not TensorFlow's"),
+        (_says(b"220 mail.example ESMTP\r\n"), "not a TPU server"),
+        (_says(b"\0\0"), "not a TPU server"),
+        (_says(_frame(4)), "not a TensorFlow server"),
+        (_says(_frame(4), _frame(7, bytes(8))), "not a TensorFlow server"),
+        (_says(_frame(4) + b"\xff\xff\xff" + bytes(60)), "not a TensorFlow server"),
     ],
 )
 def test_each_kind_of_port_has_its_words(answer, words):
@@ -105,13 +105,13 @@ def test_each_kind_of_port_has_its_words(answer, words):
         (repr(_devices(b"CPU")), "has no TPU", "devices: CPU"),
         (
             repr(_devices(b"CPU", b"TPU_SYSTEM", b"TPU")),
-            "A TPU answers",
+            "A TPU responds",
             "devices: CPU, TPU, TPU_SYSTEM",
         ),
         (repr(_devices(b"\x1b[31m", b"\xff")), "has no TPU", "devices: ?[31m, \ufffd"),
-        ("b''", "not TensorFlow's", "an HTTP/2 server"),
-        ("b'no such message'", "not TensorFlow's", "an HTTP/2 server"),
-        ("bytes(2 << 20)", "not TensorFlow's", "an HTTP/2 server"),
+        ("b''", "not a TensorFlow server", "an HTTP/2 server"),
+        ("b'no such message'", "not a TensorFlow server", "an HTTP/2 server"),
+        ("bytes(2 << 20)", "not a TensorFlow server", "an HTTP/2 server"),
     ],
 )
 def test_a_server_of_grpc_is_asked_for_its_devices(answer, words, seen, monkeypatch):

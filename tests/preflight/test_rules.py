@@ -109,9 +109,7 @@ def test_memory_is_guessed_and_the_offered_batch_fits_the_guess():
 def test_bfloat16_is_guessed_to_need_less_than_float32():
     half = wide(size=224, batch_size=8192, precision="bfloat16")
     full = wide(size=224, batch_size=8192, precision="float32")
-    counted = [
-        found("May not fit into TPU memory", p, V5E_8).message for p in (half, full)
-    ]
+    counted = [found("May not fit into TPU memory", p, V5E_8).message for p in (half, full)]
     assert float(counted[0].split("needs ")[1].split()[0]) < float(
         counted[1].split("needs ")[1].split()[0]
     )

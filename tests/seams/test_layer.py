@@ -110,7 +110,9 @@ def test_the_window_finds_it(grown, tmp_path):
     told = json.loads(result.stdout)
     for key, facts in told.items():
         assert facts["listed"]
-        assert facts["found"] == [{"gaussian_dropout": "GaussianDropout"}.get(key, "RandomSharpness")]
+        assert facts["found"] == [
+            {"gaussian_dropout": "GaussianDropout"}.get(key, "RandomSharpness")
+        ]
         assert facts["editors"]
         assert all(facts["editors"])
     assert "Multiplies values by random numbers" in told["gaussian_dropout"]["help"]

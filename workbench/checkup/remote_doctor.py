@@ -123,8 +123,8 @@ def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Fi
         yield _chips(facts)
         yield from _preempted(facts)
     if inner.key == GPU.key:
-        words = ", ".join(map(plain, facts.gpus)) or "no NVIDIA card with a driver"
-        fix = "" if facts.gpus else "Choose another target of it, such as this_computer."
+        words = ", ".join(map(plain, facts.gpus)) or "no NVIDIA GPU with a driver"
+        fix = "" if facts.gpus else "Choose another target there, such as this_computer."
         yield Finding("cards", bool(facts.gpus), words, fix)
     if facts.runs_alive:
         words = f"{len(facts.runs_alive):,} Workbench runs training there now"

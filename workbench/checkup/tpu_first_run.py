@@ -296,7 +296,7 @@ def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
         found = json.loads(lines[-1])
     except (IndexError, ValueError) as error:
         words = f"it {end_words(exit_code)}"
-        raise RunError("The check ended badly.", received=words) from error
+        raise RunError("The check failed.", received=words) from error
     if "error" in found:
         raise RunError(**found["error"])
     if found["differing"]:

@@ -91,7 +91,7 @@ def _place(dest: str) -> Place:
     choice = _choice(dest)
     spec = all_targets()[choice.key]
     if not spec.is_remote(choice.params):
-        raise UsageError("That is not another computer.", received=dest, expected=_DEST)
+        raise UsageError("This is not another computer.", received=dest, expected=_DEST)
     if choice.key == SSH.key:
         if (problem := spec.probe(choice.params)) is not None:
             raise problem

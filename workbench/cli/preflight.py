@@ -114,4 +114,4 @@ def _print_report(report: PreflightReport) -> None:
     for problem in report.problems:
         tell(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            tell(f"    possible fix: {fix.title}")
+            tell(f"    fix: {fix.title}")

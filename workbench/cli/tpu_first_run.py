@@ -84,7 +84,7 @@ def _report(target: str, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _markdown(report: dict[str, Any], steps: Sequence[Step]) -> str:
-    kind = "on a TPU" if report["target"].startswith(TPU.key) else "a rehearsal, not on a TPU"
+    kind = "on a TPU" if report["target"].startswith(TPU.key) else "rehearsal, not on a TPU"
     lines = [
         f"# First run: {report['target']} ({kind})",
         f"{report['when']}, Workbench {report['workbench']}, Python {report['python']}",

@@ -53,5 +53,5 @@ SPEC = LayerSpec(
     has_batch_statistics=True,
     training_class=TrainingClass.FUSED_BATCH_NORM,
     common_rank=7,
-    keywords=("bn", "batchnorm", "normalise", "standardise"),
+    keywords=("bn", "batchnorm", "normalize", "standardize"),
 )

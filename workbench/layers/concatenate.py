@@ -30,9 +30,8 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     for other in inputs[1:]:
         if len(other) != len(first) or _without(other, axis) != _without(first, axis):
             raise ShapeProblem(
-                "Concatenate needs inputs that fit together",
-                f"Concatenate joins along the {params['axis']}, so all other axes must be "
-                f"equal, and {shape_text(first)} does not match {shape_text(other)}.",
+                "Concatenate needs inputs of matching shapes",
+                f"They are joined along the {params['axis']}, so all other axes must be equal.",
                 ("match_inputs:max_pooling2d",),
             )
         total += other[axis]

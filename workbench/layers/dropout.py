@@ -18,5 +18,5 @@ SPEC = LayerSpec(
     randomness="rate",
     training_class=TrainingClass.FAST_DROPOUT,
     common_rank=6,
-    keywords=("overfitting", "regularise", "random"),
+    keywords=("overfitting", "regularize", "random"),
 )

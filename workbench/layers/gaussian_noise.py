@@ -24,7 +24,7 @@ SPEC = LayerSpec(
         ),
     ),
     infer_shape=same_shape,
-    describe=lambda params: f"strength {params['stddev']:g}",
+    describe=lambda params: f"stddev {params['stddev']:g}",
     randomness="stddev",
-    keywords=("noise", "overfitting", "regularise", "random"),
+    keywords=("noise", "overfitting", "regularize", "random"),
 )

@@ -15,5 +15,5 @@ SPEC = LayerSpec(
     infer_shape=infer_global("GlobalAveragePooling2D"),
     describe=describe_global,
     role=Role.FLATTEN,
-    keywords=("flatten", "gap", "average", "whole picture"),
+    keywords=("flatten", "gap", "average", "whole image"),
 )

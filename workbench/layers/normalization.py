@@ -36,5 +36,5 @@ SPEC = LayerSpec(
     place="either",
     is_adapted=True,
     pipeline_form=IntensityTransform(_curve),
-    keywords=("standardise", "mean", "variance", "adapt", "scale"),
+    keywords=("standardize", "mean", "variance", "adapt", "scale"),
 )

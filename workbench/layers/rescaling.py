@@ -53,5 +53,5 @@ SPEC = LayerSpec(
     place="either",
     pipeline_form=IntensityTransform(_curve),
     common_rank=12,
-    keywords=("scale", "normalise", "255", "divide"),
+    keywords=("scale", "normalize", "255", "divide"),
 )

@@ -17,5 +17,5 @@ SPEC = LayerSpec(
     infer_shape=picture_same_shape("SpatialDropout2D"),
     describe=describe_rate,
     randomness="rate",
-    keywords=("overfitting", "regularise", "channels", "random"),
+    keywords=("overfitting", "regularize", "channels", "random"),
 )

@@ -29,7 +29,7 @@ class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
         return keras.ops.where(step < self.steps, climbing, self.after(step))
 '''
 
-_SPLIT = """    # Part of each class is kept for validation.
+_SPLIT = """    # A fraction of each class is held out for validation.
     random = np.random.default_rng({seed})
     is_kept = np.zeros(len(y_train), bool)
     for label in np.unique(y_train):

@@ -62,7 +62,7 @@ def death_error(exit_code: int, last_words: str) -> RunError:
         f"The service worker {end_words(exit_code)}.",
         where="service worker",
         received=last_words,
-        fix="It is started again with the next request.",
+        fix="It restarts with the next request.",
     )
 
 

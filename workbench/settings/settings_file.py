@@ -66,4 +66,4 @@ def _checked(plain: dict[str, Any]) -> tuple[Settings, str]:
             settings = settings.changed(**{key: plain[key]})
         except ParamError:
             wrong.append(key)
-    return settings, f"wrong values of {', '.join(wrong)}" if wrong else ""
+    return settings, f"invalid values for {', '.join(wrong)}" if wrong else ""

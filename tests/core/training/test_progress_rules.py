@@ -64,7 +64,9 @@ def test_early_stopping_waits_for_its_patience():
         recipe, [epoch(n, a, 1.0) for n, a in enumerate([0.5, 0.4, 0.6, 0.6, 0.5], 1)]
     )
     assert [bool(verdict.stop_words) for verdict in verdicts] == [False] * 4 + [True]
-    assert verdicts[4].stop_words.startswith("Early stopping: validation accuracy has not improved for 2 epochs")
+    assert verdicts[4].stop_words.startswith(
+        "Early stopping: validation accuracy has not improved for 2 epochs"
+    )
 
 
 def test_a_plateau_lowers_the_rate_again_and_again():

@@ -98,7 +98,7 @@ def test_text_from_elsewhere_is_refused_in_words(small, document, hand) -> None:
     mime.setText("<b>dear diary</b>")
     QGuiApplication.clipboard().setMimeData(mime)
     hand.key(Qt.Key.Key_V, CTRL)
-    assert "holds no layers" in hint(small)
+    assert "contains no layers" in hint(small)
     assert document.undo_stack.index() == 0
 
 

@@ -153,7 +153,9 @@ def test_a_found_rate_is_meant_for_the_batch_it_was_found_with(context, measurer
 
 def test_without_a_good_rate_there_is_nothing_to_use(measurer, finders):
     finders.find("learning_rate")
-    measurer.answer(LearningRateFound(id=1, suggested=None, words="No learning rate lowered the loss."))
+    measurer.answer(
+        LearningRateFound(id=1, suggested=None, words="No learning rate lowered the loss.")
+    )
     assert finders.dialog.use.isHidden()
     assert not finders.dialog.again.isHidden()
     finders.dialog.reject()

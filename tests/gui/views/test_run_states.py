@@ -249,7 +249,7 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
         ),
     )
     qtbot.waitUntil(lambda: bool(view.panels["train_time"].words()))
-    assert view.panels["train_time"].words() == {"compute": "60 %", "input": "30 %", "host": "10 %"}
+    assert view.panels["train_time"].words() == {"compute": "60%", "input": "30%", "host": "10%"}
     assert view.panels["train_time"].advice.text().startswith("A third")
     assert view.panels["train_time"].hint.isHidden()
 
@@ -322,7 +322,7 @@ def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
     context.predictor.changed.emit()
     assert view.panels["train_recipe"].findChild(PredictionBox).isVisible()
     assert view.panels["train_recipe"].findChild(PredictionBox).words.text() == (
-        "Will not fit: it needs 40.0 GB of 24.0 GB. Try a batch of 64."
+        "Does not fit: needs 40.0 GB of 24.0 GB. Try a batch of 64."
     )
     view.panels["train_recipe"].findChild(PredictionBox).use.click()
     assert context.document.recipe.batch_size == 64

@@ -180,10 +180,10 @@ def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, wri
     written("fashion", epochs=4).begin().train(2)
     open_library()
     words = {run.title: state_words(run) for run in context.library.runs}
-    assert words["fashion"] == "running · epoch 3 of 4"
-    assert words["flowers"].startswith("stopped at epoch 1 · today")
-    assert words["begun"] == "stopped in its first epoch"
-    assert words["taken out"] == "stopped before its first epoch"
+    assert words["fashion"] == "Running · epoch 3 of 4"
+    assert words["flowers"].startswith("Stopped at epoch 1 · today")
+    assert words["begun"] == "Stopped in the first epoch"
+    assert words["taken out"] == "Stopped before the first epoch"
     view.panels["train_runs"].filter.setText("FLOW")
     assert view.panels["train_runs"].list.model().rowCount() == 1
     context.library.select(waiting.path)

@@ -108,9 +108,7 @@ def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
 
 def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
     told = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
-    assert (
-        link_words(told, 1_040.0) == "Connection to box lost for 40 s; reconnecting in 8 s."
-    )
+    assert link_words(told, 1_040.0) == "Connection to box lost for 40 s; reconnecting in 8 s."
     assert link_words(told, 1_048.0) == "Connection to box lost for 48 s; reconnecting."
 
 

@@ -151,9 +151,7 @@ def test_another_processor_of_a_machine_is_why_figures_can_differ(
     member = together(leader, cluster, tmp_path / "member")
     now = this_machine(versions(), leader.others)
     then = this_machine(versions(), [this_machine(versions())])
-    assert differences(then, now) == [
-        f"machine 2: another CPU: Another instead of {then.cpu}"
-    ]
+    assert differences(then, now) == [f"machine 2: another CPU: Another instead of {then.cpu}"]
     assert differences(this_machine(versions()), now) == ["2 machines instead of 1"]
     assert msgspec.json.decode(msgspec.json.encode(now), type=Machine) == now
     member.close(None)

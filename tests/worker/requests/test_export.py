@@ -288,12 +288,12 @@ def _group_for_numbers(file, folder):
 
 
 HOSTILE = {
-    _external_link: ("were not loaded", "first_conv/kernel: a link to somewhere else"),
-    _soft_link: ("were not loaded", "first_conv/kernel: a link to somewhere else"),
+    _external_link: ("were not loaded", "first_conv/kernel: an external link"),
+    _soft_link: ("were not loaded", "first_conv/kernel: an external link"),
     _external_data: ("were not loaded", "first_conv/kernel: its numbers are in another file"),
     _virtual_data: ("were not loaded", "first_conv/kernel: its numbers are in another file"),
     _shape_bomb: ("a different model", "first_conv/kernel: float32 (805306368,) in the file"),
-    _not_a_number: ("were not loaded", "first_conv/kernel: 1 not finite"),
+    _not_a_number: ("were not loaded", "first_conv/kernel: 1 values not finite"),
     _complex_numbers: ("a different model", "first_conv/kernel: complex128"),
     _wrong_names: ("a different model", "first_conv/kernel: not in the file"),
     _one_layer_more: ("a different model", "'layers/dense_1/vars/0': in the file, not in"),

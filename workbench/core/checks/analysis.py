@@ -147,7 +147,7 @@ def _check_pictures(
             continue
         spec = layers[node.kind]
         param = spec.params[0]
-        data = f"“{dataset.title}”" if dataset.title else "the dataset"
+        data = f"“{dataset.title}”" if dataset.title else "the data set"
         if shape[2] not in {1, 3}:
             wanted = (*shape[:2], dataset.shape[2] if dataset.shape else 3)
             yield Problem(

@@ -190,7 +190,7 @@ def match_fixes(
             for spec in projecting:
                 params = spec.projection(shape, wanted)
                 if params is not None:
-                    words = f"Insert {spec.title} on the input of {shape_text(shape)}"
+                    words = f"Insert {spec.title} at the input of shape {shape_text(shape)}"
                     key = spec.key
                     return [insert_fix(node.id, key, layers, params=params, port=at, title=words)]
     return []

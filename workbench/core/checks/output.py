@@ -36,8 +36,8 @@ def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iter
             node_id,
             "error" if is_last else "warning",
             f"{title} needs a flat input" if is_last else f"{title} acts on the last axis only",
-            f"{node_text(source, layers)} gives {shape_text(inputs[0])} to "
-            f"{node_text(node, layers)}. {title} would act on the last axis only and give "
+            f"{node_text(node, layers)} receives {shape_text(inputs[0])} from "
+            f"{node_text(source, layers)}. {title} acts on the last axis only: its output would be "
             f"{shape_text(found.shapes[node_id])}, {end}",
             tuple(fixes.insert_fix(node_id, key, layers) for key in _flattening(layers, inputs[0])),
         )
@@ -71,9 +71,9 @@ def check_end(
             yield Problem(
                 output,
                 "error",
-                "The end is not flat",
-                f"{node_text(node, layers)} is the last layer and gives {shape_text(shape)}. A "
-                "classifier ends in one value per class.",
+                "The output must be flat",
+                f"{node_text(node, layers)} is the last layer and outputs {shape_text(shape)}. A "
+                "classifier outputs one value per class.",
                 _classifier_fixes(output, shape, layers, num_classes),
             )
         return
@@ -152,7 +152,9 @@ def _wrong_class_count(
     else:
         words = f"Add {dense.title} with {num_classes} units"
         fix = fixes.append_fix(scores, dense.key, params=params, title=words)
-    return Problem(scores, "error", "Units do not match the classes", message, (fix,))
+    return Problem(
+        scores, "error", "Output size does not match the number of classes", message, (fix,)
+    )
 
 
 def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:
@@ -163,13 +165,13 @@ def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:
         fix = fixes.append_fix(output, spec.key, params={}, title=f"Add {spec.title}")
     else:
         value = param_value(graph, layers, output, param.key)
-        ends = "" if value == "linear" else f" It ends in {value}."
+        ends = "" if value == "linear" else f" Its activation is {value}."
         fix = fixes.set_fix(output, param, SOFTMAX, title=f"Set activation to {SOFTMAX}")
     return Problem(
         output,
         "warning",
         "No softmax at the end",
-        f"{node_text(node, layers)} is the last layer and has no softmax.{ends} It is trained as "
-        "it is, with its values taken as logits; probabilities are made from them afterwards.",
+        f"{node_text(node, layers)} is the last layer and has no softmax.{ends} Its outputs are "
+        "trained as logits; softmax is applied for predictions.",
         (replace(fix, key="add_softmax"),),
     )

@@ -79,7 +79,7 @@ class DataSplitPanel(Box):
         super().__init__("card", 16, 10)
         self._document = state.context.document
         self._given = Given()
-        self.column.addWidget(plain_label("How they are divided", role="heading"))
+        self.column.addWidget(plain_label("Split", role="heading"))
         self.bar = SplitBar(state.context.theme)
         self.words = plain_label(role="dim", wrap=True)
         params = [param for param in RECIPE_PARAMS if param.key in _SPLIT_KEYS]

@@ -126,12 +126,12 @@ class EvaluateView(QWidget):
     def evaluate(self) -> None:
         """Evaluates the chosen run on its own test pictures."""
         if self.chooser.path is not None:
-            self.state.evaluate(self.chooser.path, f"{self.chooser.title} on its test pictures")
+            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, test set")
 
     def evaluate_on(self, choice: Choice, words: str) -> None:
         """Evaluates the chosen run on another source."""
         if self.chooser.path is not None:
-            self.state.evaluate(self.chooser.path, f"{self.chooser.title} on {words}", choice)
+            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, {words}", choice)
 
     def _on_started(self) -> None:
         for part in (self.start, self.other, self.chooser):

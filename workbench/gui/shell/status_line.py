@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import Problem, Severity
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimate import epoch_words, fit_words, memory_words
 from workbench.gui.kit.buttons import TextButton
@@ -105,5 +105,5 @@ class StatusLine(QStatusBar):
 def problem_counts(problems: Iterable[Problem]) -> str:
     """Such as "1 error, 2 hints"; "" for none."""
     counts = Counter(problem.severity for problem in problems)
-    kinds = ("error", "warning", "hint")
+    kinds: tuple[Severity, ...] = ("error", "warning", "hint")
     return ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])

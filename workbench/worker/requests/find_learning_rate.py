@@ -28,7 +28,7 @@ def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
         WorkbenchError: the project cannot be trained.
     """
     trial = set_up(job, request.project, validation="none")
-    job.progress("Building the network")
+    job.progress("Building the model")
     compiled = trial.compiled(learning_rate=request.lowest)
     rates = np.geomspace(request.lowest, request.highest, request.steps)
     losses: list[float] = []

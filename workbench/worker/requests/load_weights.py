@@ -73,7 +73,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, path=folder)
     _fill(run, project, path, card=card, arrays=arrays, result=result)
-    words = "Imported" if result is not None else "Loaded the weights of"
+    words = "Imported" if result is not None else "Loaded weights from"
     return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=str(run.path))
 
 

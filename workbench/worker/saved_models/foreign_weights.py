@@ -152,7 +152,7 @@ def _ask_reader(
         except ChildDiedError as error:
             raise _unreadable(path, error.what) from error
         except msgspec.ValidationError as error:
-            raise _unreadable(path, f"its reader answered nonsense ({error})") from error
+            raise _unreadable(path, f"the output of its reader is invalid ({error})") from error
         if code := child.exit_code():
             raise _unreadable(path, f"its reader {end_words(code)}")
     return head, data

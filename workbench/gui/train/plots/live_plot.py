@@ -66,7 +66,7 @@ class LivePlot(QFrame):
             is_plain=self._is_plain,
             has_validation=curve.validation is not None,
         )
-        self.axes = PlotAxes(theme)
+        self.axes = PlotAxes(theme, is_share=curve.is_share)
         self.card = ValueCard(theme, self.axes, curve)
         self.main = RunCurves(self.axes.plot_item, self._main_look(), self._span)
         self.overlays: dict[Hashable, RunCurves] = {}

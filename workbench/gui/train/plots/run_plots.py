@@ -352,7 +352,7 @@ class RunPlots(QWidget):
         except WorkbenchError as error:
             fail(error)
             return
-        words = f"The {plot.curve.title.lower()} plot is saved as {path.name}."
+        words = f"Saved the {plot.curve.title.lower()} plot as {path.name}."
         self._background.run(write, lambda _done: self.saved.emit(words), fail)
 
     def close_background(self) -> None:

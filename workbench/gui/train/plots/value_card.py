@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from workbench.curves import CurveSpec
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import number_text
+from workbench.gui.kit.numbers import number_text, share
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import Swatch
 from workbench.runs.log.series import Reading
@@ -60,7 +60,6 @@ class ValueCard(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget, curve: CurveSpec) -> None:
         super().__init__(parent)
-        self._write = write
         self._plot = parent
         self._curve = curve
         self._has_validation = curve.validation is not None
@@ -130,8 +129,8 @@ class ValueCard(QFrame):
         self.raise_()
 
     def _text(self, value: float | None) -> str:
-        if value is None:
-            return number_text(None)
+        if self._curve.is_share or value is None:
+            return share(value)
         words = self._curve.text(value) if self._curve.text else number_text(value)
         return f"{words} {self._curve.unit}".strip()
 
