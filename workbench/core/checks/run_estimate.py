@@ -86,9 +86,9 @@ class RunPrediction:
     def sentence(self) -> str:
         """The figures as people write them: "About 12 s an epoch, 1.3 of 24 GB of memory."."""
         speed = (
-            f"About {_duration(self.epoch_s)} an epoch"
+            f"About {_duration(self.epoch_s)} per epoch"
             if self.epoch_s is not None
-            else f"About {float(f'{self.images_per_second:.2g}'):,.0f} pictures a second"
+            else f"About {float(f'{self.images_per_second:.2g}'):,.0f} images/s"
         )
         memory = f"{self.memory_bytes / 1e9:.1f}"
         if self.limit_bytes:
@@ -96,15 +96,15 @@ class RunPrediction:
         if self.fits:
             return f"{speed}, {memory} GB of memory."
         if self.fitting_batch:
-            return f"Will not fit ({memory} GB): try a batch of {self.fitting_batch:,}."
-        return f"Will not fit ({memory} GB) at any batch size."
+            return f"Does not fit ({memory} GB): try a batch of {self.fitting_batch:,}."
+        return f"Does not fit ({memory} GB) at any batch size."
 
     def basis(self) -> str:
         """Where the figures come from, in words."""
         if not self.num_runs:
-            return "a first guess: nothing was trained on this computer yet"
+            return "rough estimate: no run on this computer yet"
         runs = "run" if self.num_runs == 1 else "runs"
-        return f"learned from {self.num_runs} {runs} on this computer"
+        return f"estimated from {self.num_runs} {runs} on this computer"
 
 
 def _duration(seconds: float) -> str:

@@ -11,11 +11,12 @@ from workbench.core.text import list_text
 
 MOST_NAMED = 4
 
+_BYTE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
 
 def shape_text(shape: Sequence[int]) -> str:
     """A shape as people write it: 16 × 16 × 64; 28,800."""
-    axes = (f"{n:,}" if n >= 10_000 else str(n) for n in shape)
-    return " × ".join(axes) if shape else "a single number"
+    return " × ".join(f"{n:,}" for n in shape) if shape else "a single number"
 
 
 def node_text(node: Node, layers: Registry[LayerSpec]) -> str:
@@ -25,12 +26,18 @@ def node_text(node: Node, layers: Registry[LayerSpec]) -> str:
 
 
 def bytes_text(count: float) -> str:
-    """An amount of memory in the largest unit that keeps it above 1."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:,.1f} TB"
+    """1_100_000_000 -> "1.1 GB" (decimal units, as file managers write them)."""
+    value = float(count)
+    for unit in _BYTE_UNITS:
+        if value < 999.5 or unit == _BYTE_UNITS[-1]:
+            return f"{three_figures(value) if unit != 'bytes' else f'{value:.0f}'} {unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def three_figures(value: float) -> str:
+    """12.345 -> "12.3"; 123.4 -> "123"."""
+    return f"{value:.{0 if abs(value) >= 99.95 else 1}f}"
 
 
 def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Registry[LayerSpec]) -> str:

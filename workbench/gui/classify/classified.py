@@ -46,7 +46,7 @@ class ClassifiedPicture:
     def words(self) -> str:
         """The answer in one line."""
         if self.answer.error is not None:
-            return "not readable"
+            return "cannot be read"
         return f"{self.answer.label} {share(self.probability)}"
 
 

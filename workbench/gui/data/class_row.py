@@ -13,7 +13,7 @@ from workbench.protocol.messages import ClassDescription
 _HEIGHT_PX = 64
 _NAME_PX = 132
 _BAR_PX = 150
-_COUNT_PX = 140
+_COUNT_PX = 164
 _THUMB_PX = 48
 _GAP_PX = 6
 
@@ -40,7 +40,7 @@ class ClassRow(QWidget):
 
     def _counts(self) -> str:
         train, test = self._description.num_train, self._description.num_test
-        return f"{count(train)} + {count(test)} test" if test else count(train)
+        return f"{count(train)} train, {count(test)} test" if test else count(train)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -25,7 +25,7 @@ class EvaluateState(QObject):
     Attributes:
         context: The parts that all views work with.
         evaluation: The latest answer; None before the first.
-        subject: What it is of, e.g. "cifar on its test pictures".
+        subject: What it is of, e.g. "Run “cifar”, test set".
     """
 
     started = Signal()

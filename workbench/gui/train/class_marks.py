@@ -38,7 +38,7 @@ class ClassMarks(QListWidget):
         super().__init__()
         self._names: list[str] = []
         self._colors: dict[int, str] = {}
-        self.setAccessibleName("Classes and their accuracy")
+        self.setAccessibleName("Accuracy per class")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(theme.font(12, tabular=True))
         self.setFixedWidth(WIDTH_PX)

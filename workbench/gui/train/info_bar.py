@@ -54,5 +54,5 @@ class RunNotice(QFrame):
 def problem_words(problem: ErrorParts, checkpoint: CheckpointKept) -> str:
     """What does not work, what can be done, and where the run could be resumed."""
     step = checkpoint.step
-    kept = f"The last one is of step {count(step)}." if step else "There is none yet."
+    kept = f"Last checkpoint: step {count(step)}." if step else "No checkpoint yet."
     return " ".join(filter(None, (problem.what, problem.fix, kept)))

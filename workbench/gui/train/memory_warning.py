@@ -22,7 +22,7 @@ class PredictionBox(Box):
         self.words = plain_label(wrap=True)
         self.basis = plain_label(role="dim", wrap=True)
         self.use = button("")
-        self.use.setToolTip("Changes the batch size of the recipe; Undo takes it back.")
+        self.use.setToolTip("Changes the batch size in the training settings. Undo reverts this.")
         self.use.clicked.connect(self._on_use)
         row = QHBoxLayout()
         row.addWidget(self.use)

@@ -167,7 +167,7 @@ def words_of_facts(facts: Mapping[str, Any]) -> str:
     if isinstance(facts.get("cores"), int):
         words.append(f"{facts['cores']:,} cores")
     if isinstance(facts.get("memory_bytes"), int):
-        words.append(f"{facts['memory_bytes'] / 1e9:,.0f} GB of memory")
+        words.append(f"{facts['memory_bytes'] / 1e9:,.0f} GB memory")
     return ", ".join(words)[:200]
 
 
