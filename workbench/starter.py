@@ -61,9 +61,9 @@ def count_folder(folder: str) -> FolderCount:
         raise DatasetError(
             "This folder has fewer than two classes.",
             where=folder,
-            received=", ".join(filled) or "no folder with pictures",
-            expected="a folder with one folder of pictures per class",
-            fix="Put the pictures of each class into a folder named like the class.",
+            received=", ".join(filled) or "no folder with images",
+            expected="a folder with one folder of images per class",
+            fix="Put the images of each class into a folder named after the class.",
         )
     return FolderCount(str(root.absolute()), filled)
 
@@ -90,7 +90,7 @@ def project_for_folder(folder: str) -> Project:
     return replace(
         template,
         title=Path(found.folder).name,
-        summary=f"{len(found.pictures)} classes, {found.total:,} pictures",
+        summary=f"{len(found.pictures)} classes, {found.total:,} images",
         graph=with_classes(template.graph, len(found.pictures)),
         dataset=Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder}),
         recipe=recipe,

@@ -158,7 +158,7 @@ def test_without_a_display_the_window_is_refused_in_words(project, capsys, monke
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     assert main([str(project)]) == 2
-    assert "no display" in capsys.readouterr().err
+    assert "No display" in capsys.readouterr().err
 
 
 def test_templates_name_their_data_sets_to_people(capsys):

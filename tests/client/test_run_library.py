@@ -87,7 +87,7 @@ def test_deleting_moves_to_the_trash_and_refuses_a_living_run(qtbot, library, wr
     open_library(qtbot, library)
     with qtbot.waitSignal(library.failed) as refused:
         library.delete(living.path)
-    assert "still trains" in refused.args[0].what
+    assert "running run" in refused.args[0].what
     assert living.path.exists()
     library.delete(dead.path)
     qtbot.waitUntil(lambda: [run.path for run in library.runs] == [living.path])
@@ -146,7 +146,7 @@ def test_a_trainer_is_ended_only_while_its_lock_is_held(written, is_hard):
         # The number of an earlier trainer is an innocent process here, and the lock is held.
         with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
             error = stop_ladder.end_trainer(run.folder, other.pid, is_hard=is_hard)
-            assert "Another trainer" in error.what
+            assert "Another training process" in error.what
             other.communicate(b"\n", timeout=60)
         assert other.returncode == 0
         assert stop_ladder.end_trainer(run.folder, process.pid, is_hard=is_hard) is None
@@ -154,7 +154,7 @@ def test_a_trainer_is_ended_only_while_its_lock_is_held(written, is_hard):
         assert process.wait(10) == -wanted
         # The lock is free now: the same number may be anybody's process.
         error = stop_ladder.end_trainer(run.folder, os.getpid(), is_hard=is_hard)
-        assert "ended already" in error.what
+        assert "already ended" in error.what
     finally:
         process.kill()
         process.wait()

@@ -118,7 +118,7 @@ def test_the_queue_can_be_changed(qtbot, library, trainers, written):
     wait_for_queue(qtbot, library, "c")
     with qtbot.waitSignal(library.failed) as refused:
         library.move_in_queue(path["b"], 1)
-    assert "does not wait" in refused.args[0].what
+    assert "not queued" in refused.args[0].what
 
 
 def test_one_that_has_just_begun_is_stopped_when_it_should_leave_the_queue(

@@ -151,7 +151,7 @@ def test_a_request_can_be_cancelled_before_the_worker_is_there(qtbot, service, p
     request_id = service.send(describe(pictures), answers.append)
     service.cancel(request_id)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
-    assert answers.last.error.what == "This was cancelled."
+    assert answers.last.error.what == "Canceled."
 
 
 def test_a_waiting_request_can_be_cancelled(qtbot, service, pictures):

@@ -151,8 +151,8 @@ def test_failures_name_the_host_and_the_way_out(server, keras_home, ctx):
     cases = [
         (Download("Letters", "http://127.0.0.1:1/a.bin", good.checksum), "no connection"),
         (Download("Letters", "http://no-such-host.invalid/a.bin", good.checksum), "no connection"),
-        (Download("Letters", f"{server.address}/gone.bin", good.checksum), "server refuses"),
-        (Download("Letters", f"{server.address}/cut/a.bin", good.checksum), "broke off"),
+        (Download("Letters", f"{server.address}/gone.bin", good.checksum), "server refused"),
+        (Download("Letters", f"{server.address}/cut/a.bin", good.checksum), "was lost"),
         (Download("Letters", f"{server.address}/a.bin", "0" * 64), "damaged or has changed"),
         (Download("Letters", "file:///etc/hostname", "0" * 64), "no connection"),
     ]
@@ -161,7 +161,7 @@ def test_failures_name_the_host_and_the_way_out(server, keras_home, ctx):
             fetch(ctx, download)
         assert caught.value.where == download.address
         assert caught.value.received
-        assert f"put {download.file_name} into {keras_home}" in caught.value.fix
+        assert f"copy {download.file_name} into {keras_home}" in caught.value.fix
         assert list(keras_home.iterdir()) == []
 
 
@@ -336,6 +336,6 @@ def test_a_batch_without_pictures_is_told(server, monkeypatch, ctx):
     wrong = pickle.dumps({b"data": np.zeros((2, 5), np.uint8), b"fine_labels": [1, 2]}, protocol=2)
     files = {"cifar-100-python/train": wrong, "cifar-100-python/test": wrong}
     served(server, monkeypatch, cifar100, cifar100.DOWNLOAD, tar_of(files))
-    with pytest.raises(DatasetError, match="does not hold pictures") as caught:
+    with pytest.raises(DatasetError, match="does not contain images") as caught:
         all_datasets()["cifar100"].load(ctx, {})
     assert "data" in caught.value.received

@@ -123,8 +123,8 @@ class Borrower(User):
         view = self.window.views.currentWidget()
         self.server.stop()
         self._wait_for_outcome("silent")
-        self.robot.wait(lambda: "trying again in" in view.trouble.words.text(), "the next try")
-        self.robot.wait(lambda: view.header.headline.text().startswith("Line lost"), "words")
+        self.robot.wait(lambda: "reconnecting in" in view.trouble.words.text(), "the next try")
+        self.robot.wait(lambda: view.header.headline.text().startswith("Connection lost"), "words")
         said = {
             "words": view.trouble.words.text(),
             "look": view.trouble.property("role"),

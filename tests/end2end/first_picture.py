@@ -24,7 +24,7 @@ class FirstUser(User):
     def open_empty_canvas(self) -> None:
         """Clicks the card of the welcome page."""
         welcome = self.window.views.currentWidget()
-        card = next(c for c in welcome.cards() if "mpty" in c.accessibleName())
+        card = next(c for c in welcome.cards() if "Blank" in c.accessibleName())
         self.robot.click(center(card))
         self.robot.wait(lambda: hasattr(self.window.views.currentWidget(), "canvas"), "design view")
         self.design = self.window.views.currentWidget()

@@ -79,15 +79,15 @@ def _frame(kind, payload=b""):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (_silent, "says nothing"),
+        (_silent, "does not respond"),
         (lambda connection: None, "closes every connection"),
-        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "ssh server"),
+        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "SSH server"),
         (_says(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "web server"),
-        (_says(b"220 mail.example ESMTP\r\n"), "Something else"),
-        (_says(b"\0\0"), "Something else"),
-        (_says(_frame(4)), "not TensorFlow's"),
-        (_says(_frame(4), _frame(7, bytes(8))), "not TensorFlow's"),
-        (_says(_frame(4) + b"\xff\xff\xff" + bytes(60)), "not TensorFlow's"),
+        (_says(b"220 mail.example ESMTP\r\n"), "not a TPU server"),
+        (_says(b"\0\0"), "not a TPU server"),
+        (_says(_frame(4)), "not a TensorFlow server"),
+        (_says(_frame(4), _frame(7, bytes(8))), "not a TensorFlow server"),
+        (_says(_frame(4) + b"\xff\xff\xff" + bytes(60)), "not a TensorFlow server"),
     ],
 )
 def test_each_kind_of_port_has_its_words(answer, words):
@@ -105,13 +105,13 @@ def test_each_kind_of_port_has_its_words(answer, words):
         (repr(_devices(b"CPU")), "has no TPU", "devices: CPU"),
         (
             repr(_devices(b"CPU", b"TPU_SYSTEM", b"TPU")),
-            "A TPU answers",
+            "A TPU responds",
             "devices: CPU, TPU, TPU_SYSTEM",
         ),
         (repr(_devices(b"\x1b[31m", b"\xff")), "has no TPU", "devices: ?[31m, \ufffd"),
-        ("b''", "not TensorFlow's", "an HTTP/2 server"),
-        ("b'no such message'", "not TensorFlow's", "an HTTP/2 server"),
-        ("bytes(2 << 20)", "not TensorFlow's", "an HTTP/2 server"),
+        ("b''", "not a TensorFlow server", "an HTTP/2 server"),
+        ("b'no such message'", "not a TensorFlow server", "an HTTP/2 server"),
+        ("bytes(2 << 20)", "not a TensorFlow server", "an HTTP/2 server"),
     ],
 )
 def test_a_server_of_grpc_is_asked_for_its_devices(answer, words, seen, monkeypatch):
@@ -125,11 +125,11 @@ def test_a_server_of_grpc_is_asked_for_its_devices(answer, words, seen, monkeypa
 def test_a_closed_port_says_so():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    assert "Nothing listens" in probe_grpc("127.0.0.1", port).what
+    assert "No server listens" in probe_grpc("127.0.0.1", port).what
 
 
 def test_a_name_that_leads_nowhere_says_so():
-    assert "no machine of that name" in probe_grpc("no-such-host.invalid", 8470).what
+    assert "Unknown host name" in probe_grpc("no-such-host.invalid", 8470).what
 
 
 def test_a_machine_that_is_off_is_waited_for_in_vain():
@@ -143,7 +143,7 @@ def test_a_machine_that_is_off_is_waited_for_in_vain():
 def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
     monkeypatch.setattr(grpc_probe, "DEADLINE_S", grpc_child._CONNECT_S - 1)
     with full() as port:
-        assert "does not answer" in probe_grpc("127.0.0.1", port).what
+        assert "does not respond" in probe_grpc("127.0.0.1", port).what
 
 
 def test_a_child_that_cannot_be_started_is_told(monkeypatch):
@@ -171,4 +171,4 @@ def test_the_target_asks_and_tells():
     told = all_targets()["tpu"].probe(
         {"address": f"grpc://127.0.0.1:{port}", "zone": "", "project": ""}
     )
-    assert "Nothing listens" in told.what
+    assert "No server listens" in told.what

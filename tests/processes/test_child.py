@@ -57,7 +57,7 @@ def test_an_order_larger_than_a_pipe_is_sent_while_answers_are_read():
 def test_silence_and_work_without_end_are_ended_by_the_deadline(code, counts_work):
     with (
         child_of(code, counts_work=counts_work) as child,
-        pytest.raises(DeadlineError, match=r"The test did not answer within 0\.3 s"),
+        pytest.raises(DeadlineError, match=r"The test timed out after 0\.3 s"),
     ):
         child.ask(b"order", deadline_s=0.3)
 
@@ -65,7 +65,7 @@ def test_silence_and_work_without_end_are_ended_by_the_deadline(code, counts_wor
 def test_a_death_is_told_with_its_last_words():
     with child_of(DYING) as child, pytest.raises(ChildDiedError) as error:
         child.ask(b"order", deadline_s=60)
-    assert error.value.what == "The test ended by itself (exit code 3)."
+    assert error.value.what == "The test ended (exit code 3)."
     assert "no room left" in error.value.received
 
 
@@ -184,6 +184,6 @@ def test_a_child_is_alone_in_its_session():
 
 
 def test_the_end_of_a_process_in_words():
-    assert end_words(0) == "ended by itself (exit code 0)"
+    assert end_words(0) == "ended (exit code 0)"
     assert end_words(-signal.SIGSEGV) == "crashed (SIGSEGV)"
     assert end_words(-99) == "crashed (signal 99)"

@@ -112,8 +112,8 @@ def comparable(project: Project, targets: tuple[Choice, Choice], steps: int) -> 
     batch = recipe.batch_size - recipe.batch_size % shared
     if not batch:
         raise UsageError(
-            "The batch is smaller than the number of replicas.",
-            received=f"a batch of {recipe.batch_size:,}",
+            "The batch size is smaller than the number of replicas.",
+            received=f"a batch size of {recipe.batch_size:,}",
             expected=f"{shared:,} or more",
         )
     precision = "float32" if recipe.precision == "auto" else recipe.precision
@@ -208,7 +208,7 @@ def agreement_of(pair: Pair) -> Agreement:
     left, right = (history_of(run).losses for run in pair)
     steps = min(len(left), len(right))
     if not steps:
-        raise RunError("There is no step that both runs have trained.", where=str(pair[1].path))
+        raise RunError("The runs have no training step in common.", where=str(pair[1].path))
     precision = _precision(pair[0])
     allowed, allowed_weights = TOLERANCES[precision]
     far = _differences(left[:steps], right[:steps])
@@ -290,20 +290,20 @@ def _asked_otherwise(pair: Pair) -> Iterator[str]:
 
 def _words(found: Agreement, asked: tuple[str, ...]) -> str:
     figures = (
-        f"in {found.steps:,} steps their losses are {found.max_loss_difference:.2g} apart at most, "
-        f"their weights {100 * found.max_weight_difference:.2g} % in the end"
+        f"over {found.steps:,} steps, losses differ by at most {found.max_loss_difference:.2g}, "
+        f"final weights by {100 * found.max_weight_difference:.2g}%"
     )
     if found.verdict == "agree":
-        return f"The two targets train alike: {figures}."
-    where = f"from step {found.first_step:,} on" if found.first_step else "in their weights"
-    start = f"The two differ {where}: {figures} ({found.weights})."
+        return f"The two targets train identically: {figures}."
+    where = f"from step {found.first_step:,} on" if found.first_step else "in the weights"
+    start = f"The two targets differ {where}: {figures} ({found.weights})."
     if asked:
-        return f"{start} They were not given the same: {', '.join(asked).lower()}."
+        return f"{start} Their settings differ: {', '.join(asked).lower()}."
     if found.verdict == "explained":
         return (
-            f"{start} With {_listed(found.explained_by)} that is to be expected: on several "
-            "replicas each draws its own mask, or normalizes by its own part of the batch. "
-            "To be sure, compare once without them (`--without-chance` switches off what draws)."
+            f"{start} This is expected with {_listed(found.explained_by)}: each replica draws its "
+            "own mask, or normalizes over its own part of the batch. To rule out other causes, "
+            "compare without them (`--without-chance` turns random layers off)."
         )
     return f"{start} {_advice(found)}"
 
@@ -311,17 +311,17 @@ def _words(found: Agreement, asked: tuple[str, ...]) -> str:
 def _advice(found: Agreement) -> str:
     if found.first_step == 1:
         return (
-            "Already the first step, from the same weights, is another: pictures, start or "
-            "precision are not the same there. Do not train there before this is found."
+            "The first step already differs: images, initial weights or precision are not the "
+            "same. Find the cause before training there."
         )
     if found.first_step == 2:
         return (
-            "The first step agrees and its update does not: gradients are not summed, or not "
-            "applied, as they should be. Do not train there before this is found."
+            "The first step agrees, but not its update: gradients are summed or applied "
+            "incorrectly. Find the cause before training there."
         )
     return (
-        "They part later: rounding that grows, with a learning rate near the edge, or a fault "
-        "that only some batches show. Try again with a tenth of the learning rate."
+        "They diverge later: growing rounding errors at a high learning rate, or an error in "
+        "some batches only. Try again with a tenth of the learning rate."
     )
 
 

@@ -33,6 +33,7 @@ from workbench.checkup.parity import (
     train_to_end,
     wait_for_end,
 )
+from workbench.core.format import bytes_text
 from workbench.core.projects.project import HERE, Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.projects.target_text import target_text
@@ -50,7 +51,7 @@ from workbench.targets import all_targets
 from workbench.targets.tpu import SPEC as TPU
 
 NO_CHIP = "not run: no TPU here"
-NOT_FROM_HERE = "not run: only on that computer itself can its replicas be looked at"
+NOT_FROM_HERE = "not run: replicas can only be checked on that computer itself"
 _PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras")
 _AGREEING_STEPS = 20
 _CHECK_S = 600.0
@@ -135,14 +136,14 @@ class FirstRun:
         problem = packages_problem()
         if self.target.key == TPU.key and problem is not None:
             raise problem
-        return words if problem is None else f"{words}: these cannot train on a TPU"
+        return words if problem is None else f"{words}: cannot train on a TPU"
 
     def _chips(self) -> str:
         host = TpuHost()
         problem = host.problem()
         if problem is not None:
             raise problem
-        return f"{host.generation()}: {', '.join(map(str, host.chips()))}, free, permitted"
+        return f"{host.generation()}: {', '.join(map(str, host.chips()))}, free, permission granted"
 
     def _project(self, **recipe: Any) -> Project:
         return toy_project(self.target, **recipe)
@@ -155,7 +156,7 @@ class FirstRun:
         train_to_end(run, self.wait)
         started, losses = first_of(run.events_path, RunStarted), history_of(run).losses
         if started is None or len(losses) != 2 or not np.isfinite(losses).all():
-            raise RunError("Two steps gave no two losses.", received=str(losses.tolist()))
+            raise RunError("Two steps did not give two losses.", received=str(losses.tolist()))
         return (
             f"{started.replicas} replicas, {started.precision}, losses {losses[0]:.4f} and "
             f"{losses[1]:.4f}; {started.plan.words}"
@@ -179,7 +180,7 @@ class FirstRun:
         train_to_end(run, self.wait)
         self._whole = run
         history = history_of(run)
-        return f"{len(history.losses):,} steps, the last loss {history.losses[-1]:.6f}"
+        return f"{len(history.losses):,} steps, final loss {history.losses[-1]:.6f}"
 
     def _pause(self) -> str:
         self._needed(self._whole)
@@ -190,9 +191,9 @@ class FirstRun:
         wait_for_end(run, self.wait)
         finished = history_of(run).finished
         if finished is None or not finished.is_paused:
-            raise RunError("It was over before it could be paused.", where=str(run.path))
+            raise RunError("The run ended before it could be paused.", where=str(run.path))
         self._paused = run
-        return f"kept at step {history_of(run).steps[-1]:,}"
+        return f"checkpoint at step {history_of(run).steps[-1]:,}"
 
     def _replicas(self) -> str:
         run = self._needed(self._paused)
@@ -216,7 +217,7 @@ class FirstRun:
         end_hard(run, pid)
         wait_for_end(run, self.wait)
         if history_of(run).finished is not None:
-            raise RunError("It was over before it could be killed.", where=str(run.path))
+            raise RunError("The run ended before it could be killed.", where=str(run.path))
         train_to_end(run, self.wait, resume=True)
         return self._compared(run)
 
@@ -234,7 +235,7 @@ class FirstRun:
 
     def _needed(self, run: RunFolder | None) -> RunFolder:
         if run is None:
-            raise RunError("A step that this one needs has failed.")
+            raise RunError("A required earlier step failed.")
         return run
 
     def _until(self, run: RunFolder, is_it: Callable[[RunEvent], bool]) -> None:
@@ -248,7 +249,9 @@ class FirstRun:
             if not events and not is_alive:
                 error = history_of(run).finished
                 words = error.error.what if error is not None and error.error else ""
-                raise RunError("The trainer ended too early.", where=str(run.path), received=words)
+                raise RunError(
+                    "The training process ended too early.", where=str(run.path), received=words
+                )
             try:
                 self.wait()
             except BaseException:  # called off: no trainer is left behind
@@ -261,21 +264,23 @@ class FirstRun:
         at = starts[-1].resumed_at_step
         seqs = [event.seq for event in read_all(run.events_path)]
         if seqs != list(range(1, len(seqs) + 1)):
-            raise RunError("The log of the run has a gap.", where=str(run.events_path))
+            raise RunError("The run log has a gap.", where=str(run.events_path))
         left, right = history_of(run).losses, history_of(self._needed(self._whole)).losses
         if at is None or len(left) != len(right):
             raise RunError(
-                "It did not go on where it was.",
+                "The run did not continue where it was.",
                 received=f"{len(left):,} steps, resumed at {at}",
                 expected=f"{len(right):,} steps",
             )
         if not np.array_equal(left, right, equal_nan=True):
             raise RunError(
-                "It went on otherwise than without the interruption.",
+                "The resumed run differs from the uninterrupted one.",
                 where=f"step {int(np.flatnonzero(left != right)[0]) + 1:,}",
-                received=f"losses up to {float(np.nanmax(np.abs(left - right))):.2g} apart",
+                received=f"losses up to {float(np.nanmax(np.abs(left - right))):.2g} different",
             )
-        return f"went on at step {at:,}; all {len(left):,} losses as without the interruption"
+        return (
+            f"resumed at step {at:,}; all {len(left):,} losses identical to the uninterrupted run"
+        )
 
 
 def end_hard(run: RunFolder, pid: int) -> None:
@@ -292,17 +297,17 @@ def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
         found = json.loads(lines[-1])
     except (IndexError, ValueError) as error:
         words = f"it {end_words(exit_code)}"
-        raise RunError("The check ended badly.", received=words) from error
+        raise RunError("The check failed.", received=words) from error
     if "error" in found:
         raise RunError(**found["error"])
     if found["differing"]:
         raise RunError(
-            "Replicas do not hold what was loaded.", received=", ".join(found["differing"][:5])
+            "The replicas differ from what was loaded.", received=", ".join(found["differing"][:5])
         )
-    memory = f"; {found['memory_bytes'] / 1e9:.2f} GB at most" if found["memory_bytes"] else ""
+    memory = f"; {bytes_text(found['memory_bytes'])} peak" if found["memory_bytes"] else ""
     return (
-        f"{found['variables']:,} variables are on each of {found['replicas']:,} replicas what the "
-        f"file holds{memory}"
+        f"{found['variables']:,} variables are identical to the file on all "
+        f"{found['replicas']:,} replicas{memory}"
     )
 
 

@@ -12,13 +12,13 @@ from workbench.core.projects.target_text import parse_target
 from workbench.targets import all_targets
 
 NAME = "doctor"
-HELP = "look at what could keep a training from starting here, or on a target"
+HELP = "check what would keep training from starting here, or on a target"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """TARGET, if it is another than this computer."""
     parser.add_argument(
-        "target", metavar="TARGET", nargs="?", default=HERE.key, help="see `targets`"
+        "target", metavar="TARGET", nargs="?", default=HERE.key, help="see `workbench targets`"
     )
     add_json_option(parser)
 

@@ -17,7 +17,7 @@ from workbench.runs.environment import trainer_environment
 from workbench.targets.several import SPEC as SEVERAL
 
 NAME = "join"
-HELP = "train together with other machines, as one that does not lead"
+HELP = "join a training on several machines as a worker"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "machines",
         metavar="MACHINES",
-        help="HOST,HOST,... as behind --target several: on the first machine",
+        help="HOST,HOST,... as in --target several: on the first machine (the chief)",
     )
     parser.add_argument(
-        "--machine", type=int, required=True, metavar="N", help="which of them this is, from 2"
+        "--machine", type=int, required=True, metavar="N", help="number of this machine, from 2"
     )
     parser.add_argument(
-        "--again", action="store_true", help="wait for the next training when one is over"
+        "--again", action="store_true", help="wait for the next training when one has ended"
     )
 
 
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     machines = with_ports(read_addresses(text))
     if not 2 <= arguments.machine <= len(machines):
         raise UsageError(
-            "There is no such machine, or it is the one that leads.",
+            "There is no such machine, or it is the chief.",
             where="--machine",
             received=str(arguments.machine),
             expected=f"from 2 to {len(machines)}",
@@ -62,12 +62,12 @@ def _join(cluster: Cluster) -> int:
     handed = {CLUSTER_VARIABLE: cluster.text()}
     environment = trainer_environment(Project(target=choice), handed)
     with tempfile.TemporaryDirectory(prefix="workbench-join-") as folder:
-        tell(f"Machine {cluster.index + 1} waits for {cluster.machines[0]}.")
+        tell(f"Machine {cluster.index + 1} is waiting for {cluster.machines[0]}.")
         words = [sys.executable, "-P", "-m", "workbench.worker", "join", str(Path(folder))]
         with subprocess.Popen(words, env=environment) as process:
             while process.poll() is None:
                 # It hears Ctrl+C too, and ends when all have ended.
                 with contextlib.suppress(KeyboardInterrupt):
                     process.wait()
-    tell("The training is over." if process.returncode == 0 else "The training has failed.")
+    tell("Training failed." if process.returncode == 0 else "Training completed.")
     return 0 if process.returncode == 0 else 4

@@ -126,7 +126,7 @@ class ServiceProcess(QObject):
             self._next_id += 1
             self._write(encode_request(Cancel(id=cancel_id, target=request_id)))
         else:  # it has not been sent yet
-            self._answer_later(request_id, RunError("This was cancelled."))
+            self._answer_later(request_id, RunError("Canceled."))
 
     def stop(self) -> None:
         """Ends the worker: stdin closed, 3 s, terminated, 3 s, killed. Returns at once."""
@@ -206,7 +206,7 @@ class ServiceProcess(QObject):
                     "The service worker could not be started.",
                     where=self._command[0],
                     received=words,
-                    fix="Install Workbench again.",
+                    fix="Reinstall Workbench.",
                 )
             )
 

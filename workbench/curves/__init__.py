@@ -26,6 +26,7 @@ class CurveSpec:
         order: Lower comes first, in the plots and in tables.
         unit: Behind a value; "" for a plain number.
         text: A finite value in words, without the unit; None for four decimals.
+        is_share: Values of 0..1, written as percentages on screen.
         steps: A value for each step of a Batch event, from `first_step` to `step`.
         batch: One value for all steps of a Batch event; where there is no `steps`.
         epoch: The value of an epoch on the training pictures.
@@ -43,6 +44,7 @@ class CurveSpec:
     order: int
     unit: str = ""
     text: Callable[[float], str] | None = None
+    is_share: bool = False
     steps: Callable[[Batch], Sequence[float | None]] | None = None
     batch: Callable[[Batch], float | None] | None = None
     epoch: OfEpoch | None = None

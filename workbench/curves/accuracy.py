@@ -6,6 +6,7 @@ SPEC = CurveSpec(
     key="accuracy",
     title="Accuracy",
     order=20,
+    is_share=True,
     steps=lambda event: event.accuracies,
     batch=lambda event: event.accuracy,
     epoch=lambda event: event.accuracy,

@@ -21,21 +21,21 @@ _SETTINGS = b"\0\0\0\x04\0\0\0\0\0"  # a frame of HTTP/2: nothing to set
 
 
 def _ask(host: str, port: int) -> None:
-    _report("There is no machine of that name.", host)
+    _report("Unknown host name.", host)
     try:
         socket.getaddrinfo(host, port)
     except socket.gaierror:
         return
-    words = "That machine does not answer: it is off, or a firewall is before it."
+    words = "The machine does not respond: it is off, or behind a firewall."
     _report(words, f"no answer within {_CONNECT_S:.0f} s")
     try:
         line = socket.create_connection((host, port), timeout=_CONNECT_S)
     except TimeoutError:
         return
     except ConnectionRefusedError:
-        _report("Nothing listens at that port.", "connection refused")
+        _report("No server listens on this port.", "connection refused")
     except OSError as error:
-        _report("That machine cannot be reached.", error.strerror or str(error))
+        _report("The machine cannot be reached.", error.strerror or str(error))
     else:
         with line:
             is_http2 = _greet(line)
@@ -51,8 +51,8 @@ def _report(what: str, received: str) -> None:
 
 def _greet(line: socket.socket) -> bool:
     """Whether a server answers the first words of HTTP/2 with its own."""
-    words = "The port takes connections but says nothing: no TPU server is there."
-    _report(words, f"silence for {_GREETING_S:.0f} s")
+    words = "The port accepts connections but does not respond: not a TPU server."
+    _report(words, f"no response for {_GREETING_S:.0f} s")
     line.settimeout(_GREETING_S)
     try:
         line.sendall(_PREFACE + _SETTINGS)
@@ -64,19 +64,19 @@ def _greet(line: socket.socket) -> bool:
         return False
     if len(greeting) >= len(_SETTINGS) and greeting[3] == _SETTINGS[3]:
         return True
-    words = "Something else than a TPU's server answers there."
+    words = "This is not a TPU server."
     if not greeting:
         words = "The port closes every connection."
     elif greeting.startswith(b"SSH-"):
-        words = "That is an ssh server, and not a TPU's grpc port."
+        words = "This is an SSH server, not the grpc port of a TPU."
     elif greeting.startswith(b"HTTP/1"):
-        words = "That is a web server, and not a TPU's grpc port."
-    _report(words, greeting.decode("utf-8", "replace") or "closed without a word")
+        words = "This is a web server, not the grpc port of a TPU."
+    _report(words, greeting.decode("utf-8", "replace") or "closed without a response")
     return False
 
 
 def _ask_tensorflow(address: str) -> None:
-    _report("A server answers there, but it is not TensorFlow's.", "an HTTP/2 server")
+    _report("This server is not a TensorFlow server.", "an HTTP/2 server")
     import grpc  # noqa: PLC0415 - comes with TensorFlow; most addresses are answered without
 
     options = (("grpc.enable_http_proxy", 0), ("grpc.max_receive_message_length", 1 << 20))
@@ -88,7 +88,7 @@ def _ask_tensorflow(address: str) -> None:
             return
     seen = "devices: " + ", ".join(kinds)
     if any(kind.startswith("TPU") for kind in kinds):
-        _report("A TPU answers there, but TensorFlow of today cannot train on it.", seen)
+        _report("A TPU responds, but current TensorFlow cannot train on it.", seen)
     elif kinds:
         _report("That machine runs TensorFlow but has no TPU.", seen)
 

@@ -17,8 +17,8 @@ DEADLINE_S = 9.0
 """For the whole question, the child's start included."""
 
 _ENDED = (
-    "This way to a TPU ended on 2025-04-25: no TPU of today is reached by a grpc address. "
-    "Train on a TPU VM over ssh, with ssh:HOST/tpu:local as the target."
+    "Google ended grpc access to TPUs on 2025-04-25. Train on a TPU VM over SSH: "
+    "--target ssh:HOST/tpu:local"
 )
 
 

@@ -104,11 +104,11 @@ def _lines(output: int, silence_s: float, has_grown: Callable[[], bool]) -> Iter
 def _silence(argv: List[str], kept: Iterable[str], silence_s: float) -> Fault:
     return Fault(
         "silence",
-        "A program on the other computer was silent for too long and was ended.",
+        "A program on the other computer did not respond and was terminated.",
         where=" ".join(argv[:6]),
         received="; ".join(list(kept)[-3:])[:500],
-        expected="a sign of life within %d s" % silence_s,
-        fix="Try again: what it has done so far is kept.",
+        expected="output within %d s" % silence_s,
+        fix="Try again: its progress is kept.",
     )
 
 

@@ -97,7 +97,7 @@ def read_exactly(stream: IO[bytes], size: int, limit: int = DATA_LIMIT) -> bytes
     while size:
         part = stream.read(size)
         if not part:
-            raise FrameFault("the line ended within a frame")
+            raise FrameFault("the connection ended within a frame")
         parts.append(part)
         size -= len(part)
     return b"".join(parts)

@@ -29,8 +29,8 @@ SPEC = LayerSpec(
     key="batch_normalization",
     title="BatchNormalization",
     category="normalisation",
-    summary="Brings each channel to mean 0 and variance 1 over the batch; training becomes "
-    "faster and steadier. Predicting uses the running mean and variance.",
+    summary="Normalizes each channel to mean 0 and variance 1 over the batch, which makes "
+    "training faster and more stable. Predictions use the moving mean and variance.",
     params=(
         FloatParam(
             key="momentum",
@@ -39,8 +39,8 @@ SPEC = LayerSpec(
             minimum=0.0,
             maximum=1.0,
             is_maximum_excluded=True,
-            help="How slowly the running mean and variance follow. Lower it, to 0.9 say, when "
-            "there are few steps.",
+            help="How slowly the moving mean and variance follow. Lower it, for example to 0.9, "
+            "when there are few steps.",
         ),
         epsilon_param(),
         *affine_params(),
@@ -53,5 +53,5 @@ SPEC = LayerSpec(
     has_batch_statistics=True,
     training_class=TrainingClass.FUSED_BATCH_NORM,
     common_rank=7,
-    keywords=("bn", "batchnorm", "normalise", "standardise"),
+    keywords=("bn", "batchnorm", "normalize", "standardize"),
 )

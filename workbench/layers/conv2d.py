@@ -32,8 +32,8 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     for count, words in ((filters, "filters"), (picture[2], "input channels")):
         if count % groups:
             raise ShapeProblem(
-                "The groups do not divide the channels",
-                f"Conv2D has {groups} groups, and {count} {words} cannot be split into as many "
+                "Groups do not divide the channels",
+                f"Conv2D has {groups} groups, and {count} {words} cannot be split into that many "
                 "equal parts.",
                 (f"set_groups:{math.gcd(filters, picture[2], groups)}",),
             )
@@ -66,8 +66,8 @@ SPEC = LayerSpec(
     key="conv2d",
     title="Conv2D",
     category="convolution",
-    summary="Slides small filters over the picture; each learns one pattern and gives one "
-    "channel of the output.",
+    summary="Slides small filters over the image; each learns one pattern and produces one "
+    "output channel.",
     params=(
         filters_param(),
         *window_params(),

@@ -50,7 +50,7 @@ SPEC = LayerSpec(
     key="dense",
     title="Dense",
     category="core",
-    summary="Connects every input value with every unit. The last one has a unit per class.",
+    summary="Fully connected layer. The last one has one unit per class.",
     params=(
         IntParam(
             key="units",

@@ -47,7 +47,7 @@ SPEC = LayerSpec(
     key="depthwise_conv2d",
     title="DepthwiseConv2D",
     category="convolution",
-    summary="Slides a filter over each channel on its own; the channels are not mixed.",
+    summary="Slides a filter over each channel separately; channels are not mixed.",
     params=(
         *window_params(),
         activation_param(),

@@ -10,13 +10,13 @@ SPEC = LayerSpec(
     key="dropout",
     title="Dropout",
     category="regularisation",
-    summary="Sets some values to zero at random while training, so that the network cannot "
-    "rely on single ones. Does nothing when predicting.",
+    summary="Sets random values to zero during training, so that the network does not rely on "
+    "single ones. Inactive during prediction.",
     params=(rate_param(0.25, "values"),),
     infer_shape=same_shape,
     describe=describe_rate,
     randomness="rate",
     training_class=TrainingClass.FAST_DROPOUT,
     common_rank=6,
-    keywords=("overfitting", "regularise", "random"),
+    keywords=("overfitting", "regularize", "random"),
 )

@@ -9,11 +9,11 @@ SPEC = LayerSpec(
     key="global_average_pooling2d",
     title="GlobalAveragePooling2D",
     category="pooling",
-    summary="Takes the mean of each channel over the whole picture: any picture size becomes one "
-    "number per channel, with no weights to learn.",
+    summary="Averages each channel over the whole image: any image size becomes one value per "
+    "channel, without weights.",
     params=(keepdims_param(),),
     infer_shape=infer_global("GlobalAveragePooling2D"),
     describe=describe_global,
     role=Role.FLATTEN,
-    keywords=("flatten", "gap", "average", "whole picture"),
+    keywords=("flatten", "gap", "average", "whole image"),
 )

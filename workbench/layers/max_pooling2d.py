@@ -22,7 +22,8 @@ SPEC = LayerSpec(
     key="max_pooling2d",
     title="MaxPooling2D",
     category="pooling",
-    summary="Keeps the largest value of each window: the picture shrinks, strong findings stay.",
+    summary="Keeps the largest value of each window: the image becomes smaller, strong features "
+    "remain.",
     params=pooling_params(),
     infer_shape=infer_pooling("MaxPooling2D"),
     describe=describe_pooling,

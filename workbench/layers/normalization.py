@@ -28,13 +28,13 @@ SPEC = LayerSpec(
     key="normalization",
     title="Normalization",
     category="preprocessing",
-    summary="Brings each channel to mean 0 and variance 1. Mean and variance are measured on "
-    "the training pictures before training starts.",
+    summary="Normalizes each channel to mean 0 and variance 1, computed from the training "
+    "images before training starts.",
     infer_shape=same_shape,
     count_params=_count_params,
     count_multiply_adds=one_per_value,
     place="either",
     is_adapted=True,
     pipeline_form=IntensityTransform(_curve),
-    keywords=("standardise", "mean", "variance", "adapt", "scale"),
+    keywords=("standardize", "mean", "variance", "adapt", "scale"),
 )

@@ -24,11 +24,14 @@ SPEC = LayerSpec(
     key="random_brightness",
     title="RandomBrightness",
     category="preprocessing",
-    summary="Makes each training picture lighter or darker at random. Does nothing when "
-    "predicting.",
+    summary="Changes the brightness of each training image at random. Inactive during prediction.",
     params=(
         factor_param(
-            "factor", "Largest change", 0.2, 1.0, "Largest change as a share of the value range."
+            "factor",
+            "Largest change",
+            0.2,
+            1.0,
+            "Largest change, as a fraction of the value range.",
         ),
         value_range_param(),
     ),
@@ -37,5 +40,5 @@ SPEC = LayerSpec(
     place="pipeline",
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
-    keywords=("augmentation", "light", "dark", "colour", "random"),
+    keywords=("augmentation", "light", "dark", "color", "random"),
 )

@@ -28,8 +28,7 @@ SPEC = LayerSpec(
     key="random_contrast",
     title="RandomContrast",
     category="preprocessing",
-    summary="Strengthens or weakens the contrast of each training picture at random. Does "
-    "nothing when predicting.",
+    summary="Changes the contrast of each training image at random. Inactive during prediction.",
     params=(
         factor_param("factor", "Largest change", 0.2, 1.0, "Largest change of the contrast."),
         value_range_param(),
@@ -39,5 +38,5 @@ SPEC = LayerSpec(
     place="pipeline",
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
-    keywords=("augmentation", "colour", "random"),
+    keywords=("augmentation", "color", "random"),
 )

@@ -23,8 +23,7 @@ SPEC = LayerSpec(
     key="random_flip",
     title="RandomFlip",
     category="preprocessing",
-    summary="Mirrors each training picture at random, so that the network sees more variety. "
-    "Does nothing when predicting.",
+    summary="Mirrors each training image at random, for more variety. Inactive during prediction.",
     params=(
         ChoiceParam(
             key="mode",
@@ -32,8 +31,8 @@ SPEC = LayerSpec(
             default="horizontal",
             choices=("horizontal", "vertical", "horizontal_and_vertical"),
             titles={"horizontal_and_vertical": "both"},
-            help="horizontal swaps left and right, which suits most photographs; vertical "
-            "swaps top and bottom.",
+            help="horizontal swaps left and right, which suits most photos; vertical swaps top "
+            "and bottom.",
         ),
     ),
     infer_shape=picture_same_shape("RandomFlip"),

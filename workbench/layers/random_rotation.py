@@ -27,14 +27,14 @@ SPEC = LayerSpec(
     key="random_rotation",
     title="RandomRotation",
     category="preprocessing",
-    summary="Turns each training picture by a random angle. Does nothing when predicting.",
+    summary="Rotates each training image by a random angle. Inactive during prediction.",
     params=(
         factor_param(
             "factor",
-            "Largest turn",
+            "Largest rotation",
             0.05,
             1.0,
-            "Largest angle as a share of a full turn, in both directions: 0.05 is 18 degrees.",
+            "Largest angle in both directions, as a fraction of a full turn: 0.05 is 18 degrees.",
         ),
         *fill_params(),
     ),

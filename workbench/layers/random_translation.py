@@ -27,13 +27,14 @@ SPEC = LayerSpec(
     key="random_translation",
     title="RandomTranslation",
     category="preprocessing",
-    summary="Moves each training picture sideways and up or down at random. Does nothing when "
-    "predicting.",
+    summary="Shifts each training image at random. Inactive during prediction.",
     params=(
         factor_param(
-            "height_factor", "Up and down", 0.1, 1.0, "Largest move as a share of the height."
+            "height_factor", "Up and down", 0.1, 1.0, "Largest shift, as a fraction of the height."
         ),
-        factor_param("width_factor", "Sideways", 0.1, 1.0, "Largest move as a share of the width."),
+        factor_param(
+            "width_factor", "Sideways", 0.1, 1.0, "Largest shift, as a fraction of the width."
+        ),
         *fill_params(),
     ),
     infer_shape=picture_same_shape("RandomTranslation"),

@@ -35,7 +35,7 @@ SPEC = LayerSpec(
     key="random_zoom",
     title="RandomZoom",
     category="preprocessing",
-    summary="Enlarges or shrinks each training picture at random. Does nothing when predicting.",
+    summary="Zooms each training image at random. Inactive during prediction.",
     params=(
         factor_param("height_factor", "Height", 0.1, 0.9, "Largest change of the height."),
         BoolParam(
@@ -49,7 +49,7 @@ SPEC = LayerSpec(
             "Width",
             0.1,
             0.9,
-            "Largest change of the width where the proportions are not kept.",
+            "Largest change of the width, if proportions are not kept.",
         ),
         *fill_params(),
     ),

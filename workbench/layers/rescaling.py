@@ -25,17 +25,17 @@ SPEC = LayerSpec(
     key="rescaling",
     title="Rescaling",
     category="preprocessing",
-    summary="Multiplies every value by a factor and adds an offset: 1/255 brings pixels from "
-    "0 to 255 into 0 to 1.",
+    summary="Multiplies every value by a scale and adds an offset: 1/255 maps pixels from 0–255 "
+    "to 0–1.",
     params=(
         FloatParam(
             key="scale",
-            title="Factor",
+            title="Scale",
             default=1 / 255,
             minimum=-1e6,
             maximum=1e6,
             step=0.001,
-            help="Every value is multiplied by this. 1/255 is 0.00392157.",
+            help="Factor for every value. 1/255 is 0.00392157.",
         ),
         FloatParam(
             key="offset",
@@ -44,7 +44,7 @@ SPEC = LayerSpec(
             minimum=-1e6,
             maximum=1e6,
             step=0.1,
-            help="Added afterwards. With a factor of 1/127.5, -1 gives -1 to 1.",
+            help="Added after scaling. With a scale of 1/127.5, -1 gives -1 to 1.",
         ),
     ),
     infer_shape=same_shape,
@@ -53,5 +53,5 @@ SPEC = LayerSpec(
     place="either",
     pipeline_form=IntensityTransform(_curve),
     common_rank=12,
-    keywords=("scale", "normalise", "255", "divide"),
+    keywords=("scale", "normalize", "255", "divide"),
 )

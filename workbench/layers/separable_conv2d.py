@@ -55,7 +55,7 @@ SPEC = LayerSpec(
     key="separable_conv2d",
     title="SeparableConv2D",
     category="convolution",
-    summary="Looks at each channel on its own and then mixes the channels: nearly as able as "
+    summary="A convolution per channel, then one that mixes the channels: nearly as powerful as "
     "Conv2D with far fewer weights.",
     params=(
         filters_param(),

@@ -9,7 +9,7 @@ SPEC = LayerSpec(
     key="softmax",
     title="Softmax",
     category="activation",
-    summary="Turns the last axis into probabilities that add up to 1: the usual end of a "
+    summary="Converts the last axis into probabilities that sum to 1: the usual end of a "
     "classifier.",
     infer_shape=same_shape,
     role=Role.SOFTMAX,

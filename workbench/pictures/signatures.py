@@ -22,10 +22,10 @@ UNSUPPORTED: dict[str, str] = {
     "EPS": "a PostScript drawing, which has no pixels",
     "PDF": "a PDF document, not a picture",
     "ZIP": "an archive, not a picture",
-    "HTML": "a web page, not a picture (a failed download leaves such files behind)",
+    "HTML": "a web page, not a picture (a failed download leaves such files)",
     "APPLE_DOUBLE": "a Mac side file (its name begins with ._), not a picture",
     "TEXT": "text, not a picture",
-    "ZEROS": "only zero bytes (a crashed copy leaves such files behind)",
+    "ZEROS": "only zero bytes (a crashed copy leaves such files)",
 }
 """Contents that are recognised in order to be refused in words."""
 

@@ -79,7 +79,7 @@ class CompilerCall:
         except (DeadlineError, ChildDiedError) as error:
             self._end()
             if isinstance(error, DeadlineError):
-                error.fix += " A smaller network or batch takes less time."
+                error.fix += " A smaller model or batch takes less time."
             raise
 
     def _end(self) -> None:

@@ -111,7 +111,9 @@ def problem_of(answer: Refused | Unchecked, graph: Graph, layers: Registry[Layer
     if isinstance(answer, Unchecked):
         return Problem(node, "warning", "Not checked here", answer.words)
     message = f"{answer.words} {answer.fix}"
-    return Problem(node, "error", "No TPU can compile it", message, fixes_of(answer, graph, layers))
+    return Problem(
+        node, "error", "Cannot be compiled for a TPU", message, fixes_of(answer, graph, layers)
+    )
 
 
 def fixes_of(answer: Refused, graph: Graph, layers: Registry[LayerSpec]) -> tuple[Fix, ...]:

@@ -221,12 +221,10 @@ class Child:
         if self._counts_work:
             waited = max(waited / _PATIENCE, self._worked_s() - self._worked)
         if waited > self._deadline_s:
-            work = " of work" if self._counts_work else ""
             raise DeadlineError(
-                f"{self._name[:1].upper()}{self._name[1:]} did not answer within "
-                f"{self._deadline_s:g} s{work}.",
+                f"{self._name[:1].upper()}{self._name[1:]} timed out after {self._deadline_s:g} s.",
                 where=self._name,
-                fix="It was ended.",
+                fix="It was terminated.",
             )
 
     def _send_some(self) -> None:
@@ -252,8 +250,8 @@ class Child:
 def end_words(exit_code: int) -> str:
     """How a process has ended, as the rest of a sentence; a negative code is minus a signal."""
     if exit_code == -signal.SIGKILL:
-        return "was killed (signal 9), perhaps because memory ran out"
+        return "was killed (signal 9), probably out of memory"
     if exit_code < 0:
         names = {int(kind): kind.name for kind in signal.Signals}
         return f"crashed ({names.get(-exit_code, f'signal {-exit_code}')})"
-    return f"ended by itself (exit code {exit_code})"
+    return f"ended (exit code {exit_code})"

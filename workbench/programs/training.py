@@ -18,7 +18,7 @@ _EPOCHS = frozenset(param.key for param in RECIPE_PARAMS if param.unit == "epoch
 
 _WARM_UP = '''\
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """Climbs in a straight line to the peak, then follows what comes after."""
+    """Linear warm-up to the peak learning rate, then another schedule."""
 
     def __init__(self, start, peak, steps, after):
         self.start, self.peak, self.steps, self.after = start, peak, steps, after
@@ -29,7 +29,7 @@ class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
         return keras.ops.where(step < self.steps, climbing, self.after(step))
 '''
 
-_SPLIT = """    # Part of each class is kept for validation.
+_SPLIT = """    # A fraction of each class is held out for validation.
     random = np.random.default_rng({seed})
     is_kept = np.zeros(len(y_train), bool)
     for label in np.unique(y_train):

@@ -49,10 +49,10 @@ def check_hello(hello: Hello) -> None:
     """Raises WireError when the worker speaks another version of the protocol."""
     if hello.protocol != PROTOCOL_VERSION:
         raise WireError(
-            "The service worker is of another version of Workbench.",
+            "The service worker has another version than Workbench.",
             received=f"protocol {hello.protocol}",
             expected=f"protocol {PROTOCOL_VERSION}",
-            fix="Install Workbench again, so that all of its parts are of one version.",
+            fix="Reinstall Workbench.",
         )
 
 
@@ -62,7 +62,7 @@ def death_error(exit_code: int, last_words: str) -> RunError:
         f"The service worker {end_words(exit_code)}.",
         where="service worker",
         received=last_words,
-        fix="It is started again with the next request.",
+        fix="It restarts with the next request.",
     )
 
 

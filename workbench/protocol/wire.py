@@ -87,7 +87,7 @@ def _encode(message: msgspec.Struct, max_bytes: int) -> bytes:
             "A message cannot be written as JSON.",
             where=type(message).__name__,
             received=_cut(str(error)),
-            expected="text, whole and finite numbers, lists and objects",
+            expected="text, integers, finite numbers, lists and objects",
         ) from error
     if len(line) > max_bytes:
         raise _too_long(len(line), max_bytes, type(message).__name__)
@@ -104,7 +104,7 @@ def _decode(decoder: msgspec.json.Decoder[Message], line: bytes, max_bytes: int)
             "A line is not a message of the protocol.",
             where=_cut(str(error)),
             received=_cut(line.decode("utf-8", "replace").strip()),
-            expected="one JSON object a line, as in workbench/protocol/messages.py",
+            expected="one JSON object per line, as in workbench/protocol/messages.py",
         ) from error
 
 
@@ -113,7 +113,7 @@ def _too_long(size: int, max_bytes: int, where: str = "") -> WireError:
         "A message is too long.",
         where=where,
         received=f"{size:,} bytes",
-        expected=f"at most {max_bytes:,} bytes a line",
+        expected=f"at most {max_bytes:,} bytes per line",
     )
 
 

@@ -54,9 +54,9 @@ def made_cache(folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SaveError(
-            "The folder for downloads and decoded pictures cannot be made.",
+            "The folder for downloads and cached images could not be created.",
             where=str(folder),
             received=error.strerror or str(error),
-            fix="Make its parent folder writable, or name another one in WORKBENCH_HOME.",
+            fix="Make its parent folder writable, or set WORKBENCH_HOME to another folder.",
         ) from error
     return str(folder)

@@ -1,4 +1,4 @@
-"""What the application remembers about its user: the values of `options/`, and the recent
+"""The settings of the application: the values of `options/`, and the recent
 files. A project's own settings are in its project file, not here.
 """
 

@@ -50,9 +50,9 @@ def parse_settings(text: str) -> tuple[Settings, str]:
         return Settings(), f"the file is damaged ({fault})"
     version = plain.get("version") if isinstance(plain, dict) else None
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
-        return Settings(), "the file holds no settings"
+        return Settings(), "the file contains no settings"
     if version > SETTINGS_VERSION:
-        return Settings(), "they were saved by a newer Workbench"
+        return Settings(), "they were saved by a newer version of Workbench"
     return _checked(SETTINGS_MIGRATIONS.migrate(plain, version))
 
 
@@ -66,4 +66,4 @@ def _checked(plain: dict[str, Any]) -> tuple[Settings, str]:
             settings = settings.changed(**{key: plain[key]})
         except ParamError:
             wrong.append(key)
-    return settings, f"wrong values of {', '.join(wrong)}" if wrong else ""
+    return settings, f"invalid values for {', '.join(wrong)}" if wrong else ""

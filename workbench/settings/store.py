@@ -112,7 +112,7 @@ class SettingsStore:
         if problem:
             aside = self._rename_aside()
             kept = f' The file was kept as "{aside}".' if aside else ""
-            self.note = f"Some of your settings are at their defaults: {problem}.{kept}"
+            self.note = f"Some settings were reset to their defaults: {problem}.{kept}"
         return settings
 
     def _rename_aside(self) -> str:

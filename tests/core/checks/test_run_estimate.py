@@ -66,7 +66,7 @@ def test_runs_of_another_precision_do_not_count() -> None:
     measured = [_run("cifar10_convnet", 9.0, precision="float32")]
     found = predict(_costs(), measured, batch_size=1024, precision="bfloat16", steps_per_epoch=None)
     assert found.num_runs == 0
-    assert "first guess" in found.basis()
+    assert "rough estimate" in found.basis()
     assert found.epoch_s is None
 
 

@@ -43,7 +43,7 @@ def test_the_optimizer_is_told_what_is_not_its_own(values, arguments):
 def test_weight_decay_may_be_left_to_the_optimizer_but_not_be_negative():
     (decay,) = [param for param in RECIPE_PARAMS if param.key == "weight_decay"]
     assert decay.show(decay.check(None)) == "automatic"
-    with pytest.raises(ParamError, match="or nothing"):
+    with pytest.raises(ParamError, match="or empty"):
         decay.check(-0.1)
 
 

@@ -79,10 +79,10 @@ def test_shows_progress_and_then_what_is_there(view, asked, context):
     answer(DESCRIPTION)
     rows = view.panels["data_contents"].findChildren(ClassRow)
     assert [row.accessibleName() for row in rows] == [
-        "<b>fly agaric</b>: 60 + 12 test",
-        "chanterelle: 40 + 8 test",
+        "<b>fly agaric</b>: 60 train, 12 test",
+        "chanterelle: 40 train, 8 test",
     ]
-    assert "1 file left out" in texts(view)
+    assert "1 file skipped" in texts(view)
     assert 'The class "chanterelle" is small.' in texts(view)
     assert not view.panels["data_source"].cancel_button.isVisible()
     assert context.document.dataset_facts.num_classes == 2
@@ -112,7 +112,7 @@ def test_a_source_without_its_path_is_not_asked_about(view, asked, context, qtbo
 def test_a_source_chosen_again_is_looked_at_again(view, asked, context, qtbot):
     asked[0][1](DESCRIPTION)
     context.document.set_dataset(Choice("cifar10", {}))
-    assert "fetched" in view.panels["data_source"].status.text()
+    assert "downloaded" in view.panels["data_source"].status.text()
     context.document.undo_stack.undo()
     qtbot.waitUntil(lambda: len(asked) == 2)
     asked[1][1](DESCRIPTION)
@@ -125,10 +125,10 @@ def test_a_download_is_not_asked_for_and_the_source_before_is_no_longer_told(
     context.document.set_dataset(Choice("cifar10", {}))
     assert cancelled == [1]
     assert not view.panels["data_source"].cancel_button.isVisible()
-    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="This was cancelled."))):
+    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="Canceled."))):
         asked[0][1](answer)
     assert not view.panels["data_contents"].findChildren(ClassRow)
-    assert "This was cancelled." not in texts(view)
+    assert "Canceled." not in texts(view)
     assert context.document.dataset_facts.num_classes == 10
     assert len(asked) == 1
 

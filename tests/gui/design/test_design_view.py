@@ -202,4 +202,4 @@ def test_an_unknown_layer_is_explained(design, context):
     design.canvas.select([node.id])
     assert "hologram" in design.panels["inspector"].heading.text()
     assert design.panels["inspector"]._what_heading.text() == "About this layer"
-    assert "saved again" in design.panels["inspector"].what.text()
+    assert "kept unchanged" in design.panels["inspector"].what.text()

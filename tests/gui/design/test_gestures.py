@@ -144,7 +144,7 @@ def test_refusals_are_explained_while_dragging(loose, document, hand) -> None:
     hand.move(center(loose, "n5"))
     assert hint(loose) == "Connect dense to add"
     hand.move(center(loose, "n1"))
-    assert "nothing can lead into it" in hint(loose)
+    assert "takes no connection" in hint(loose)
     hand.release(center(loose, "n1"))
     assert steps(document) == 0
     assert hint(loose) == ""

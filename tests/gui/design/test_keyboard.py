@@ -98,7 +98,7 @@ def test_text_from_elsewhere_is_refused_in_words(small, document, hand) -> None:
     mime.setText("<b>dear diary</b>")
     QGuiApplication.clipboard().setMimeData(mime)
     hand.key(Qt.Key.Key_V, CTRL)
-    assert "holds no layers" in hint(small)
+    assert "contains no layers" in hint(small)
     assert document.undo_stack.index() == 0
 
 
@@ -295,4 +295,4 @@ def test_search_offers_what_starts_a_network_until_one_does(panel, document, lay
     assert kinds(document) == ["dropout", "input"]
     hand.key(Qt.Key.Key_A)
     QTest.keyClicks(panel.search._field, "input")
-    assert panel.search._list.item(0).text() == "Nothing can lead into that one"
+    assert panel.search._list.item(0).text() == "This layer cannot have an input"

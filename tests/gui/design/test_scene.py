@@ -74,8 +74,8 @@ def test_an_unknown_kind_is_a_placeholder(panel, document, layers) -> None:
     facts = panel.scene.nodes["n2"].facts
     assert not facts.is_known
     assert facts.title == "hologram"
-    assert "kept as it is" in facts.words
-    assert "kept as it is" in panel.scene.tooltip_at(panel.scene.nodes["n2"].card_rect().center())
+    assert facts.words == "Unknown layer"
+    assert "kept unchanged" in panel.scene.tooltip_at(panel.scene.nodes["n2"].card_rect().center())
     panel.grab()
 
 

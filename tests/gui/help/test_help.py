@@ -66,7 +66,7 @@ def test_viewer_shows_pages_and_follows_links(qtbot, context):
     viewer = HelpViewer(context.layers, context.theme)
     qtbot.addWidget(viewer)
     viewer.show_page("layers_overview")
-    assert "Which layer when" in viewer.page.toPlainText()
+    assert "Choosing layers" in viewer.page.toPlainText()
     viewer.show_page("conv2d")
     assert "kernel_size" in viewer.page.toPlainText()
 
@@ -97,5 +97,5 @@ def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window)
     assert abs(heights[0] - heights[1]) <= 8
     sheet = ShortcutsSheet(groups, window)
     words = {label.text() for label in sheet.findChildren(QLabel)}
-    assert {"Alt + arrows", "Move what is selected", "Ctrl+D"} <= words
+    assert {"Alt + arrows", "Nudge selection", "Ctrl+D"} <= words
     sheet.close()

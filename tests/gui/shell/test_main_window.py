@@ -50,7 +50,7 @@ def test_the_folder_of_runs_is_the_one_of_the_settings(qapp, qtbot, tmp_path, mo
 
 
 def test_cards_answer_to_the_keyboard(window, qtbot):
-    target = card(window, "Empty canvas")
+    target = card(window, "Blank canvas")
     target.setFocus()
     qtbot.keyClick(target, Qt.Key.Key_Return)
     assert window.views.current_key == "design"
@@ -128,7 +128,7 @@ def test_train_is_blocked_with_the_reason(cifar, qtbot):
     assert not cifar.runs.reason()
     cifar.context.document.remove([flatten.id])
     assert "flat input" in cifar.top.train.toolTip()
-    assert "problem" in cifar.status.problems.text()
+    assert "error" in cifar.status.problems.text()
     with qtbot.assertNotEmitted(cifar.context.library.run_started):
         qtbot.mouseClick(cifar.top.train, Qt.MouseButton.LeftButton)
     assert cifar.popup.isVisible()

@@ -15,10 +15,10 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtSvg import QSvgRenderer
 
+from workbench.core.format import number_text
 from workbench.curves.loss import SPEC as LOSS
 from workbench.errors import SaveError
 from workbench.gui.kit.colors import DARK, LIGHT
-from workbench.gui.kit.numbers import number_text
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import position_of, span_of
 from workbench.gui.plots.pyramid import PeakPyramid
@@ -402,7 +402,7 @@ def test_smoothing_anew_smooths_all_values(pair):
 def test_the_best_epoch_is_marked(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    assert pair.by_key["accuracy"].axes._best.toPlainText() == "best: epoch 2"
+    assert pair.by_key["accuracy"].axes._best.toPlainText() == "best val. accuracy: epoch 2"
     assert pair.by_key["accuracy"].axes._ring.isVisible()
 
 
@@ -479,7 +479,7 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
     for ending in ("png", "svg", "csv"):
         with qtbot.waitSignal(pair.saved) as saved:
             pair.export(pair.by_key["loss"], tmp_path / f"loss.{ending}")
-        assert saved.args == [f"The loss plot is saved as loss.{ending}."]
+        assert saved.args == [f"Saved the loss plot as loss.{ending}."]
     image = QImage(str(tmp_path / "loss.png"))
     assert image.width() == 2 * pair.by_key["loss"].width()
     amber = QColor(LIGHT.validation).rgb()

@@ -55,7 +55,7 @@ def test_a_section_says_how_much_of_it_is_set(panel, context):
     section = panel.form.sections["Regularization"]
     assert section.note() == ""
     context.document.set_recipe(label_smoothing=0.1, clip_norm=1.0)
-    assert section.note() == "2 set"
+    assert section.note() == "2 changed"
     context.document.undo_stack.undo()
     assert section.note() == ""
 

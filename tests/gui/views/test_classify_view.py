@@ -157,12 +157,12 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
         answer(Done(id=1))
     result = ready.panels["classify_result"]
     assert result.label.text() == "cat"
-    assert result.figure.text() == "90.0 %"
+    assert result.figure.text() == "90.0%"
     assert result.bars.scores == [("cat", 0.9), ("dog", 0.1)]
     assert result.picture.image.pixelColor(5, 5) == QColor("red")
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · 6 ms"
-    assert ready.panels["classify_earlier"].strip.words() == ["cat 90.0 %"]
+    assert ready.panels["classify_earlier"].strip.words() == ["cat 90.0%"]
     assert not ready.wait.is_waiting
 
 
@@ -187,12 +187,12 @@ def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, 
     answer(cat("/x/good.png"))
     answer(Done(id=1))
     qtbot.waitUntil(lambda: ready.panels["classify_earlier"].strip.num_tiles == 2)
-    assert ready.panels["classify_result"].label.text() == "Not readable"
+    assert ready.panels["classify_result"].label.text() == "Cannot be read"
     assert (
         ready.panels["classify_result"].message.text()
-        == "This file is not a picture. Found: text. Open another."
+        == "This file is not a picture: text. Open another."
     )
-    assert ready.panels["classify_earlier"].strip.words() == ["cat 90.0 %", "not readable"]
+    assert ready.panels["classify_earlier"].strip.words() == ["cat 90.0%", "cannot be read"]
 
 
 def test_a_worker_that_fails_is_told_and_asked_again_next_time(qtbot, ready, service):
@@ -217,8 +217,8 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     ready.panels["classify_pictures"].picker.strip.chosen.emit(0)
     with qtbot.waitSignal(ready.state.classified):
         service.answer_pictures()
-    assert ready.panels["classify_result"].truth.text() == "true class: dog · wrong"
-    assert ready.panels["classify_result"].picture.caption.toolTip().startswith("test picture 111")
+    assert ready.panels["classify_result"].truth.text() == "Wrong (label: dog)"
+    assert ready.panels["classify_result"].picture.caption.toolTip().startswith("test image 111")
 
 
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
@@ -250,7 +250,7 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
 def test_an_empty_clipboard_is_told(ready):
     QGuiApplication.clipboard().clear()
     ready.state.paste()
-    assert "no picture on the clipboard" in ready.wait.text()
+    assert "clipboard holds no picture" in ready.wait.text()
 
 
 def test_the_newest_network_answers_unless_another_was_chosen(
@@ -305,7 +305,7 @@ def test_a_cancelled_table_is_not_written(qtbot, ready, service, tmp_path):
     qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
     ready.panels["classify_pictures"].drop.cancel.click()
     service.answer_pictures()
-    assert "cancelled" in ready.wait.text()
+    assert "Canceled" in ready.wait.text()
     assert not table.exists()
 
 

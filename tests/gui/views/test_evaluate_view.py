@@ -68,18 +68,18 @@ def test_it_asks_for_the_test_pictures_and_says_what_is_done(view, service):
     request, answer = service.take(Evaluate)
     assert (request.model, request.source) == (str(view.chooser.path), "")
     assert not view.start.isEnabled()
-    answer(Progress(id=1, text="Classifying the test pictures", fraction=0.5))
-    assert view.wait.text().startswith("Classifying the test pictures, 50 %")
+    answer(Progress(id=1, text="Evaluating the test images", fraction=0.5))
+    assert view.wait.text().startswith("Evaluating the test images, 50%")
 
 
 def test_all_figures_are_shown(shown):
-    assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0 %"
+    assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert shown.panels["evaluate_classes"].loss.value.text() == "0.5124"
     assert shown.panels["evaluate_classes"].pictures.value.text() == "20"
-    assert shown.panels["evaluate_classes"].source.text() == "cifar on its test pictures"
+    assert shown.panels["evaluate_classes"].source.text() == "Run “cifar”, test set"
     assert shown.panels["evaluate_classes"].table.texts() == [
-        ["cat", "90.0 %", "60.0 %", "72.0 %", "5"],
-        ["dog", "40.0 %", "80.0 %", "53.0 %", "15"],
+        ["cat", "90.0%", "60.0%", "72.0%", "5"],
+        ["dog", "40.0%", "80.0%", "53.0%", "15"],
     ]
     assert shown.start.isEnabled()
 
@@ -98,7 +98,7 @@ def test_the_map_tells_the_square_under_the_mouse(qtbot, shown):
     qtbot.waitUntil(
         lambda: (
             shown.panels["evaluate_confusion"].hover.text()
-            == "true cat, answered dog: 2 pictures (40.0 % of them)"
+            == "Actual cat, predicted dog: 2 of 5 (40%)"
         )
     )
 
@@ -123,15 +123,15 @@ def test_other_pictures_are_named(view, service):
     request, answer = service.take(Evaluate)
     assert (request.source, request.params) == ("folder", {"path": "/x/flowers"})
     answer(RESULT)
-    assert view.panels["evaluate_classes"].source.text() == "cifar on flowers"
+    assert view.panels["evaluate_classes"].source.text() == "Run “cifar”, flowers"
 
 
 def test_a_failure_is_told_and_the_result_before_stays(shown, service):
     shown.start.click()
-    error = ErrorParts(what="There are no test pictures.", fix="Choose a data set.")
+    error = ErrorParts(what="There are no test images.", fix="Choose a data set.")
     service.take(Evaluate)[1](Failed(id=1, error=error))
-    assert shown.wait.text() == "There are no test pictures. Choose a data set."
-    assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0 %"
+    assert shown.wait.text() == "There are no test images. Choose a data set."
+    assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert shown.start.isEnabled()
 
 

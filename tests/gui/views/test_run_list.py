@@ -99,7 +99,7 @@ def test_several_can_be_selected_without_leaving_the_current_one(view, context, 
     )
     choose(view, "a", "b")
     compare = view.panels["train_runs"].make_menu(view.panels["train_runs"].selected()).actions()[0]
-    assert compare.text() == "Compare the two…"
+    assert compare.text() == "Compare…"
     assert compare.isEnabled()
 
 
@@ -204,20 +204,20 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     for title in ("second", "third"):
         enqueue(create_run(Project(), title=title))
     open_library()
-    assert view.panels["train_runs"].waiting.text() == "2 runs wait for their turn"
+    assert view.panels["train_runs"].waiting.text() == "2 queued"
     model = view.panels["train_runs"].model
     words = {run.title: model.index(i).data() for i, run in enumerate(model.runs)}
-    assert words["second"] == "second, waiting · next in line"
-    assert words["third"] == "third, waiting · 2nd in line"
+    assert words["second"] == "second, Queued, next"
+    assert words["third"] == "third, Queued, 2nd"
     third = next(run for run in model.runs if run.title == "third")
     menu = {
         action.text(): action for action in view.panels["train_runs"].make_menu([third]).actions()
     }
-    menu["Earlier in the queue"].trigger()
+    menu["Move up in queue"].trigger()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["third", "second"])
     context.library.select(third.path)
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Waiting for its turn")
-    assert view.header.stop.text() == "Take out"
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Queued")
+    assert view.header.stop.text() == "Remove from queue"
     view.header.stop.click()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["second"])
 

@@ -37,7 +37,7 @@ def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
     run = written("cifar", epochs=5).begin().train(2)
     open_library()
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 2 of 5")
-    assert view.header.best.value.text() == "52.0 %"
+    assert view.header.best.value.text() == "52.0%"
     assert view.header.best_epoch.value.text() == "2"
     assert view.header.speed.value.text() == "1,234"
     assert view.header.stop.isVisible()
@@ -68,7 +68,7 @@ def test_the_log_of_a_run_followed_anew_stands_at_its_end(qtbot, context, writte
 def test_what_the_trainer_does_before_the_first_step_is_said(qtbot, view, written, open_library):
     run = written("cifar")
     open_library()
-    assert "Starting" in view.header.headline.text() or "Reading" in view.header.headline.text()
+    assert "Starting" in view.header.headline.text() or "Loading" in view.header.headline.text()
     run.begin()
     run.phase("compiling", "compiling the first step")
     qtbot.waitUntil(lambda: view.header.headline.text() == "Compiling the first step")
@@ -107,7 +107,7 @@ def test_a_trainer_that_dies_is_told_and_its_curves_stay(qtbot, view, written, o
     run.folder.log_path.write_text("ignored\nout of memory <b>\n")
     run.end()
     qtbot.waitUntil(view.trouble.isVisible)
-    assert view.header.headline.text() == "The trainer ended early"
+    assert view.header.headline.text() == "Training crashed"
     assert "killed" in view.trouble.words.text()
     assert view.trouble.tail.toPlainText().endswith("out of memory <b>")
     assert view.log.lines()[: len(lines)] == lines
@@ -180,14 +180,14 @@ def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, wri
     written("fashion", epochs=4).begin().train(2)
     open_library()
     words = {run.title: state_words(run) for run in context.library.runs}
-    assert words["fashion"] == "running · epoch 3 of 4"
-    assert words["flowers"].startswith("stopped at epoch 1 · today")
-    assert words["begun"] == "stopped in its first epoch"
-    assert words["taken out"] == "stopped before its first epoch"
+    assert words["fashion"] == "Running · epoch 3 of 4"
+    assert words["flowers"].startswith("Stopped at epoch 1 · today")
+    assert words["begun"] == "Stopped in the first epoch"
+    assert words["taken out"] == "Stopped before the first epoch"
     view.panels["train_runs"].filter.setText("FLOW")
     assert view.panels["train_runs"].list.model().rowCount() == 1
     context.library.select(waiting.path)
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before its first epoch")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before the first epoch")
 
 
 def test_the_menu_of_a_living_run_does_not_delete(qtbot, view, context, written, open_library):

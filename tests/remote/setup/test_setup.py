@@ -255,7 +255,7 @@ def test_a_run_is_trained_at_the_far_end(home, npz, told):
     assert request.on == "there"
     # One upload each, although it was prepared twice.
     sent = [words for words, _ in told if words.endswith("unpacking")]
-    assert sorted(sent) == ["Sending the pictures: unpacking", "Sending the program: unpacking"]
+    assert sorted(sent) == ["Sending the images: unpacking", "Sending the program: unpacking"]
 
 
 def test_two_that_send_the_same_at_once_both_succeed(home):

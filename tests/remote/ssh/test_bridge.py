@@ -248,7 +248,7 @@ def test_silence_is_a_cut(home):
         with pytest.raises(RemoteError) as caught:
             line.call("list")
         assert caught.value.key == "cut"
-        assert "nothing came" in caught.value.received
+        assert "no data" in caught.value.received
 
 
 def test_the_bridge_ends_with_its_stdin(home):
@@ -267,7 +267,7 @@ def test_what_is_not_a_frame_ends_the_bridge(home):
     child = subprocess.Popen(LOCAL, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=-1)
     _, words = child.communicate(opening(str(home)) + b"GET / HTTP/1.0\r\n\r\n", timeout=20)
     assert child.returncode == 1
-    assert b"not Workbench's" in words
+    assert b"Not a line of Workbench" in words
 
 
 # Uploads
@@ -618,4 +618,4 @@ def test_an_answer_that_never_comes_is_given_up(home, monkeypatch):
         with pytest.raises(RemoteError) as caught:
             line.call("stat", run="run-1", name="log.txt")
         assert caught.value.is_passing
-        assert "did not answer" in caught.value.received
+        assert "did not respond" in caught.value.received

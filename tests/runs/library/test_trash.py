@@ -62,7 +62,7 @@ def test_names_that_are_taken_get_a_number(home_trash, tmp_path):
 
 def test_a_run_that_trains_stays(written, home_trash):
     run = written("busy").begin()
-    with pytest.raises(RunError, match="still trains"):
+    with pytest.raises(RunError, match="running run"):
         trash_run(run.folder)
     assert run.path.exists()
     assert not home_trash.exists()

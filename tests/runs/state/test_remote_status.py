@@ -89,12 +89,12 @@ def test_a_brought_run_is_running_as_any_other(brought):
     ("told", "kind", "words"),
     [
         (link("connecting"), "running", "Connecting to box."),
-        (link("attached", words="waits for its turn there"), "running", "waits for its turn"),
-        (link("setting_up", words="packages", fraction=0.25), "running", "packages (25 %)"),
+        (link("attached", words="is queued there"), "running", "is queued there"),
+        (link("setting_up", words="packages", fraction=0.25), "running", "packages (25%)"),
         (
             link("lost", next_try=time.time() + 600),
             "silent",
-            "The training goes on there; nothing it tells is lost.",
+            "Training continues there; no results are lost.",
         ),
     ],
 )
@@ -108,10 +108,8 @@ def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
 
 def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
     told = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
-    assert (
-        link_words(told, 1_040.0) == "The line to box has been lost for 40 s; trying again in 8 s."
-    )
-    assert link_words(told, 1_048.0) == "The line to box has been lost for 48 s; trying again."
+    assert link_words(told, 1_040.0) == "Connection to box lost for 40 s; reconnecting in 8 s."
+    assert link_words(told, 1_048.0) == "Connection to box lost for 48 s; reconnecting."
 
 
 def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
@@ -119,7 +117,7 @@ def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
     outcome = outcome_of(brought.folder)
     assert (outcome.kind, outcome.is_over) == ("away", False)
     assert (outcome.can_resume, outcome.can_move) == (False, True)
-    assert outcome.sentence() == "The run goes on at box; nobody is connected."
+    assert outcome.sentence() == "Training on box; not connected."
     assert may_reattach(brought.folder)
     (summary,) = list_runs(brought.path.parent)
     assert (summary.outcome, summary.on, summary.is_over) == ("away", "box", False)
@@ -132,7 +130,7 @@ def test_a_tpu_that_went_away_is_told_with_both_steps(brought, is_alive):
     if not is_alive:
         brought.end()
     outcome = outcome_of(brought.folder)
-    words = "The TPU went away at step 10; the last checkpoint here is of step 7."
+    words = "The TPU was lost at step 10; last checkpoint on this computer: step 7."
     assert outcome.sentence() == words
     assert outcome.can_move
 
@@ -140,7 +138,7 @@ def test_a_tpu_that_went_away_is_told_with_both_steps(brought, is_alive):
 def test_without_a_checkpoint_a_lost_run_says_so(brought):
     write_link(brought.folder, link("gone"))
     brought.end()
-    assert outcome_of(brought.folder).sentence().endswith("no checkpoint of it is here.")
+    assert outcome_of(brought.folder).sentence().endswith("no checkpoint on this computer.")
 
 
 def test_what_the_log_says_of_its_end_holds(brought):
@@ -202,7 +200,7 @@ def test_trainers_do_not_hear_what_only_couriers_obey(run):
 
 
 def test_a_run_that_is_nowhere_else_cannot_be_connected_to(run):
-    with pytest.raises(Exception, match="not trained by another computer"):
+    with pytest.raises(Exception, match="not on another computer"):
         reattach(run)
 
 
@@ -285,7 +283,7 @@ def test_a_run_that_may_train_elsewhere_is_not_thrown_away(brought, state, may_g
     if may_go:
         check_deletable(brought.folder)
     else:
-        with pytest.raises(Exception, match="may still train on another computer"):
+        with pytest.raises(Exception, match="may still be training on another computer"):
             check_deletable(brought.folder)
 
 

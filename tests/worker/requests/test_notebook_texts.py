@@ -242,7 +242,7 @@ def test_a_table_is_read(pictures, tmp_path, monkeypatch, capsys):
     names = read(told, tmp_path, monkeypatch)
     assert names["CLASS_NAMES"] == ["aster", "tulip"]
     assert names["y_train"].tolist() == [0, 1]
-    assert "left out" in capsys.readouterr().out
+    assert "skipped" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("labels", [np.array(["b", "a", "c"] * 4), np.array([[7], [3], [9]] * 4)])

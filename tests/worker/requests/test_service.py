@@ -186,7 +186,7 @@ def test_a_run_without_weights_is_told_in_words(brightness, tmp_path, request_ki
     answer = brightness.last(request_kind, model=str(tmp_path), **fields)
     assert isinstance(answer, m.Failed)
     assert answer.error.kind == "RunFolderError"
-    assert "no trained weights" in answer.error.what
+    assert "no weights yet" in answer.error.what
 
 
 # evaluating -----------------------------------------------------------------------------
@@ -375,10 +375,10 @@ def test_a_request_under_way_is_cancelled_and_the_next_one_is_done(raw, tmp_path
         answer = raw.read()
         if not isinstance(answer, m.Progress | m.Hello):
             final[answer.id] = answer
-    assert final[1].error.what == "This was cancelled."
+    assert final[1].error.what == "Canceled."
     assert isinstance(final[2], m.Done)
     raw.send(encode_request(m.Cancel(id=3, target=1)))
-    assert "finished already" in raw.read_until(3).text
+    assert "already finished" in raw.read_until(3).text
     assert raw.end() == 0
 
 

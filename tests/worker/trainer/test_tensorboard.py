@@ -189,9 +189,7 @@ def test_a_full_disk_in_the_middle_is_told_once(run, teller):
     os.close(full)
     teller.tell(epoch(1, 10))
     teller.tell(epoch(2, 20))
-    assert warnings(run) == [
-        "The TensorBoard files are not written any further: No space left on device."
-    ]
+    assert warnings(run) == ["TensorBoard files are no longer written: No space left on device."]
     assert len(read_all(run.events_path)) == 4
 
 

@@ -91,7 +91,7 @@ def test_a_killed_trainer_is_told_and_a_stopped_one_keeps_its_weights(
         assert view.trouble.isVisible() == is_killed
         if is_killed:
             assert "killed" in view.trouble.words.text()
-            assert view.header.headline.text() == "The trainer ended early"
+            assert view.header.headline.text() == "Training crashed"
         assert len(follower.history.losses) > 0
         assert follower.run.has_model() or is_killed
     view.close_background()

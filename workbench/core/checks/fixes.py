@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.core.checks.problems import Fix
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.text import shape_text
 from workbench.core.params import Param
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
@@ -153,7 +153,7 @@ def move_behind_input_fix(node_id: str, input_id: str, name: str) -> Fix:
             graph = graph.without_edge(edge).with_edge(Edge(node_id, edge.target, edge.port))
         return graph.with_edge(Edge(input_id, node_id))
 
-    return Fix("move_behind_input", f"Move “{name}” behind Input", _on_node(node_id, change))
+    return Fix("move_behind_input", f"Move “{name}” right after Input", _on_node(node_id, change))
 
 
 def spec_fixes(
@@ -190,7 +190,7 @@ def match_fixes(
             for spec in projecting:
                 params = spec.projection(shape, wanted)
                 if params is not None:
-                    words = f"Insert {spec.title} on the input of {shape_text(shape)}"
+                    words = f"Insert {spec.title} at the input of shape {shape_text(shape)}"
                     key = spec.key
                     return [insert_fix(node.id, key, layers, params=params, port=at, title=words)]
     return []

@@ -10,10 +10,11 @@ from typing import Any
 from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.checks.shapes import Propagation
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.output_node import ends_in_softmax, find_outputs, param_value, tail
 from workbench.core.network.roles import has_role, specs_of
-from workbench.core.network.text import node_text, shape_text
+from workbench.core.network.text import node_text
 from workbench.core.registry import Registry
 from workbench.core.specs import SOFTMAX, LayerSpec, Role, Shape, ShapeProblem
 
@@ -30,14 +31,14 @@ def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iter
         if not is_dense or len(inputs[0]) == 1 or node_id not in found.shapes:
             continue
         is_last = len(outputs) == 1 and node_id in tail(graph, layers, outputs[0])
-        end = "and the classes would not match." if is_last else "which is rarely meant."
+        end = "which does not match the classes." if is_last else "which is rarely intended."
         source = graph.nodes[graph.sources(node_id)[0]]
         yield Problem(
             node_id,
             "error" if is_last else "warning",
             f"{title} needs a flat input" if is_last else f"{title} acts on the last axis only",
-            f"{node_text(source, layers)} gives {shape_text(inputs[0])} to "
-            f"{node_text(node, layers)}. {title} would act on the last axis only and give "
+            f"{node_text(node, layers)} receives {shape_text(inputs[0])} from "
+            f"{node_text(source, layers)}. {title} acts on the last axis only: its output would be "
             f"{shape_text(found.shapes[node_id])}, {end}",
             tuple(fixes.insert_fix(node_id, key, layers) for key in _flattening(layers, inputs[0])),
         )
@@ -71,9 +72,9 @@ def check_end(
             yield Problem(
                 output,
                 "error",
-                "The end is not flat",
-                f"{node_text(node, layers)} is the last layer and gives {shape_text(shape)}. A "
-                "classifier ends in one value per class.",
+                "The output must be flat",
+                f"{node_text(node, layers)} is the last layer and outputs {shape_text(shape)}. A "
+                "classifier outputs one value per class.",
                 _classifier_fixes(output, shape, layers, num_classes),
             )
         return
@@ -101,9 +102,9 @@ def _softmax_twice(graph: Graph, layers: Layers, output: str) -> Iterator[Proble
         yield Problem(
             output,
             "warning",
-            "Softmax twice",
-            f"{names[0]} gives probabilities already. {names[1]} makes them nearly equal, so "
-            "that the network learns little.",
+            "Softmax applied twice",
+            f"{names[0]} already outputs probabilities. {names[1]} makes them nearly equal, so "
+            "the network hardly learns.",
             (fixes.remove_fix(output, graph.nodes[output].name),),
         )
 
@@ -139,10 +140,10 @@ def _wrong_class_count(
     graph: Graph, layers: Layers, scores: str, *, count: int, num_classes: int, dataset_title: str
 ) -> Problem:
     node = graph.nodes[scores]
-    data = f"“{dataset_title}”" if dataset_title else "the dataset"
+    data = f"“{dataset_title}”" if dataset_title else "the data set"
     message = (
-        f"{node_text(node, layers)} makes the network's {count:,} scores, and "
-        f"{data} has {num_classes:,} classes. The last layer needs one unit per class."
+        f"{node_text(node, layers)} has {count:,} outputs, and {data} has {num_classes:,} "
+        "classes. The last layer needs one unit per class."
     )
     dense, params = _dense(layers, num_classes)
     if has_role(node, layers, Role.DENSE):
@@ -152,7 +153,9 @@ def _wrong_class_count(
     else:
         words = f"Add {dense.title} with {num_classes} units"
         fix = fixes.append_fix(scores, dense.key, params=params, title=words)
-    return Problem(scores, "error", "Units do not match the classes", message, (fix,))
+    return Problem(
+        scores, "error", "Output size does not match the number of classes", message, (fix,)
+    )
 
 
 def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:
@@ -163,13 +166,13 @@ def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:
         fix = fixes.append_fix(output, spec.key, params={}, title=f"Add {spec.title}")
     else:
         value = param_value(graph, layers, output, param.key)
-        ends = "" if value == "linear" else f" It ends in {value}."
+        ends = "" if value == "linear" else f" Its activation is {value}."
         fix = fixes.set_fix(output, param, SOFTMAX, title=f"Set activation to {SOFTMAX}")
     return Problem(
         output,
         "warning",
         "No softmax at the end",
-        f"{node_text(node, layers)} is the last layer and has no softmax.{ends} It is trained as "
-        "it is, with its values taken as logits; probabilities are made from them afterwards.",
+        f"{node_text(node, layers)} is the last layer and has no softmax.{ends} Its outputs are "
+        "trained as logits; softmax is applied for predictions.",
         (replace(fix, key="add_softmax"),),
     )

@@ -22,7 +22,7 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
     """Exactly one Input; `wanted` is the shape that a new one would get."""
     inputs = input_nodes(graph, layers)
     if not inputs:
-        what = "has no Input: pictures cannot come in" if graph.nodes else "is empty"
+        what = "has no Input layer" if graph.nodes else "is empty"
         yield Problem(
             None,
             "error",
@@ -34,9 +34,9 @@ def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator
         yield Problem(
             node.id,
             "error",
-            "Only one Input",
-            f"{node_text(node, layers)} is a further Input beside "
-            f"{node_text(inputs[0], layers)}. A network here has one Input; branches start at it.",
+            "Only one Input is allowed",
+            f"{node_text(node, layers)} is a second Input besides "
+            f"{node_text(inputs[0], layers)}. A network has one Input; branches start there.",
             (_merge_input_fix(node, inputs[0]), fixes.remove_fix(node.id, node.name)),
         )
 
@@ -80,7 +80,7 @@ def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
             key,
             "error",
             "Several outputs",
-            f"The network ends in {len(outputs)} places: {names}. A classifier has one end. "
+            f"The network ends in {len(outputs)} layers: {names}. A classifier has one output. "
             f"Remove {node_text(node, layers)}, or connect it to a merge layer.",
             (fixes.remove_fix(key, node.name),),
         )
@@ -108,20 +108,20 @@ def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
 
 def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
     """Title and message for a random picture layer that cannot run in the input pipeline."""
-    rule = "Random picture layers run before the model, while pictures are read"
+    rule = "Random image layers run before the model, while images are loaded"
     name = node_text(node, layers)
     for source in graph.sources(node.id):
         others = [key for key in graph.targets(source) if key != node.id]
         if others and has_role(graph.nodes[source], layers, Role.INPUT):
             start = node_text(graph.nodes[source], layers)
-            return "Stands on a branch", (
-                f"{name} starts at {start} beside {nodes_text(others, graph, layers)}. {rule}, "
-                "so every branch must start behind them."
+            return "Is on a branch", (
+                f"{name} starts at {start}, like {nodes_text(others, graph, layers)}. {rule}, so "
+                "every branch must start after them."
             )
     names = nodes_text(graph.sources(node.id), graph, layers)
-    return "Stands too late", (
-        f"{name} stands behind {names}. {rule}, so only other picture layers may stand between "
-        "them and Input, and the chain must not branch."
+    return "Too far from Input", (
+        f"{name} comes after {names}. {rule}, so only other image layers may come between them "
+        "and Input, and the chain must not branch."
     )
 
 
@@ -135,18 +135,19 @@ def check_names(graph: Graph, layers: Layers) -> Iterator[Problem]:
             yield Problem(
                 node.id,
                 "error",
-                "Name used twice",
-                f"{node_text(node, layers)} has the name of "
-                f"{node_text(seen[node.name], layers)}. Each layer needs a name of its own.",
+                "Duplicate name",
+                f"{node_text(node, layers)} has the same name as "
+                f"{node_text(seen[node.name], layers)}. Names must be unique.",
                 (fixes.rename_fix(node.id, free_name(name, taken)),),
             )
         elif not is_valid_name(node.name):
             yield Problem(
                 node.id,
                 "warning",
-                "Name not for Keras",
-                f"Keras cannot take the name “{node.name}”: it is trained and exported as "
-                f"“{name}”. Letters, digits, _ . and - are allowed, a letter or digit first.",
+                "Name is not valid in Keras",
+                f"Keras does not accept the name “{node.name}”: it is trained and exported as "
+                f"“{name}”. Use letters, digits, _ . - (no spaces), starting with a letter or "
+                "digit.",
                 (fixes.rename_fix(node.id, free_name(name, taken)),),
             )
         seen.setdefault(node.name, node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Protocol
 
 import numpy as np
@@ -79,7 +80,8 @@ class DatasetSpec:
 
     Attributes:
         key: File name, JSON value and SOURCE word, e.g. "fashion_mnist", "folder".
-        title, summary, licence: Words for people.
+        title, summary: Texts for people.
+        licence: License of the images; "" for the user's own.
         params: What the user chooses; the SOURCE text behind the colon is `source_param`.
         source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
         shape: Picture shape when the source fixes it, else None.
@@ -94,7 +96,7 @@ class DatasetSpec:
     key: str
     title: str
     summary: str
-    licence: str
+    licence: str = ""
     params: tuple[Param, ...] = ()
     source_param: str = ""
     shape: Shape | None = None
@@ -104,3 +106,8 @@ class DatasetSpec:
     needs_download: bool = False
     program: str = ""
     load: Callable[[LoadContext, Params], LoadedData]
+
+    def name_of(self, params: Params) -> str:
+        """What these params load, in short: the name of their file or folder, else the title."""
+        path = params.get(self.source_param)
+        return PurePath(path).name or self.title if isinstance(path, str) else self.title

@@ -39,7 +39,7 @@ class TargetLimits:
 
 def _reads_nothing(text: str) -> Params:
     if text:
-        raise UsageError("This target takes nothing behind a colon.", received=text)
+        raise UsageError("This target takes no value after a colon.", received=text)
     return {}
 
 

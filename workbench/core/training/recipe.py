@@ -124,7 +124,7 @@ def value_from_text(key: str, text: str) -> Any:
     """
     if key not in _DECLARED:
         raise ParamError(
-            f'A recipe has no "{key}".',
+            f'There is no training setting "{key}".',
             where=key,
             received=key,
             expected="one of " + ", ".join(_DECLARED),

@@ -25,11 +25,11 @@ class EarlierPanel(QFrame):
         self._entries: dict[int, ClassifiedPicture] = {}
         self._next_key = 0
         self.setProperty("role", "card")
-        self.strip = PictureStrip(state.context.theme, "Earlier pictures", is_one_row=True)
+        self.strip = PictureStrip(state.context.theme, "Recent predictions", is_one_row=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 10, 14, 4)
         column.setSpacing(6)
-        column.addWidget(plain_label("Earlier", role="heading"))
+        column.addWidget(plain_label("Recent predictions", role="heading"))
         column.addWidget(self.strip)
         self.strip.chosen.connect(self._on_chosen)
         state.classified.connect(self._on_classified)

@@ -57,7 +57,7 @@ class PicturesPanel(QStackedWidget):
         if not folder:
             return
         table, _ = ask_save_path(
-            self, "Save the table", f"{Path(folder).name}.csv", "CSV table (*.csv)"
+            self, "Save as CSV", f"{Path(folder).name}.csv", "CSV table (*.csv)"
         )
         if table:
             self._state.classify_folder(Path(folder), Path(table))

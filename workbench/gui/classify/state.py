@@ -90,7 +90,7 @@ class ClassifyState(QObject):
         if run is None or run == self._warm or self._queue.is_asking:
             return
         self._warm = run
-        self.waiting.emit("Getting the network ready")
+        self.waiting.emit("Loading the model")
         handlers = Handlers(
             on_done=lambda _answer: self.said.emit("Ready"),
             on_failed=self._on_failed,
@@ -125,7 +125,7 @@ class ClassifyState(QObject):
 
     def classify_test_picture(self, picture: TestPicture) -> None:
         """Classifies a picture of the run's test set, whose class is known."""
-        self._queue.know(picture.path, f"test picture {picture.index}", picture.label)
+        self._queue.know(picture.path, f"test image {picture.index}", picture.label)
         self.classify([picture.path])
 
     def paste(self) -> None:
@@ -139,7 +139,7 @@ class ClassifyState(QObject):
             return
         image = clipboard.image() if data is not None and data.hasImage() else QImage()
         if image.isNull():
-            what = "There is no picture on the clipboard."
+            what = "The clipboard holds no picture."
             self.failed.emit(PictureError(what, fix="Copy one first."))
             return
         self._num_pasted += 1
@@ -199,5 +199,5 @@ class ClassifyState(QObject):
 
 def _save_image(image: QImage, path: str) -> str:
     if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
-        raise PictureError("The picture on the clipboard cannot be read.", fix="Copy it again.")
+        raise PictureError("Cannot read the picture on the clipboard.", fix="Copy it again.")
     return path

@@ -46,9 +46,9 @@ class ClassifyView(QWidget):
         self.empty = EmptyPage(
             context.theme,
             "picture",
-            "Train a network first",
-            "Pictures are classified by a trained network. Train the one of this project, "
-            "or load weights that fit it.",
+            "Train a model first",
+            "Classifying pictures needs a trained model. Train the model of this "
+            "project, or load weights that fit it.",
             action="Train",
             second="Load weights…",
         )

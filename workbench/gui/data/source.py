@@ -19,19 +19,22 @@ from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.protocol.messages import Progress
 
+_LOAD, _RESCAN = "Load images", "Rescan"
+
 
 class DataSourceBox(Box):
     """The chooser above the button that has the source read, and how far that is."""
 
     def __init__(self, state: DataState) -> None:
         super().__init__("card", 16, 10)
+        self._state = state
         theme = state.context.theme
         self.chooser = DataSourcePanel(state.context)
         self.status = plain_label(role="dim", wrap=True)
         self.status.hide()
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.describe_button = button("Look at the pictures", icon="eye", theme=theme)
+        self.describe_button = button(_LOAD, icon="eye", theme=theme)
         self.cancel_button = button("Cancel")
         buttons = QHBoxLayout()
         buttons.addWidget(self.describe_button)
@@ -44,6 +47,7 @@ class DataSourceBox(Box):
         self.describe_button.clicked.connect(state.describe)
         self.cancel_button.clicked.connect(state.cancel)
         state.busy_changed.connect(self._on_busy_changed)
+        state.source_changed.connect(self._show_action)
         state.said.connect(self._say)
         state.progressed.connect(self._on_progressed)
         self._on_busy_changed(is_busy=False)
@@ -52,7 +56,11 @@ class DataSourceBox(Box):
         self.progress.setVisible(is_busy)
         self.cancel_button.setVisible(is_busy)
         self.describe_button.setVisible(not is_busy)
+        self._show_action()
         self._show_fraction(None)
+
+    def _show_action(self) -> None:
+        self.describe_button.setText(_RESCAN if self._state.is_described else _LOAD)
 
     def _say(self, words: str) -> None:
         self.status.setText(words)
@@ -87,13 +95,13 @@ class DataSourcePanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         self.sources = CalmComboBox()
-        self.sources.setAccessibleName("Source of the pictures")
+        self.sources.setAccessibleName("Data source")
         for spec in self._datasets.values():
             self.sources.addItem(spec.title, spec.key)
         self._summary = plain_label(role="dim", wrap=True)
         self._licence = plain_label(role="dim", wrap=True)
         self._place = QVBoxLayout()
-        column.addWidget(plain_label("Pictures", role="heading"))
+        column.addWidget(plain_label("Data source", role="heading"))
         column.addWidget(self.sources)
         column.addWidget(self._summary)
         column.addLayout(self._place)
@@ -116,12 +124,12 @@ class DataSourcePanel(QWidget):
         self.sources.setCurrentIndex(index)
         spec = self._datasets.get(choice.key)
         if spec is None:
-            self._summary.setText(f"This version does not know the source “{choice.key}”.")
+            self._summary.setText(f"This version has no data source “{choice.key}”.")
             self._licence.setText("")
             self._show_form(None, {})
             return
         self._summary.setText(spec.summary)
-        self._licence.setText(f"Licence: {spec.licence}" if spec.licence else "")
+        self._licence.setText(f"License: {spec.licence}" if spec.licence else "")
         self._show_form(spec.key, choice.params)
 
     def _show_form(self, key: str | None, values: Mapping[str, Any]) -> None:

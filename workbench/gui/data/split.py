@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.core.format import share
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.gui.data.split_bar import BarPart, SplitBar
@@ -11,7 +12,6 @@ from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import share
 from workbench.protocol.messages import DataDescription
 
 _SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")
@@ -52,17 +52,17 @@ def split_counts(given: Given, recipe: TrainingRecipe) -> SplitCounts:
 def split_words(given: Given, recipe: TrainingRecipe) -> str:
     """The division in sentences."""
     test = (
-        "The test pictures are those the source gives for it."
+        "The data set comes with a test set."
         if given.num_test
-        else f"{share(recipe.test_share, 0)} of the pictures are kept for the test."
+        else f"{share(recipe.test_share, 0)} of the images are held out for testing."
     )
     validation = {
-        "split": f"{share(recipe.validation_share, 0)} of the training pictures validate: "
-        "they are never trained on and show when the network starts to learn by heart.",
-        "test": "Validation is measured on the test pictures, as the published tutorials do.",
-        "none": "Nothing validates: only training curves will be drawn.",
+        "split": f"{share(recipe.validation_share, 0)} of the training images are held out for "
+        "validation, to detect overfitting.",
+        "test": "Validation uses the test set, as the published tutorials do.",
+        "none": "No validation: only training curves are drawn.",
     }[recipe.validation]
-    same = f"Each class is divided alike; seed {recipe.seed} gives the same parts everywhere."
+    same = f"The split is stratified; seed {recipe.seed} makes it reproducible."
     return f"{test} {validation} {same}"
 
 
@@ -79,7 +79,7 @@ class DataSplitPanel(Box):
         super().__init__("card", 16, 10)
         self._document = state.context.document
         self._given = Given()
-        self.column.addWidget(plain_label("How they are divided", role="heading"))
+        self.column.addWidget(plain_label("Split", role="heading"))
         self.bar = SplitBar(state.context.theme)
         self.words = plain_label(role="dim", wrap=True)
         params = [param for param in RECIPE_PARAMS if param.key in _SPLIT_KEYS]

@@ -56,6 +56,11 @@ class DataState(QObject):
         self._document.project_replaced.connect(self._on_source_changed)
 
     @property
+    def is_described(self) -> bool:
+        """Whether the contents of the source are known."""
+        return self._described is not None
+
+    @property
     def is_waiting(self) -> bool:
         """Whether the source will be read in a moment."""
         return self._timer.isActive()
@@ -76,7 +81,7 @@ class DataState(QObject):
         self._call_off()
         self._asked = choice
         self.busy_changed.emit(True)
-        self.said.emit("Starting to look…")
+        self.said.emit("Loading…")
         recipe = self._document.recipe
         self._question.ask(
             DescribeData(
@@ -119,12 +124,12 @@ class DataState(QObject):
     def _ask_soon(self) -> None:
         spec = self.context.datasets.get(self._document.project.dataset.key)
         if spec is None or self._is_incomplete(spec):
-            self.said.emit("Choose where the pictures are.")
+            self.said.emit("Choose a folder or file.")
             self.missing.emit(
-                "Choose a folder with one folder of pictures per class, or drop one here."
+                "Choose a folder with one subfolder of pictures per class, or drop one here."
             )
         elif spec.needs_download:
-            self.said.emit("These pictures are fetched from the internet on first use.")
+            self.said.emit("These images are downloaded on first use.")
         else:
             self._timer.start()
 

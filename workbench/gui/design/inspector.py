@@ -23,11 +23,11 @@ from workbench.gui.kit.problem_list import ProblemList
 
 _GAP_PX = 6
 _HOW_TO = (
-    "Click a layer to see and change its settings. Drag layers from the left; "
-    "drop one on a line to put it in between."
+    "Click a layer to edit its settings. Drag layers from the left; drop one on a connection to "
+    "insert it."
 )
 
-_UNKNOWN = "This version does not know this kind. It is kept as it is and saved again."
+_UNKNOWN = "This version does not know this layer type. It is kept unchanged."
 
 
 class InspectorPanel(QScrollArea):
@@ -61,7 +61,7 @@ class InspectorPanel(QScrollArea):
         column.setSpacing(10)
         self.heading = plain_label(role="strong", wrap=True)
         self.name = QLineEdit()
-        self.name.setAccessibleName("Name of the layer")
+        self.name.setAccessibleName("Layer name")
         self.name.setPlaceholderText("Name")
         self.name.editingFinished.connect(self._on_name_edited)
         share_undo_keys(self.name)
@@ -152,7 +152,7 @@ class InspectorPanel(QScrollArea):
             self._show_what("How to", "Move, copy, duplicate or delete them together.")
             return
         self.heading.setText("The network")
-        self._facts_heading.setText("In all")
+        self._facts_heading.setText("Totals")
         self.facts.set_facts(network_facts(self._document.graph, analysis, self._document.recipe))
         self.problems.set_problems(analysis.problems)
         self._show_what("How to", _HOW_TO)
@@ -202,7 +202,7 @@ class InspectorPanel(QScrollArea):
         try:
             self._document.rename(node.id, wanted)
         except WorkbenchError as error:
-            self.name_error.setText(str(error))
+            self.name_error.setText(f"{error.what} {error.fix}".strip())
             self.name_error.show()
         else:
             self.name_error.hide()

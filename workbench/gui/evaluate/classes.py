@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout
 
+from workbench.core.format import count, share
 from workbench.gui.evaluate.class_table import ClassTable
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.figure import Figure
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count, share
 from workbench.protocol.messages import Evaluation
 
 _FIGURE_PX = 110
@@ -25,7 +25,8 @@ class ClassesPanel(TitledBox):
         self.source = plain_label(role="dim")
         self.accuracy = Figure(theme, "Accuracy", _FIGURE_PX)
         self.loss = Figure(theme, "Loss", _FIGURE_PX)
-        self.pictures = Figure(theme, "Pictures", _FIGURE_PX)
+        self.pictures = Figure(theme, "Support", _FIGURE_PX)
+        self.pictures.setToolTip("Test images")
         self.table = ClassTable(theme)
         figures = QHBoxLayout()
         for figure in (self.accuracy, self.loss, self.pictures):
@@ -41,6 +42,6 @@ class ClassesPanel(TitledBox):
     def _show(self, result: Evaluation) -> None:
         self.source.setText(self._state.subject)
         self.accuracy.value.setText(share(result.accuracy))
-        self.loss.value.setText("not finite" if result.loss is None else f"{result.loss:.4f}")
+        self.loss.value.setText("NaN" if result.loss is None else f"{result.loss:.4f}")
         self.pictures.value.setText(count(sum(sum(row) for row in result.confusion)))
         self.table.set_scores(result.per_class)

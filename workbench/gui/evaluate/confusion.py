@@ -13,7 +13,7 @@ class ConfusionPanel(TitledBox):
     """The matrix, and the square under the mouse in words."""
 
     def __init__(self, state: EvaluateState) -> None:
-        super().__init__("What it takes for what")
+        super().__init__("Confusion matrix")
         self.map = ConfusionMap(state.context.theme)
         self.hover = plain_label(role="dim")
         self.column.addWidget(self.map, 1)

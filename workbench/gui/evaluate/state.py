@@ -7,9 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from workbench.client.question import Handlers, Question
+from workbench.core.format import share
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.numbers import share
 from workbench.protocol.messages import Evaluate, Evaluation, Progress
 
 
@@ -25,7 +25,7 @@ class EvaluateState(QObject):
     Attributes:
         context: The parts that all views work with.
         evaluation: The latest answer; None before the first.
-        subject: What it is of, e.g. "cifar on its test pictures".
+        subject: What it is of, e.g. "Run “cifar”, test set".
     """
 
     started = Signal()

@@ -50,23 +50,23 @@ class EvaluateView(QWidget):
         self.state = EvaluateState(context, self)
         self.panels = Sections(panels, self.state, self)
         self.chooser = ModelChooser(context.library)
-        self.start = button("Evaluate on the test pictures", role="primary")
-        self.other = button("Evaluate on other pictures…")
+        self.start = button("Evaluate on the test set", role="primary")
+        self.other = button("Evaluate on other images…")
         self.cancel = button("Cancel")
         self.wait = WaitLabel()
         self.hint = EmptyPage(
             theme,
             "chart",
             "Not evaluated yet",
-            "The test pictures were kept apart from training. Evaluating shows how many the "
-            "network gets right, for each class, and what it takes for what.",
+            "The test images are held out from training. Evaluation shows the accuracy "
+            "of the model for each class, and which classes it confuses.",
             action="Evaluate",
         )
         self.empty = EmptyPage(
             theme,
             "chart",
-            "Train a network first",
-            "Its scores on pictures it has never seen appear here.",
+            "Train a model first",
+            "Its scores on held-out images appear here.",
             action="Train",
         )
         self._body = QStackedWidget()
@@ -126,12 +126,12 @@ class EvaluateView(QWidget):
     def evaluate(self) -> None:
         """Evaluates the chosen run on its own test pictures."""
         if self.chooser.path is not None:
-            self.state.evaluate(self.chooser.path, f"{self.chooser.title} on its test pictures")
+            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, test set")
 
     def evaluate_on(self, choice: Choice, words: str) -> None:
         """Evaluates the chosen run on another source."""
         if self.chooser.path is not None:
-            self.state.evaluate(self.chooser.path, f"{self.chooser.title} on {words}", choice)
+            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, {words}", choice)
 
     def _on_started(self) -> None:
         for part in (self.start, self.other, self.chooser):

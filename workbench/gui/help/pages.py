@@ -14,7 +14,7 @@ GENERAL_PAGES = (
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
-    ("layers_overview", "Which layer when"),
+    ("layers_overview", "Choosing layers"),
     ("tpu", "Training on a TPU"),
     ("preflight", "Will it train on a TPU?"),
     ("tpu-first-run", "The first run on a TPU"),
@@ -24,11 +24,9 @@ GENERAL_PAGES = (
 )
 
 _PLACES = {
-    "model": "It is part of the network.",
-    "pipeline": "It runs while the pictures are prepared, only in training, never when "
-    "classifying.",
-    "either": "Right behind Input it runs while the pictures are prepared; elsewhere it is "
-    "part of the network.",
+    "model": "It is part of the model.",
+    "pipeline": "It runs in the input pipeline, only during training, never when classifying.",
+    "either": "Right after Input it runs in the input pipeline; elsewhere it is part of the model.",
 }
 
 

@@ -21,7 +21,7 @@ def _make(state: ClassifyState) -> QWidget:
 SPEC = PanelSpec(
     key="classify_earlier",
     view="classify",
-    title="Earlier",
+    title="Recent predictions",
     area="left",
     order=30,
     make=_make,

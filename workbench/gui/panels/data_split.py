@@ -21,7 +21,7 @@ def _make(state: DataState) -> QWidget:
 SPEC = PanelSpec(
     key="data_split",
     view="data",
-    title="How they are divided",
+    title="Split",
     area="left",
     order=20,
     make=_make,

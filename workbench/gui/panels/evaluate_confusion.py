@@ -21,7 +21,7 @@ def _make(state: EvaluateState) -> QWidget:
 SPEC = PanelSpec(
     key="evaluate_confusion",
     view="evaluate",
-    title="What it takes for what",
+    title="Confusion matrix",
     area="right",
     order=20,
     make=_make,

@@ -65,8 +65,8 @@ class SmoothingSlider(QSlider):
 
     def _tell(self) -> None:
         span = round(span_of(self.value()))
-        words = "off" if span <= 1 else f"over about {span:,} steps"
-        self.setToolTip(f"Smoothing {words}. Double-click for the default.")
+        words = "off" if span <= 1 else f"about {span:,} steps"
+        self.setToolTip(f"Smoothing: {words}. Double-click to reset.")
 
     def propose(self, span: float) -> None:
         """Moves to a number of steps, unless the user has moved it."""
@@ -112,10 +112,10 @@ class PlotHeader(QWidget):
         self.train_swatch = Swatch(theme.colors.train)
         self.validation_swatch = Swatch(theme.colors.validation)
         self.smoothing = SmoothingSlider()
-        self.log = _toggle("Log", f"Logarithmic axis for the {title.lower()}")
-        self.menu_button = IconButton(theme, "more", f"More for the {title.lower()} plot")
+        self.log = _toggle("Log", f"Logarithmic {title.lower()} axis")
+        self.menu_button = IconButton(theme, "more", f"Options of the {title.lower()} plot")
         self.menu = QMenu(self)
-        self.by_epoch = self.menu.addAction("One point an epoch")
+        self.by_epoch = self.menu.addAction("Epoch averages")
         self.by_epoch.setCheckable(True)
         self.menu_button.setMenu(self.menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -157,7 +157,7 @@ class PlotHeader(QWidget):
         row.setSpacing(4)
         row.addWidget(self.title)
         row.addStretch(1)
-        self._smooth_words = plain_label("Smooth", role="dim")
+        self._smooth_words = plain_label("Smoothing", role="dim")
         if not self._is_plain:
             self._add_legend(row)
         self.by_epoch.setVisible(not self._is_plain)

@@ -18,7 +18,7 @@ Places = np.ndarray[Any, np.dtype[np.float64]]
 X_AXES = {
     "step": "Step",
     "epoch": "Epoch",
-    "time": "Time trained",
+    "time": "Training time",
     "images": "Images seen",
 }
 """Key of each x axis and its title."""

@@ -330,7 +330,7 @@ class MainWindow(QMainWindow):
 
     def _open_path(self, path: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
-            self.say(f"No file manager answered. The folder is {path}")
+            self.say(f"No file manager was found. The folder is {path}")
 
     @property
     def _is_at_start(self) -> bool:
@@ -355,7 +355,7 @@ class MainWindow(QMainWindow):
             reason=reason,
             num_waiting=self.runs.num_waiting,
         )
-        self.actions_by_key["start_run"].setText("&Train next" if running else "&Train")
+        self.actions_by_key["start_run"].setText("Add to &queue" if running else "&Train")
         pause, stop = self.actions_by_key["pause_run"], self.actions_by_key["stop_run"]
         pause.setText("Pausing…" if is_pausing else "&Pause")
         pause.setEnabled(running and not is_pausing and not is_stopping)

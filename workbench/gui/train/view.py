@@ -69,8 +69,8 @@ class TrainView(QMainWindow):
             theme,
             "chart",
             "No run yet",
-            "Train the network of this project: loss and accuracy appear here while it learns, "
-            "and every run is kept.",
+            "Train the model of this project. Loss and accuracy appear here during "
+            "training; every run is kept.",
             action="Train",
         )
         self._pages = QStackedWidget()
@@ -272,7 +272,7 @@ class TrainView(QMainWindow):
 
     def _on_pin(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)
-        self._say("The plan is pinned in the recipe; Undo takes it back.")
+        self._say("Execution settings pinned in the training settings. Undo reverts this.")
 
     def _on_asked_changed(self, _path: str) -> None:
         self._show_asked()

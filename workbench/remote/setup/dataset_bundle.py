@@ -50,10 +50,10 @@ def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
 
 
 def _packed(run: RunFolder, tell: Tell) -> Parcel:
-    progress = ("Loading the pictures", -1.0)
+    progress = ("Loading the images", -1.0)
     with Child(
         worker_command("pack", str(run.path)),
-        name="the worker that packs the pictures",
+        name="the worker that packs the images",
         environment=worker_environment(),
         order=b"",
         check=lambda: tell(*progress),  # again also while it is silent: it may be called off
@@ -69,7 +69,7 @@ def _packed(run: RunFolder, tell: Tell) -> Parcel:
             tell(*progress)
         death = child.death()
     raise RunError(
-        "The pictures could not be packed for the other computer.",
+        "The images could not be packed for the other computer.",
         where=str(run.path),
         received=death.received or death.what,
     )

@@ -65,11 +65,12 @@ def offered_keys(place: Place, *, deadline_s: float = _DEADLINE_S) -> list[HostK
     keys = [key for line in output.splitlines() if (key := _key_of(line)) is not None]
     if not keys:
         raise RemoteError(
-            "The other computer does not answer as an ssh server.",
+            f"No SSH server answered at {place.text()}.",
             key="unreachable",
             is_passing=True,
             where=place.text(),
-            fix="Is it on, is the address right, does its firewall let ssh in?",
+            fix="Check the address, that the computer is running, and that its firewall "
+            "allows SSH.",
         )
     return sorted(set(keys), key=lambda key: _KINDS.index(key.kind))
 
@@ -115,12 +116,13 @@ def _run(argv: list[str], deadline_s: float, place: Place) -> str:
         raise no_ssh(argv[0]) from error
     except DeadlineError as error:
         raise RemoteError(
-            "The other computer does not answer.",
+            f"No SSH server answered at {place.text()}.",
             key="unreachable",
             is_passing=True,
             where=place.text(),
-            expected=f"an answer within {deadline_s:.0f} s",
-            fix="Is it on, is the address right, does its firewall let ssh in?",
+            expected=f"a response within {deadline_s:.0f} s",
+            fix="Check the address, that the computer is running, and that its firewall "
+            "allows SSH.",
         ) from error
     return output.decode("utf-8", "replace")
 
@@ -177,12 +179,12 @@ def forget(place: Place) -> bool:
 def changed_key(place: Place) -> RemoteError:
     """The refusal of an address that answers with another identity."""
     return RemoteError(
-        "This address answers with another identity than the one that was accepted: the "
-        "computer was made anew, or somebody is between. Nothing was sent.",
+        "The host key has changed since it was trusted: the computer was reinstalled, "
+        "or this is a man-in-the-middle attack. Nothing was sent.",
         key="host_key_changed",
         where=place.text(),
-        fix=f"If you know that it was made anew: workbench host forget {place.text()}, then "
-        "accept its new fingerprint.",
+        fix="If you know that it was reinstalled: run `workbench host forget "
+        f"{place.text()}`, then trust its new fingerprint.",
     )
 
 

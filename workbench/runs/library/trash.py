@@ -28,16 +28,16 @@ def check_deletable(run: RunFolder) -> None:
         queue.cancel(run)
     if run.is_alive():
         raise RunError(
-            "A run that still trains cannot be deleted.", where=str(run.path), fix="Stop it first."
+            "A running run cannot be deleted.", where=str(run.path), fix="Stop it first."
         )
     link = read_link(run)
     if link is not None and link.state not in _LEFT and outcome_of(run).kind == "away":
         raise RunError(
-            "A run that may still train on another computer cannot be deleted: nobody could see "
-            "it any more, or stop it.",
+            "This run may still be training on another computer. It cannot be deleted: "
+            "it could not be stopped any more.",
             where=str(run.path),
             received=outcome_of(run).sentence(),
-            fix=f"`workbench attach {run.name}` connects to it again; then stop it.",
+            fix=f"Reconnect with `workbench attach {run.name}`, then stop it.",
         )
 
 

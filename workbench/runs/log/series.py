@@ -13,6 +13,14 @@ def _empty() -> Column:
     return np.empty(0, dtype=np.float64)
 
 
+_BEST_WORDS = {
+    "val_accuracy": "best val. accuracy",
+    "val_loss": "lowest val. loss",
+    "top_k": "best top-k accuracy",
+    "loss": "lowest training loss",
+}
+
+
 @dataclass(frozen=True)
 class Series:
     """One curve of one run. NaN is "not finite" and "not measured".
@@ -25,6 +33,7 @@ class Series:
         epoch_train: The value of each finished epoch.
         epoch_validation: The value on the validation pictures after each epoch.
         best_epoch: Number of the best epoch so far, 0 when there is none.
+        best_by: The recipe's `keep_by`, which decides on the best epoch.
         steps_per_epoch: 0 while it is unknown.
         rewinds: How often the run was resumed: with another number the values may differ
             from those given before.
@@ -37,6 +46,7 @@ class Series:
     epoch_train: Column = field(default_factory=_empty)
     epoch_validation: Column = field(default_factory=_empty)
     best_epoch: int = 0
+    best_by: str = "val_accuracy"
     steps_per_epoch: int = 0
     rewinds: int = 0
 
@@ -45,6 +55,14 @@ class Series:
         """The last step that has a value; 0.0 where there is none."""
         ends = [float(steps[-1]) for steps in (self.steps, self.epoch_steps) if len(steps)]
         return max(ends, default=0.0)
+
+    @property
+    def best_words(self) -> str:
+        """The label of the best epoch: which metric, which epoch."""
+        metric = _BEST_WORDS.get(self.best_by, "best")
+        if not np.isfinite(self.epoch_validation).any():  # the training metric decides then
+            metric = metric.replace("val. ", "")
+        return f"{metric}: epoch {self.best_epoch:,}"
 
     def best_point(self) -> tuple[float, float] | None:
         """Step and value of the best epoch; the training value where none was validated."""

@@ -7,8 +7,8 @@ SPEC: SettingSpec[bool] = SettingSpec(
     order=40,
     param=BoolParam(
         key="offers_recovery",
-        title="Offer recovery",
+        title="Offer to restore unsaved projects",
         default=True,
-        help="After a crash, offers the projects that were not saved.",
+        help="After a crash, offers to restore projects with unsaved changes.",
     ),
 )

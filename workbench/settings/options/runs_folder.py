@@ -10,8 +10,8 @@ SPEC: SettingSpec[str] = SettingSpec(
         title="Runs folder",
         default="",
         is_folder=True,
-        help="Where runs are kept: the window looks there from its next start, commands at "
-        "once. Left empty, they are kept with the application's data.",
+        help="Where runs are stored. The window uses a new folder after restart, commands at "
+        "once. If empty, runs are stored with the application's data.",
     ),
-    note="A new runs folder counts from the next start.",
+    note="A new runs folder takes effect after restart.",
 )

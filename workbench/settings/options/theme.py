@@ -7,10 +7,10 @@ SPEC: SettingSpec[str] = SettingSpec(
     order=10,
     param=ChoiceParam(
         key="theme",
-        title="Colours",
+        title="Theme",
         default="system",
         choices=("system", "light", "dark"),
-        titles={"system": "as the desktop", "light": "light", "dark": "dark"},
-        help="Light or dark; as the desktop follows its setting.",
+        titles={"system": "System", "light": "Light", "dark": "Dark"},
+        help="System follows the setting of the desktop.",
     ),
 )

@@ -9,6 +9,6 @@ SPEC: SettingSpec[bool] = SettingSpec(
         key="writes_tensorboard",
         title="TensorBoard files",
         default=True,
-        help="Writes each run's curves for TensorBoard too, into the run's own folder.",
+        help="Also writes each run's curves for TensorBoard, into the run folder.",
     ),
 )

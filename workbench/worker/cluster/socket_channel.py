@@ -101,9 +101,9 @@ class Line:
             return None
         if message is None:
             self._messages.put(None)  # for whoever asks again
-            raise LineCutError("the line was cut")
+            raise LineCutError("the connection was lost")
         if message.kind != kind:
-            raise LineCutError(f"{message.kind[:40]} came instead of {kind}")
+            raise LineCutError(f"received {message.kind[:40]} instead of {kind}")
         return message
 
     def close(self) -> None:

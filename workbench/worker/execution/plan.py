@@ -124,7 +124,7 @@ def _measured(
 
     def told(way: Way, fraction: float) -> None:
         check()
-        tell("measuring", f"Measuring {way.words}", fraction)
+        tell("measuring", f"Benchmarking {way.words}", fraction)
 
     steps = task.sizes.total_steps
     racing = (ways[0], *known.to_measure(ways, steps))

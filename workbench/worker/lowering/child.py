@@ -89,10 +89,10 @@ def lower_within(
             try:
                 answer = over or _next_answer(child, deadline_s)
             except DeadlineError:
-                words = f"XLA has not come to an end with it within {deadline_s:g} s."
+                words = f"XLA did not finish within {deadline_s:g} s."
                 answer = over = Unchecked(words=words)
             except ChildDiedError as error:
-                answer = over = Unchecked(words=f"While it was being tried, {error.what}")
+                answer = over = Unchecked(words=f"During the check, {error.what}")
             yield batch, answer
 
 

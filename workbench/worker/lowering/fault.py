@@ -206,8 +206,8 @@ class Search:
             for key, value in settings
         ]
         if can_move:
-            ways.append("move it right behind Input, where it runs before the TPU")
-        text = ", or ".join(ways) or f"take another layer than {self._layers[node.kind].title}"
+            ways.append("move it directly after Input, where it runs on the host")
+        text = ", or ".join(ways) or f"replace {self._layers[node.kind].title} by another layer"
         return f"{text[0].upper()}{text[1:]}."
 
     def _first_line(self, text: str) -> str:

@@ -197,9 +197,9 @@ def _refuse_errors(graph: Graph, layers: Registry[LayerSpec], found: Propagation
         return
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     raise GraphError(
-        f"The network cannot be built: {errors[0].message}{more}",
+        f"The model cannot be built: {errors[0].message}{more}",
         where=errors[0].title,
-        fix="Mend the problems that the check lists.",
+        fix="Fix the problems that the check lists.",
     )
 
 
@@ -243,10 +243,10 @@ def assign_weights(built: BuiltModel, arrays: Mapping[str, Array]) -> None:
         listed = "; ".join(findings[:MOST_LISTED])
         more = len(findings) - MOST_LISTED
         raise WeightsError(
-            "These weights do not fit this network.",
+            "These weights do not fit this model.",
             received=listed + (f"; and {more} more" if more > 0 else ""),
-            expected=f"{len(variables)} arrays, one for each weight of the network",
-            fix="Use weights that were saved from the same network. Nothing was changed.",
+            expected=f"{len(variables)} arrays, one for each weight of the model",
+            fix="Use weights that were saved from the same model. Nothing was changed.",
         )
     old = read_weights(built)
     try:
@@ -279,7 +279,7 @@ def _name_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) ->
             yield f"“{name}” is missing"
     for name in arrays:
         if name not in variables:
-            yield f"“{name[:80]}” is not in the network"
+            yield f"“{name[:80]}” is not in the model"
 
 
 def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[str]:
@@ -288,6 +288,6 @@ def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -
             continue
         array, shape = arrays[name], tuple(variable.shape)
         if not isinstance(array, np.ndarray | np.generic) or array.dtype.kind not in "fiu":
-            yield f"“{name}” holds {getattr(array, 'dtype', type(array).__name__)}, not numbers"
+            yield f"“{name}” contains {getattr(array, 'dtype', type(array).__name__)}, not numbers"
         elif array.shape != shape:
             yield f"“{name}” has the shape {array.shape}, not {shape}"

@@ -132,7 +132,7 @@ def _regular(path: Path) -> str:
         resolved = path.resolve(strict=True)  # the user chose the link: follow it, once, here
     except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(
-            "There is no such weights file.", where=str(path), received=str(error)
+            "The weights file does not exist.", where=str(path), received=str(error)
         ) from error
     return str(resolved)
 
@@ -152,7 +152,7 @@ def _ask_reader(
         except ChildDiedError as error:
             raise _unreadable(path, error.what) from error
         except msgspec.ValidationError as error:
-            raise _unreadable(path, f"its reader answered nonsense ({error})") from error
+            raise _unreadable(path, f"the output of its reader is invalid ({error})") from error
         if code := child.exit_code():
             raise _unreadable(path, f"its reader {end_words(code)}")
     return head, data
@@ -173,22 +173,24 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
     found = [f"{_name(name, expected)}: not in the file" for name in head.missing]
     for name, shape, dtype in head.different:
         ours = expected.get(name)
-        wanted = f", {ours.dtype} {ours.shape} in the network" if ours else ""
+        wanted = f", {ours.dtype} {ours.shape} in the model" if ours else ""
         found.append(f"{_name(name, expected)}: {dtype[:20]} {tuple(shape)} in the file{wanted}")
-    found += [f"{name!r}: in the file, not in the network" for name in head.extra]
+    found += [f"{name!r}: in the file, not in the model" for name in head.extra]
     if found:
         raise WeightsError(
-            "These weights are of another network. Nothing was changed.",
+            "These weights are from a different model. Nothing was changed.",
             where=str(path),
             received=_listed(found),
-            expected=f"{len(expected)} arrays, all with the network's names and shapes",
+            expected=f"{len(expected)} arrays with the names and shapes of the model",
             fix="Open the project that these weights were trained with.",
         )
     found = [f"{_name(name, expected)}: {reason}" for name, reason in head.forbidden]
-    found += [f"{_name(name, expected)}: {count:,} not finite" for name, count in head.not_finite]
+    found += [
+        f"{_name(name, expected)}: {count:,} values not finite" for name, count in head.not_finite
+    ]
     if found:
         raise WeightsError(
-            "These weights are not taken over. Nothing was changed.",
+            "These weights were not loaded. Nothing was changed.",
             where=str(path),
             received=_listed(found),
             expected="finite numbers, in the file itself",
@@ -209,9 +211,9 @@ def _arrays(
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Cuts the reader's bytes into arrays; sizes are checked again, the child is not trusted."""
     if head.sizes != [array.num_bytes for array in expected.values()]:
-        raise _unreadable(path, "the reader's answer has other sizes than expected")
+        raise _unreadable(path, "the output of the reader has unexpected sizes")
     if len(data) != sum(head.sizes):
-        raise _unreadable(path, "the reader's answer is incomplete")
+        raise _unreadable(path, "the output of the reader is incomplete")
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     start = 0
     for array in expected.values():

@@ -95,7 +95,7 @@ class Runner:
     def _batches(self, x: Pixels) -> Iterator[tuple[Pixels, int, int]]:
         """Pieces of one of the batch sizes: (pictures, how many of them count, where)."""
         if x.shape[1:] != self._shape:
-            raise ValueError(f"pictures of shape {x.shape[1:]}, not {self._shape}")
+            raise ValueError(f"images of shape {x.shape[1:]}, not {self._shape}")
         start = 0
         while start < len(x):
             waiting = len(x) - start
@@ -112,9 +112,9 @@ class Runner:
         answer = np.concatenate(rows) if rows else np.zeros((0, num_classes), np.float32)
         if not np.isfinite(answer).all():
             raise RunError(
-                "The network gives no finite numbers: its training has diverged.",
+                "The outputs of the model are not finite: its training diverged.",
                 where=self.card.title,
-                fix="Train it again with a smaller learning rate.",
+                fix="Train it again with a lower learning rate.",
             )
         return answer
 
@@ -194,19 +194,19 @@ def check_size(graph: Graph, where: str) -> None:
     analysis = analyse(graph, all_layers(), recipe=TrainingRecipe())
     if analysis.errors:
         raise WeightsError(
-            f"The network cannot be built: {analysis.errors[0].title}.",
+            f"The model cannot be built: {analysis.errors[0].title}.",
             where=where,
             received=analysis.errors[0].message,
-            fix="Mend the project's problems first.",
+            fix="Fix the problems of the project first.",
         )
     wanted = 4 * analysis.costs.parameters.total
     free = available_memory()
     if wanted > 0.9 * free:
         raise WeightsError(
-            "The network is too large for this computer.",
+            "The model is too large for this computer.",
             where=where,
             received=f"{wanted:,} bytes of weights",
-            expected=f"at most {int(0.9 * free):,} bytes, nine tenths of the free memory",
+            expected=f"at most {int(0.9 * free):,} bytes, 90% of the free memory",
         )
 
 
@@ -221,10 +221,10 @@ def _with_all_names(card: ModelCard, built: BuiltModel, where: str) -> ModelCard
     units = int(built.model.output_shape[-1])
     if units < len(card.class_names) or tuple(built.input_shape) != tuple(card.input_shape):
         raise WeightsError(
-            "The model card does not fit its own network.",
+            "The model card does not match its model.",
             where=where,
-            received=f"{len(card.class_names)} classes, pictures {tuple(card.input_shape)}",
-            expected=f"{units} classes, pictures {tuple(built.input_shape)}",
+            received=f"{len(card.class_names)} classes, images {tuple(card.input_shape)}",
+            expected=f"{units} classes, images {tuple(built.input_shape)}",
         )
     unnamed = [f"output {number + 1}" for number in range(len(card.class_names), units)]
     return msgspec.structs.replace(card, class_names=[*card.class_names, *unnamed])

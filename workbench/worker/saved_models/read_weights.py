@@ -44,7 +44,7 @@ def main() -> int:
     except _RefusedError as error:
         head, chunks = {"error": str(error)}, []
     except MemoryError:
-        head, chunks = {"error": "it wants far more memory than these weights need"}, []
+        head, chunks = {"error": "it needs far more memory than these weights"}, []
     out = sys.stdout.buffer
     size = sum(len(chunk) for chunk in chunks)
     out.write(json.dumps({**head, "bytes": size}).encode() + b"\n")
@@ -90,7 +90,7 @@ def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
             with archive.open(name) as file:
                 data = file.read(max_bytes + 1)
     except KeyError:
-        raise _RefusedError(f"it holds no {name}") from None
+        raise _RefusedError(f"it contains no {name}") from None
     except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
         raise _RefusedError(f"the archive is damaged ({error})") from None
     if len(data) > max_bytes:
@@ -101,9 +101,9 @@ def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
 def _check_members(names: list[str], only: list[str]) -> None:
     strange = sorted({*names} - {*only})
     if only and strange:
-        raise _RefusedError(f"it holds {strange[0][:80]!r}, not only {', '.join(only)}")
+        raise _RefusedError(f"it contains {strange[0][:80]!r}, not only {', '.join(only)}")
     if only and len(names) != len({*names}):
-        raise _RefusedError("it holds two members of one name")
+        raise _RefusedError("it contains two members with the same name")
 
 
 def _read_arrays(
@@ -162,9 +162,9 @@ class _Reader:
         if found is None:
             return
         if not isinstance(found, self._h5py.Dataset):
-            self.forbidden.append([name, "a group stands where numbers are expected"])
+            self.forbidden.append([name, "a group instead of numbers"])
         elif found.external or found.is_virtual:
-            self.forbidden.append([name, "its numbers lie in another file"])
+            self.forbidden.append([name, "its numbers are in another file"])
         elif tuple(found.shape or ()) != shape or str(found.dtype) != dtype:
             self.different.append([name, list(found.shape or ()), str(found.dtype)])
         else:
@@ -188,7 +188,7 @@ class _Reader:
                 self.missing.append(name)
                 return None
             if not isinstance(link, self._h5py.HardLink):
-                self.forbidden.append([name, "a link to somewhere else"])
+                self.forbidden.append([name, "an external link"])
                 return None
             place = place[part]
         return place
@@ -212,7 +212,7 @@ class _Reader:
         if group is None:
             return []
         if len(group) > _MAX_NAMES:
-            raise _RefusedError(f"it holds more than {_MAX_NAMES:,} names in one group")
+            raise _RefusedError(f"it contains more than {_MAX_NAMES:,} names in one group")
         return list(group)
 
 

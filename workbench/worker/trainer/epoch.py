@@ -142,7 +142,7 @@ class EpochTrainer:
         bad = np.flatnonzero(~np.isfinite(results.losses))
         if len(bad):
             step = first_step + int(bad[0])
-            raise self.diverged("the loss is not a number", step, self._found(step))
+            raise self.diverged("the loss is not finite", step, self._found(step))
 
     def _found(self, bad_step: int) -> str:
         """Where the values of a step stopped being finite, in words; "" where several machines
@@ -150,7 +150,7 @@ class EpochTrainer:
         """
         if self._compiled.loop.share != WHOLE:
             return ""
-        self._teller.phase("diagnosing", "Looking for the layer that went wrong")
+        self._teller.phase("diagnosing", "Locating the first layer with non-finite values")
         culprit = self._replay.find(bad_step)
         return culprit.words if culprit is not None else ""
 

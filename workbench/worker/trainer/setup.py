@@ -119,14 +119,14 @@ class Preparation:
         if self._run.moved_to() is None:
             return []
         began = target_text(self._run.request().to_project().target, all_targets())
-        return [f"it began on another target: {began}"]
+        return [f"it was started on another target: {began}"]
 
     def _load(
         self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
     ) -> PreparedData:
         """Loads, decodes and splits while TensorFlow is being imported in another thread."""
         shape = checked_input_shape(self._project)
-        self._teller.phase("loading", f"Loading {spec.title}")
+        self._teller.phase("loading", f"Loading {spec.name_of(params)}")
         ctx = TrainerLoadContext(self._teller, self._stop, engine)
         loaded = load_data(ctx, spec, params, self._run.request().parcel)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
@@ -144,7 +144,7 @@ class Preparation:
         import tensorflow as tf
 
         self._stop.check()
-        self._teller.phase("building", "Building the network")
+        self._teller.phase("building", "Building the model")
         target = self._company.connect(tf, self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
         self._tell_data(data, sizes, target.replicas)
@@ -181,11 +181,11 @@ class Preparation:
 
     def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
         if len(data.train) < self._recipe.batch_size:  # of other reasons `_tell_split` tells
-            why = f"there are {len(data.train):,} training pictures"
+            why = f"there are {len(data.train):,} training images"
             if len(data.train) % replicas:
-                why += f", and {replicas:,} replicas share a batch evenly"
+                why += f", and the batch is split over {replicas:,} replicas"
             self._teller.log(
-                f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
+                f"Batch size {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
                 level="warning",
             )
         self._teller.tell(

@@ -61,7 +61,7 @@ class _Listener:
         except OSError as error:
             self._log = None  # first: the warning is an event too
             reason = error.strerror or str(error)
-            self._warn(f"The TensorBoard files are not written any further: {reason}.")
+            self._warn(f"TensorBoard logging stopped: {reason}.")
 
 
 class TensorBoardLog:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph, Node
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
@@ -65,7 +66,7 @@ class NodeFacts:
         lines.append(f"Output {self.shape}" if self.shape else "")
         lines.append(f"{self.count} parameters" if self.count else "")
         if not self.is_known:
-            lines.append("This version does not know this layer; it is kept as it is.")
+            lines.append("This version does not know this layer. It is kept unchanged.")
         lines += [f"{p.title}: {p.message}" for p in self.problems]
         return "\n".join(line for line in lines if line)
 
@@ -115,14 +116,14 @@ def node_facts(
 def settings_words(node: Node, spec: LayerSpec | None) -> str:
     """The second line of a card."""
     if spec is None:
-        return "Unknown layer, kept as it is"
+        return "Unknown layer"
     values, _ = check_all(spec.params, node.params)
     return spec.describe(values)
 
 
 def shape_words(shape: Shape | None) -> str:
     """A shape as people write it: "32 × 32 × 3"."""
-    return " × ".join(f"{size:,}" for size in shape) if shape else ""
+    return shape_text(shape) if shape else ""
 
 
 def inputs_words(shapes: Sequence[Shape]) -> str:

@@ -36,7 +36,7 @@ class PlotChoices(QObject):
             action.setChecked(key == DEFAULT_X_AXIS)
         self.log_x = QAction("Logarithmic x axis", self)
         self.log_x.setCheckable(True)
-        self.below = {curve.key: QAction(f"{curve.title} below", self) for curve in below}
+        self.below = {curve.key: QAction(f"Show {curve.title.lower()}", self) for curve in below}
         for action in self.below.values():
             action.setCheckable(True)
             action.toggled.connect(self._tell)

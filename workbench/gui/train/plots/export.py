@@ -35,7 +35,7 @@ def png_bytes(widget: QWidget, scale: float = PNG_SCALE) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # the stub lacks QIODevice
-        raise SaveError("The picture of the plot could not be made.", fix="Try a smaller window.")
+        raise SaveError("The plot could not be drawn into the file.", fix="Try a smaller window.")
     return bytes(buffer.data().data())
 
 
@@ -151,9 +151,9 @@ def plot_file(
     if ending == ".csv":
         return lambda: save_bytes(path, csv_text(curve, runs).encode())
     raise SaveError(
-        "A plot cannot be saved in this format.",
+        "Unknown file extension for a plot.",
         where=str(path),
-        received=ending or "no ending",
+        received=ending or "no extension",
         expected=".png, .svg or .csv",
-        fix="Give the file one of these endings.",
+        fix="Use one of these extensions.",
     )

@@ -66,7 +66,7 @@ class LivePlot(QFrame):
             is_plain=self._is_plain,
             has_validation=curve.validation is not None,
         )
-        self.axes = PlotAxes(theme)
+        self.axes = PlotAxes(theme, is_share=curve.is_share)
         self.card = ValueCard(theme, self.axes, curve)
         self.main = RunCurves(self.axes.plot_item, self._main_look(), self._span)
         self.overlays: dict[Hashable, RunCurves] = {}
@@ -244,7 +244,7 @@ class LivePlot(QFrame):
             self.axes.show_best(None, "")
             return
         point = QPointF(main.scale.place(best[0]), best[1])
-        self.axes.show_best(point, f"best: epoch {series.best_epoch}", is_log=self.is_log)
+        self.axes.show_best(point, series.best_words, is_log=self.is_log)
 
     def _on_smoothing_changed(self, _span: float) -> None:
         for run in (self.main, *self.overlays.values()):

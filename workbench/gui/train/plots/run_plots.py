@@ -115,9 +115,9 @@ class RunPlots(QWidget):
         menu = plot.header.menu
         self.choices.add_to(menu)
         menu.addSeparator()
-        menu.addAction("Show all", self.show_all)
+        menu.addAction("Reset zoom", self.show_all)
         menu.addSeparator()
-        for words, suffix in (("PNG picture", "png"), ("SVG drawing", "svg"), ("CSV table", "csv")):
+        for words, suffix in (("PNG image", "png"), ("SVG image", "svg"), ("CSV table", "csv")):
             action = menu.addAction(f"Save as {words}…")
             action.triggered.connect(
                 lambda _checked=False, plot=plot, suffix=suffix: self._on_export(plot, suffix)
@@ -352,7 +352,7 @@ class RunPlots(QWidget):
         except WorkbenchError as error:
             fail(error)
             return
-        words = f"The {plot.curve.title.lower()} plot is saved as {path.name}."
+        words = f"Saved the {plot.curve.title.lower()} plot as {path.name}."
         self._background.run(write, lambda _done: self.saved.emit(words), fail)
 
     def close_background(self) -> None:

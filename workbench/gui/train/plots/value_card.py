@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
+from workbench.core.format import number_text, share
 from workbench.curves import CurveSpec
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import number_text
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import Swatch
 from workbench.runs.log.series import Reading
@@ -129,8 +129,8 @@ class ValueCard(QFrame):
         self.raise_()
 
     def _text(self, value: float | None) -> str:
-        if value is None:
-            return number_text(None)
+        if self._curve.is_share or value is None:
+            return share(value)
         words = self._curve.text(value) if self._curve.text else number_text(value)
         return f"{words} {self._curve.unit}".strip()
 
