@@ -15,7 +15,7 @@ guard_none()
 
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -69,26 +69,26 @@ def run_window(project_path: str | None = None) -> int:
     return code
 
 
-def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
+def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
     """The parts that all views share.
 
     Args:
         home: Folder of settings and, where the settings name no other, of runs.
-        app: Owns the parts, so that Qt deletes them before itself.
+        owner: Deletes the parts with itself: in the application Qt does, before its own end.
     """
     settings = SettingsStore(home)
     layers, datasets = all_layers(), all_datasets()
-    theme = Theme(settings.settings.theme, app)
+    theme = Theme(settings.settings.theme, owner)
     settings.listen(lambda changed: theme.set_mode(changed.theme))
     targets = all_targets()
-    document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=app)
-    library = RunLibrary(runs_home(settings.settings), app)
+    document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=owner)
+    library = RunLibrary(runs_home(settings.settings), owner)
     return WindowContext(
         document=document,
         library=library,
-        service=ServiceProcess(app),
-        measurer=ServiceProcess(app),
-        predictor=RunPredictor(document, library, app),
+        service=ServiceProcess(owner),
+        measurer=ServiceProcess(owner),
+        predictor=RunPredictor(document, library, owner),
         theme=theme,
         settings=settings,
         layers=layers,

@@ -179,7 +179,7 @@ def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, 
     answer(cat("/x/good.png"))
     answer(Done(id=1))
     qtbot.waitUntil(lambda: ready.strip.num_tiles == 2)
-    assert ready.result.label.text() == "Not readable"
+    qtbot.waitUntil(lambda: ready.result.label.text() == "Not readable")  # once it is laid out
     assert ready.result.message.text() == "This file is not a picture. Found: text. Open another."
     assert ready.strip.words() == ["cat 90.0 %", "not readable"]
 
