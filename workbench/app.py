@@ -26,6 +26,7 @@ from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimate import RunPredictor
+from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.common.window_state import WindowState
 from workbench.gui.files.recovery_controller import RecoveryFlow
 from workbench.gui.kit.theme import Theme
@@ -83,11 +84,13 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
     targets = all_targets()
     document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=owner)
     library = RunLibrary(runs_home(settings.settings), owner)
+    service = ServiceProcess(owner)
     return WindowContext(
         document=document,
         library=library,
-        service=ServiceProcess(owner),
+        service=service,
         measurer=ServiceProcess(owner),
+        weights=WeightsLoader(document, library, service, owner),
         predictor=RunPredictor(document, library, owner),
         theme=theme,
         settings=settings,

@@ -55,7 +55,7 @@ class Agreement:
         targets: Their TARGET texts.
         runs: Their folders.
         steps: Steps compared.
-        precision: Of the first one.
+        precision: Precision of the first target.
         max_loss_difference: Largest difference of their losses; infinite where only one is a
             number.
         at_step: Where that was, from 1.

@@ -15,7 +15,7 @@ def add_json_option(parser: argparse.ArgumentParser, *, is_repeated: bool = Fals
     """Adds `--json`.
 
     Args:
-        parser: Of a command.
+        parser: Parser of a command.
         is_repeated: The command before this one takes it too: what was said there stands.
     """
     parser.add_argument(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._output import add_json_option, print_json, tell
-from workbench.cli._service import ask
-from workbench.core.projects.project_file import project_text, read_project
+from workbench.cli._load import load_file
+from workbench.cli._output import add_json_option
 from workbench.errors import UsageError
-from workbench.protocol.messages import Done, LoadWeights
+from workbench.protocol.messages import RESULT_ENDING
 
 NAME = "readback"
 HELP = "make a run out of the workbench_result.zip that an exported notebook has left"
@@ -26,21 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Makes the run; nothing is made of a file that is refused."""
-    if arguments.zip.suffix.lower() != ".zip":
+    if arguments.zip.suffix.lower() != RESULT_ENDING:
         raise UsageError(
             "A notebook leaves a zip file.",
             received=str(arguments.zip),
             expected="workbench_result.zip",
         )
-    request = LoadWeights(
-        id=1,
-        project=project_text(read_project(arguments.project)),
-        weights=str(arguments.zip.resolve()),
-    )
-    for answer in ask(request, is_quiet=arguments.json):
-        if isinstance(answer, Done):
-            if arguments.json:
-                print_json({"run": answer.path, "text": answer.text})
-            else:
-                tell(f"{answer.text} The run is {answer.path}.")
-    return 0
+    return load_file(arguments, arguments.zip)

@@ -101,7 +101,7 @@ def tell_run(
         folder: The run.
         ctrl_c: Hears Ctrl+C, already since before the run was started.
         as_json: A line an event, for programs.
-        past: Of a run that was resumed: what it told before.
+        past: Events of a resumed run from before.
     """
     finished = None
     if as_json:

@@ -38,7 +38,7 @@ class FoundHost:
 
     Attributes:
         host: As it is kept now.
-        facts: Of the probe.
+        facts: What the probe found.
         environment: The one that fits it: worker, tpu or gpu.
         is_ready: An environment of ours, or the interpreter that was named, is there.
     """

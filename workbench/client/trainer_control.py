@@ -26,7 +26,7 @@ class _Begun:
 
     Attributes:
         path: Its folder.
-        pid: Of its trainer; 0 where another trainer's end may have started it.
+        pid: Process id of its trainer; 0 where another trainer's end may have started it.
         is_waiting: Others are before it.
     """
 

@@ -18,7 +18,7 @@ from typing import Any
 from workbench.errors import TpuError
 
 PORT_DEADLINE_S = 5.0
-"""For finding the host and connecting to its port."""
+"""Seconds for finding the host and connecting to its port."""
 
 _GREETING_S = 2.0
 _ANSWER_S = 2.0

@@ -38,7 +38,7 @@ class TpuGeneration:
         hbm_bytes: Memory that the compiler grants a core.
         peak_flops: bfloat16 operations a second of a core.
         bandwidth: Bytes a second between a core and its memory.
-        clock_hz: Of a core, for the compiler's cycles.
+        clock_hz: Clock of a core in Hz, for the compiler's cycles.
         matrix_width: Rows and columns of its matrix units.
         lanes, sublanes: The tile that arrays are padded to.
         slices: Number of chips -> name of the topology.

@@ -14,7 +14,7 @@ class Asked:
 
     Args:
         home: Our folder on this computer.
-        fields: Of the frame.
+        fields: Fields of the frame.
         data: Bytes of the frame.
         tell: Sends a frame before the answer.
     """

@@ -31,7 +31,7 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         bytes: Its size.
         words: What lies in it, in the compiler's words.
-        dtype, shape: Of the largest value in it; "" and () where none is named.
+        dtype, shape: Type and shape of the largest value in it; "" and () where none is named.
         operation: Path of names that the value was computed by, "" where unknown.
     """
 
@@ -46,8 +46,8 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     """The program fits.
 
     Attributes:
-        needs_bytes: Of one core's memory.
-        flops, bytes_moved, cycles: Of one step, estimated by the compiler.
+        needs_bytes: Bytes of one core's memory that the step needs.
+        flops, bytes_moved, cycles: Costs of one step, as the compiler estimates them.
         largest: Largest first.
         seconds: That compiling took.
     """

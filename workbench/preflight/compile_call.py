@@ -37,7 +37,7 @@ class CompilerCall:
     """The compiler, running as long as its `with` block; begun anew where it had to be ended.
 
     Args:
-        python: Of the compiler environment.
+        python: Python executable of the compiler environment.
         folder: Private; for programs and the compiler's log.
         check: Called often; raises when the asker gives up.
     """

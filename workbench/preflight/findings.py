@@ -35,7 +35,7 @@ class Findings:
         chip: The TPU.
         per_core, batch: Pictures a step of each core, and as they were asked for in all.
         level: The deepest that has come to an end.
-        problems: Of all levels.
+        problems: Problems found by all levels so far.
         compiled: What the compiler says of the asked batch.
         largest, sweep: By the compiler.
         suggested_per_core: A batch to take instead, or 0.
@@ -63,12 +63,12 @@ class Findings:
 
     @property
     def memory(self) -> Memory | None:
-        """Of the asked batch."""
+        """Memory that the requested batch needs and has."""
         return self.compiled.memory if self.compiled is not None else None
 
     @property
     def estimate(self) -> Estimate | None:
-        """Of the asked batch."""
+        """Estimated time of a step with the requested batch."""
         return self.compiled.estimate if self.compiled is not None else None
 
     @property

@@ -42,9 +42,9 @@ class LineChild:
 
     Args:
         command: Program and arguments.
-        environment: Of the process, whole.
+        environment: All environment variables of the process.
         name: What it is, for messages, e.g. "the TPU compiler".
-        folder: Of its log.
+        folder: Folder that its log is written to.
         check: Called every tenth of a second while it works; raises when the asker gives up.
     """
 

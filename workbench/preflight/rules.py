@@ -183,7 +183,7 @@ class Waste:
         width: Its value; `filled` would cost the same.
         filled: The next multiple of the matrix unit's width.
         used: Part of the matrix unit's work that is asked for, 0..1.
-        share: Of the network's multiply-adds.
+        share: Fraction of the network's multiply-adds, 0..1.
     """
 
     node: str

@@ -55,7 +55,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
             told.
         resumed_at_step: Steps that were done before; batches told after them are void. None
             for a run from its start.
-        bit_exact: Of a resumed run: True, or the reasons why its figures can differ from
+        bit_exact: For a resumed run: True, or the reasons why its figures can differ from
             those of the run never interrupted.
         on: The computer that trains, as those call it who sent the run there; "" for the
             one that the run was started on. `pid` is a number there.

@@ -107,15 +107,22 @@ class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
     path: str
 
 
+WEIGHTS_ENDINGS = (".weights.h5", ".h5", ".hdf5", ".keras")
+"""How the files end that weights are loaded from."""
+
+RESULT_ENDING = ".zip"
+"""How the file ends that an exported notebook leaves."""
+
+
 class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
     """Makes a run out of a project and a `.weights.h5` or `.keras` file, or the `.zip` that an
-    exported notebook leaves. Answer: Done, whose `path` is the new run folder. `project` is
-    project-file text.
+    exported notebook leaves. Answer: Done, whose `path` is the new run folder: `run`, or one
+    among the user's runs where that is empty. `project` is project-file text.
     """
 
     project: str
     weights: str
-    class_names: list[str] = []
+    run: str = ""
 
 
 class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_rate"):

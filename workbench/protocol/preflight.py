@@ -53,7 +53,7 @@ class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one core's high-bandwidth memory, in bytes: what the step needs, what there is."""
+    """High-bandwidth memory of one core in bytes: what the step needs, what there is."""
 
     needs_bytes: int
     has_bytes: int
@@ -63,8 +63,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The compiler's estimate of a step; never measured on hardware.
 
     Attributes:
-        step_ms: Of one step on one core; without input and without the cores' exchange.
-        images_per_second: Of all cores together.
+        step_ms: Milliseconds of one step on one core, without input and gradient exchange.
+        images_per_second: Images per second, all cores together.
         bound: What the step waits for, its computing or its memory.
     """
 

@@ -30,7 +30,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
         precision: What it was trained in, "float32" or "bfloat16".
         dataset: {"key", "params"} it was trained on, and its title in words.
         recipe: The training recipe as plain values.
-        versions: Of the application and the libraries that trained it.
+        versions: Versions of the application and the libraries that trained it.
         epochs_done, kept_epoch: Epochs trained, and the one the weights are of (0: before
             the first was finished).
         best, test: Scores where known.

@@ -22,7 +22,7 @@ _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 _HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9][A-Za-z0-9._-]{0,254}"
 _GRPC = re.compile(rf"grpc://(?P<host>{_HOST}):(?P<port>[1-9][0-9]{{0,4}})")
 _USUAL_REPLICAS = 8
-"""Of a TPU that cannot be seen from here: v3-8, v5e-8 and v6e-8 have so many."""
+"""Cores of a TPU that cannot be seen from here: v3-8, v5e-8 and v6e-8 have as many."""
 
 _ADDRESS = TextParam(
     key="address",

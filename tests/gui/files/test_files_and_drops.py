@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.gui.common.drops import sort_drop
@@ -12,6 +12,7 @@ from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
 from workbench.pictures import write_png
+from workbench.protocol.messages import LoadWeights
 from workbench.templates import find_template
 
 np = pytest.importorskip("numpy")
@@ -237,3 +238,19 @@ def test_a_folder_of_pictures_is_classified_and_an_empty_one_explained(tmp_path,
     empty = tmp_path / "nothing"
     empty.mkdir()
     assert "no pictures" in sort_drop([str(empty)]).words
+
+
+@pytest.mark.parametrize("name", ["own.keras", "own.hdf5", "own.weights.h5"])
+def test_menu_drop_and_classify_load_weights_in_one_way(cifar, tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    path.write_bytes(b"weights")
+    asked = []
+    monkeypatch.setattr(cifar.context.service, "send", lambda request, _: asked.append(request))
+    chosen = lambda *_arguments: (str(path), "")  # noqa: E731
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", chosen)
+    cifar.actions_by_key["load_weights"].trigger()
+    drop_on(cifar, path)
+    cifar.show_view("classify").ask_weights()
+    by_menu, by_drop, in_classify = (r for r in asked if isinstance(r, LoadWeights))
+    assert by_menu.weights == str(path)
+    assert by_menu == by_drop == in_classify

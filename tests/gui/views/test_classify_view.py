@@ -9,9 +9,11 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog
 
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
+from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.protocol.messages import (
     Classified,
     Classify,
@@ -42,6 +44,9 @@ class ScriptedService(QObject):
 
     def end(self):
         pass
+
+    def cancel(self, request_id):
+        """What is called off is not answered."""
 
     def take(self, kind):
         """The oldest request of a kind that has not been taken."""
@@ -92,7 +97,8 @@ def give_weights(run):
 @pytest.fixture
 def view(qtbot, context, service):
     context.service.end()
-    view = ClassifyView(replace(context, service=service))
+    weights = WeightsLoader(context.document, context.library, service)
+    view = ClassifyView(replace(context, service=service, weights=weights))
     view.resize(1200, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -257,8 +263,9 @@ def test_the_newest_network_answers_unless_another_was_chosen(
     assert third.path != first
 
 
-def test_loading_weights_makes_the_new_run_the_network(qtbot, ready, service, model):
-    ready.load_weights("/x/x.weights.h5")
+def test_loading_weights_makes_the_new_run_the_network(qtbot, ready, service, model, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/x/x.weights.h5", ""))
+    ready.ask_weights()
     request, answer = service.take(LoadWeights)
     assert request.weights.endswith("x.weights.h5")
     assert '"format"' in request.project

@@ -98,15 +98,15 @@ def test_a_computer_that_cannot_join_is_named_and_the_run_goes_on(hosts, tmp_pat
     ask_to_pause(run)
     assert finished(run).is_paused
     (code,) = (hosts[1].home / ".workbench" / "code").iterdir()
-    needed = code / "workbench" / "worker" / "joining.py"
-    needed.rename(tmp_path / "joining.py")
+    needed = code / "workbench" / "worker" / "trainer" / "join.py"
+    needed.rename(tmp_path / "join.py")
     start_trainer(run, resume=True)
     failed = finished(run)
     assert failed.outcome == "failed"
     assert failed.error.what.startswith("Machine 2 could not take part: "), failed.error
     assert "workbench.worker.trainer.join" in failed.error.received
     assert failed.can_resume
-    (tmp_path / "joining.py").rename(needed)
+    (tmp_path / "join.py").rename(needed)
     start_trainer(run, resume=True)
     assert finished(run).outcome == "completed", finished(run).error
     reference = proof.trained(project, tmp_path)

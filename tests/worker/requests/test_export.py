@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -14,11 +15,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from workbench.cli import main
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
+from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs
 
 pytestmark = pytest.mark.worker
@@ -28,7 +31,7 @@ NAMES = ["ash", "birch", "cedar", "deodar"]
 LIMIT = 1e-5
 
 
-def project() -> Project:
+def project(data: str = "/nowhere/trees.npz") -> Project:
     """The architecture of plain_keras.py, as a person assembles it."""
     same = {"kernel_size": (3, 3), "padding": "same"}
     nodes = [
@@ -59,7 +62,7 @@ def project() -> Project:
     return Project(
         title="Trees",
         graph=Graph.of(nodes, [Edge(*edge) for edge in chain]),
-        dataset=Choice("folder", {"path": "/nowhere"}),
+        dataset=Choice("npz", {"path": data}),
     )
 
 
@@ -117,6 +120,7 @@ class Exchange:
         self.folder, self.home, self.ask = folder, home, ask
         pixels = np.random.default_rng(5).integers(0, 256, (8, 14, 12, 3), dtype=np.uint8)
         np.save(folder / "pictures.npy", pixels)
+        np.savez(folder / "trees.npz", x=pixels, y=np.arange(8) % 4, class_names=np.array(NAMES))
         self.pictures = [str(folder / f"{number}.png") for number in range(8)]
         for path, one in zip(self.pictures, pixels, strict=True):
             Image.fromarray(one).save(path)
@@ -133,8 +137,12 @@ class Exchange:
         return self.loaded.path
 
     def load(self, path: Path) -> m.Done:
-        text = project_text(project())
-        return self.ask.done(m.LoadWeights, project=text, weights=str(path), class_names=NAMES)
+        return self.ask.done(m.LoadWeights, project=self.project, weights=str(path))
+
+    @property
+    def project(self) -> str:
+        """A project whose data set has NAMES for classes."""
+        return project_text(project(str(self.folder / "trees.npz")))
 
     def array(self, name: str) -> np.ndarray:
         return np.load(self.folder / f"{name}.npy")
@@ -370,21 +378,48 @@ def test_a_model_of_unknown_origin_is_not_opened(exchange):
     assert "load them there" in error.fix
 
 
-def test_a_wrong_number_of_class_names_is_told(exchange):
-    error = exchange.ask.failed(
-        m.LoadWeights,
-        project=project_text(project()),
-        weights=str(exchange.folder / "plain.weights.h5"),
-        class_names=["ash", "birch"],
-    )
+def with_names(exchange: Exchange, names: list[str], path: Path) -> Path:
+    """Our exported `.keras` with other class names inside, as somebody else's network has them."""
+    with zipfile.ZipFile(exchange.folder / "app.keras") as old, zipfile.ZipFile(path, "w") as new:
+        for member in old.namelist():
+            data = old.read(member)
+            if member == "workbench.json":
+                data = json.dumps({**json.loads(data), "class_names": names}).encode()
+            new.writestr(member, data)
+    return path
+
+
+def test_the_files_own_class_names_win_and_the_difference_is_noted(exchange, tmp_path):
+    path = with_names(exchange, ["oak", "pine", "elm", "yew"], tmp_path / "others.keras")
+    loaded = exchange.load(path)
+    assert RunFolder(Path(loaded.path)).model_card().class_names == ["oak", "pine", "elm", "yew"]
+    assert "those of the data set differ" in loaded.text
+    assert "differ" not in exchange.load(exchange.folder / "app.keras").text
+
+
+def test_a_file_with_another_number_of_class_names_is_refused(exchange, tmp_path):
+    path = with_names(exchange, ["oak", "pine"], tmp_path / "two.keras")
+    error = refused(exchange, path)
     assert (error.received, error.expected[:2]) == ("2 names", "4,")
+
+
+def test_weights_without_names_get_those_of_the_data_set(exchange):
+    assert RunFolder(Path(exchange.run)).model_card().class_names == NAMES
+
+
+def test_the_command_makes_the_same_run(exchange, tmp_path, capsys):
+    path = with_names(exchange, ["oak", "pine", "elm", "yew"], tmp_path / "others.keras")
+    (tmp_path / "trees.workbench").write_text(exchange.project)
+    folder = tmp_path / "run"
+    words = ["load", str(tmp_path / "trees.workbench"), str(path), "--run", str(folder), "--json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["run"] == str(folder)
+    assert RunFolder(folder).model_card().class_names == ["oak", "pine", "elm", "yew"]
 
 
 def refused(exchange: Exchange, path: Path) -> m.ErrorParts:
     """Loads weights that must be refused; nothing may be left behind."""
     before = sorted((exchange.home / "runs").iterdir())
-    error = exchange.ask.failed(
-        m.LoadWeights, project=project_text(project()), weights=str(path), class_names=NAMES
-    )
+    error = exchange.ask.failed(m.LoadWeights, project=exchange.project, weights=str(path))
     assert sorted((exchange.home / "runs").iterdir()) == before
     return error

@@ -15,6 +15,7 @@ from tests.worker.requests.test_notebook import away, project, trained  # noqa: 
 from workbench.app import make_window
 from workbench.core.projects.project import Project
 from workbench.gui.common.drops import sort_drop
+from workbench.gui.shell import main_window
 from workbench.gui.targets import notebook as notebook_flow
 from workbench.runs.home import data_home
 
@@ -41,6 +42,7 @@ def shown(monkeypatch):
     told = []
     monkeypatch.setattr(notebook_flow, "show_notice", lambda _w, *words: told.append(words))
     monkeypatch.setattr(notebook_flow, "show_error", lambda _w, error: told.append((error.what,)))
+    monkeypatch.setattr(main_window, "show_error", lambda _w, error: told.append((error.what,)))
     return told
 
 
@@ -81,7 +83,7 @@ def test_results_are_read_back_and_their_curve_is_shown(
     some, folder = trained
     window.files.new(some)
     choose(monkeypatch, folder / "workbench_result.zip")
-    with qtbot.waitSignal(window.notebooks.read_back, timeout=WAIT_MS) as read:
+    with qtbot.waitSignal(window.context.weights.result_loaded, timeout=WAIT_MS) as read:
         window.actions_by_key["read_result"].trigger()
     library = window.context.library
     qtbot.waitUntil(

@@ -105,7 +105,7 @@ def analyse(
         layers: The layer types.
         recipe: How it will be trained: batch size and optimizer set the memory.
         dataset: What is known of the pictures; without it the classes are not checked.
-        limits: Of the target it will be trained on; without them nothing is said of how it
+        limits: Limits of the target; without them nothing is said of how it
             suits the recipe.
     """
     facts = dataset or DatasetFacts(None, None, "")

@@ -35,7 +35,7 @@ class NodeCost:
 
     Attributes:
         parameters: Numbers it learns and keeps.
-        multiply_adds: Of one forward pass of one picture.
+        multiply_adds: Multiply-adds of one forward pass of one image.
         activation_bytes: Its output for one picture in float32.
     """
 
@@ -51,7 +51,7 @@ class Costs:
     Attributes:
         nodes: By node id, where the shape is known.
         parameters: In all.
-        multiply_adds: Of one forward pass of one picture, in all.
+        multiply_adds: Multiply-adds of one forward pass of one image, all layers.
         memory_bytes: While training at the given batch: weights, gradients, optimizer, and
             every layer's output with its gradient.
         weight_bytes: The part of it that does not depend on the batch.

@@ -16,7 +16,7 @@ def check_recipe(recipe: TrainingRecipe, num_classes: int | None) -> Iterator[Pr
 
     Args:
         recipe: How it will be trained.
-        num_classes: Of the data set; None while it is not known.
+        num_classes: Number of classes; None while it is not known.
     """
     yield from _check_judging(recipe)
     yield from _check_top_k(recipe, num_classes)

@@ -19,7 +19,7 @@ BASE_BYTES = 620_000_000
 """What a trainer holds before its first picture: the process with TensorFlow."""
 
 _LARGEST_SHARE = 0.85
-"""Of the memory that is there; the desktop needs some too."""
+"""Fraction of the available memory; the desktop needs some too."""
 
 _NEIGHBOURS = 5
 _SECONDS_PER_MULTIPLY_ADD = {"bfloat16": 8.7e-12, "float32": 3.4e-11}
@@ -38,7 +38,7 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a finished run tells about the speed of its computer.
 
     Attributes:
-        multiply_adds: Of one forward pass of one picture.
+        multiply_adds: Multiply-adds of one forward pass of one image.
         numbers: Numbers that all layers write for one picture.
         batch_size: Pictures a step.
         precision: "float32" or "bfloat16".
@@ -125,7 +125,7 @@ def memory_needed(costs: Costs, *, costs_batch: int, batch_size: int, precision:
     """Bytes a trainer will hold, without its pictures.
 
     Args:
-        costs: Of the network, from `costs.estimate`.
+        costs: Costs of the network, from `costs.estimate`.
         costs_batch: The batch that `costs` was estimated for.
         batch_size: The batch to know it for.
         precision: "float32" or "bfloat16".
@@ -150,13 +150,13 @@ def predict(
     """Predicts a run.
 
     Args:
-        costs: Of the network, estimated for `batch_size`.
+        costs: Costs of the network, estimated for `batch_size`.
         measured: Finished runs of this computer.
         batch_size: Pictures a step.
         precision: "float32" or "bfloat16".
         steps_per_epoch: Steps of an epoch; None while it is not known.
         num_validation: Pictures validated after each epoch.
-        picture_bytes: Of all pictures that are held in memory.
+        picture_bytes: Bytes of all images that are held in memory.
         limit_bytes: Memory a process can have; 0 where unknown.
         num_cores: Cores at work, for the first guess.
     """

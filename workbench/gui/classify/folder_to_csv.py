@@ -9,13 +9,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from workbench.client.background import Background
+from workbench.client.question import Handlers
 from workbench.client.service_process import ServiceProcess
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.kit.numbers import count, plural
 from workbench.pictures import list_pictures
-from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Failed
-from workbench.protocol.wire import error_from_parts
+from workbench.protocol.messages import Classified, Classify
 
 PICTURES_PER_REQUEST = 64
 
@@ -97,18 +97,18 @@ class FolderToCsv(QObject):
         now = self._waiting[:PICTURES_PER_REQUEST]
         self._waiting = self._waiting[PICTURES_PER_REQUEST:]
         request = Classify(id=0, model=self._model, pictures=now)
-        self._service.send(request, self._on_answer)
+        handlers = Handlers(
+            on_done=lambda _answer: self._next(),
+            on_failed=self.failed.emit,
+            on_part=self._on_classified,
+        )
+        self._service.send(request, handlers)
 
-    def _on_answer(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Classified):
-            self._answers.append(answer)
-            self.progressed.emit(
-                f"Classified {count(len(self._answers))} of {count(self._total)} pictures"
-            )
-        elif isinstance(answer, Failed):
-            self.failed.emit(error_from_parts(answer.error))
-        elif isinstance(answer, Done):
-            self._next()
+    def _on_classified(self, answer: Classified) -> None:
+        self._answers.append(answer)
+        self.progressed.emit(
+            f"Classified {count(len(self._answers))} of {count(self._total)} pictures"
+        )
 
     def _save(self) -> None:
         table, answers = self._table, self._answers

@@ -7,10 +7,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from workbench.client.background import Background
+from workbench.client.question import Handlers
 from workbench.client.service_process import ServiceProcess
+from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import ClassifiedPicture, load_preview, picture_name
-from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Failed, Progress
-from workbench.protocol.wire import error_from_parts
+from workbench.protocol.messages import Classified, Classify
 
 PICTURES_PER_REQUEST = 32
 
@@ -65,22 +66,24 @@ class ClassifyQueue(QObject):
         self.progressed.emit(f"Classifying {name if rest == 1 else f'{rest} pictures'}")
         title = self._title
         request = Classify(id=0, model=str(self._model), pictures=now, previews=True)
-        self._service.send(request, lambda answer: self._on_answer(title, answer))
+        handlers = Handlers(
+            on_done=lambda _answer: self._on_done(),
+            on_failed=self._on_failed,
+            on_progress=lambda progress: self.progressed.emit(progress.text),
+            on_part=lambda answer: self._load(title, answer),
+        )
+        self._service.send(request, handlers)
 
-    def _on_answer(self, title: str, answer: AnyAnswer) -> None:
-        if isinstance(answer, Classified):
-            self._load(title, answer)
-        elif isinstance(answer, Progress):
-            self.progressed.emit(answer.text)
-        elif isinstance(answer, Failed):
-            self.is_asking = False
-            self._waiting = []
-            self.failed.emit(error_from_parts(answer.error))
-        elif isinstance(answer, Done):
-            self.is_asking = False
-            if not self._waiting:
-                self.emptied.emit()
-            self._ask_next()
+    def _on_done(self) -> None:
+        self.is_asking = False
+        if not self._waiting:
+            self.emptied.emit()
+        self._ask_next()
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.is_asking = False
+        self._waiting = []
+        self.failed.emit(error)
 
     def _load(self, title: str, answer: Classified) -> None:
         name, truth = self._known.get(answer.file, (picture_name(answer.file), ""))

@@ -8,7 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from workbench.client.background import Background
+from workbench.client.question import Handlers, Question
 from workbench.client.service_process import ServiceProcess
+from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import load_preview
 from workbench.gui.classify.picture_strip import PictureStrip
 from workbench.gui.forms.param_editors import CalmSpinBox
@@ -17,14 +19,9 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.messages import (
-    AnyAnswer,
-    Failed,
     PickTestPictures,
-    Progress,
     TestPicture,
-    TestPictures,
 )
-from workbench.protocol.wire import error_from_parts
 
 NUM_PICTURES = 24
 MAX_INDEX = 9_999_999
@@ -50,7 +47,8 @@ class TestPicker(QFrame):
         self._background = background
         self._model: Path | None = None
         self._seed = 0
-        self._request = 0
+        self._question = Question(service)
+        self._asked = 0
         self._pictures: list[TestPicture] = []
         self.strip = PictureStrip(theme, "Test pictures", is_one_row=False)
         self.wait = WaitLabel()
@@ -103,27 +101,27 @@ class TestPicker(QFrame):
         self.strip.clear_tiles()
         self._pictures = []
         self.wait.wait_for("Fetching test pictures")
-        self._request += 1
-        number = self._request
-        self._service.send(request, lambda answer: self._on_answer(number, answer))
+        self._asked += 1
+        number = self._asked
+        self._question.ask(
+            request,
+            Handlers(
+                on_done=lambda answer: self._show(number, answer.pictures),
+                on_failed=self._on_failed,
+                on_progress=lambda progress: self.wait.wait_for(progress.text),
+            ),
+        )
 
-    def _on_answer(self, number: int, answer: AnyAnswer) -> None:
-        if number != self._request:
-            return
-        if isinstance(answer, Progress):
-            self.wait.wait_for(answer.text)
-        elif isinstance(answer, Failed):
-            self.wait.say(str(error_from_parts(answer.error)), is_bad=True)
-            self._model = None
-        elif isinstance(answer, TestPictures):
-            self._show(number, answer.pictures)
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.wait.say(str(error), is_bad=True)
+        self._model = None
 
     def _show(self, number: int, pictures: list[TestPicture]) -> None:
         self._pictures = pictures
         paths = [picture.path for picture in pictures]
 
         def place(images: object) -> None:
-            if number == self._request and isinstance(images, list):
+            if number == self._asked and isinstance(images, list):
                 for index, picture in enumerate(pictures):
                     words = f"{picture.label} · {picture.index}"
                     self.strip.add(index, images[index], words)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QResiz
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.client.background import Background
-from workbench.core.projects.project_file import project_text
+from workbench.client.question import Handlers
 from workbench.errors import PictureError, WorkbenchError
 from workbench.gui.classify.classified import (
     ClassifiedPicture,
@@ -31,14 +31,9 @@ from workbench.gui.kit.wait_label import WaitLabel
 from workbench.pictures.folders import ENDINGS
 from workbench.protocol.messages import (
     AnyAnswer,
-    Done,
-    Failed,
-    LoadWeights,
-    Progress,
     TestPicture,
     WarmUp,
 )
-from workbench.protocol.wire import error_from_parts
 
 MAX_KEPT = 200
 BOTH_FROM_PX = 720
@@ -123,6 +118,7 @@ class ClassifyView(QWidget):
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
+        self._context.weights.loaded.connect(self._on_weights)
         self._context.library.run_ended.connect(self._on_run_ended)
         self._context.service.died.connect(self._on_service_died)
         for loader in (self.load.clicked, self.empty.second_pressed):
@@ -181,48 +177,26 @@ class ClassifyView(QWidget):
             return
         self._warm = model
         self.wait.wait_for("Getting the network ready")
-        request = WarmUp(id=0, model=str(model))
-        self._context.service.send(request, lambda answer: self._on_warm(model, answer))
+        handlers = Handlers(
+            on_done=lambda _answer: self.wait.say("Ready"),
+            on_failed=self._on_failed,
+            on_progress=lambda progress: self.wait.wait_for(progress.text),
+        )
+        self._context.service.send(
+            WarmUp(id=0, model=str(model)), lambda answer: self._on_warm(model, handlers, answer)
+        )
 
-    def _on_warm(self, model: Path, answer: AnyAnswer) -> None:
-        if self.queue.is_asking or model != self.chooser.path:
-            return
-        if isinstance(answer, Progress):
-            self.wait.wait_for(answer.text)
-        elif isinstance(answer, Failed):
-            self._warm = None
-            self._fail(error_from_parts(answer.error))
-        elif isinstance(answer, Done):
-            self.wait.say("Ready")
+    def _on_warm(self, model: Path, handlers: Handlers, answer: AnyAnswer) -> None:
+        if not self.queue.is_asking and model == self.chooser.path:
+            handlers(answer)
 
     def ask_weights(self) -> None:
         """Lets the user choose a weights file for the network of the project."""
-        path, _ = QFileDialog.getOpenFileName(
-            self, "Load weights", "", "Weights (*.weights.h5 *.h5 *.keras);;All files (*)"
-        )
-        if path:
-            self.load_weights(path)
+        self._context.weights.ask(self)
 
-    def load_weights(self, path: str) -> None:
-        """Makes a run of the project and a weights file; it becomes the network."""
-        document = self._context.document
-        dataset = self._context.datasets.get(document.project.dataset.key)
-        names = list(dataset.class_names) if dataset is not None else []
-        self.wait.wait_for(f"Loading {Path(path).name}")
-        request = LoadWeights(
-            id=0, project=project_text(document.project), weights=path, class_names=names
-        )
-        self._context.service.send(request, self._on_weights)
-
-    def _on_weights(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Progress):
-            self.wait.wait_for(answer.text)
-        elif isinstance(answer, Failed):
-            self._fail(error_from_parts(answer.error))
-        elif isinstance(answer, Done):
-            self.wait.say(answer.text or "The weights are loaded.")
-            self.chooser.choose(Path(answer.path))
-            self._context.library.refresh()
+    def _on_weights(self, run: str) -> None:
+        """Weights were loaded, from here or elsewhere: their run answers."""
+        self.chooser.choose(Path(run))
 
     # asking ------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, LayerSpec, TargetSpec
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.run_estimate import RunPredictor
+from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.kit.theme import Theme
 from workbench.settings.store import SettingsStore
 
@@ -23,6 +24,7 @@ class WindowContext:
         library: The runs on this computer, and the ones being followed.
         service: The worker that classifies, evaluates and describes data.
         measurer: Another such worker, for what takes long: finding rates and batch sizes.
+        weights: Makes runs of weights files.
         predictor: What the next run of the document will take.
         theme: Colours, icons, fonts; tells when they change.
         settings: What the user chose for the application.
@@ -32,6 +34,7 @@ class WindowContext:
     library: RunLibrary
     service: ServiceProcess
     measurer: ServiceProcess
+    weights: WeightsLoader
     predictor: RunPredictor
     theme: Theme
     settings: SettingsStore

@@ -12,8 +12,8 @@ from typing import Literal
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.gui.kit.numbers import plural
 from workbench.pictures.folders import ENDINGS, is_hidden
+from workbench.protocol.messages import WEIGHTS_ENDINGS
 
-WEIGHTS_SUFFIXES = (".weights.h5", ".h5", ".hdf5", ".keras")
 RESULT_NAME = "workbench_result"
 """How the file begins that a notebook leaves; browsers add " (1)"."""
 
@@ -71,7 +71,7 @@ def _sort_single(path: Path) -> Drop | None:
         return _sort_folder(path)
     if name.endswith(PROJECT_SUFFIX):
         return Drop("project", (str(path),), f"Drop to open the project “{path.name}”")
-    if name.endswith(WEIGHTS_SUFFIXES):
+    if name.endswith(WEIGHTS_ENDINGS):
         return Drop("weights", (str(path),), f"Drop to load weights from “{path.name}”")
     if name.startswith(RESULT_NAME) and name.endswith(".zip"):
         return Drop("result", (str(path),), f"Drop to read back the results “{path.name}”")

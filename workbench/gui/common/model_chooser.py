@@ -96,7 +96,7 @@ class ModelChooser(QWidget):
             self.model_changed.emit()
 
     def _best_of(self, paths: list[Path]) -> Path | None:
-        """Of the runs with weights, newest first, the one to show."""
+        """The run to show, out of those with weights, newest first."""
         shown = self._current if self._followed is not None else None
         wanted = (path for path in (self._chosen, self._followed, shown) if path in paths)
         return next(wanted, paths[0] if paths else None)

@@ -15,7 +15,7 @@ from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.messages import error_text
 from workbench.gui.kit.numbers import count, plural
 from workbench.gui.kit.theme import Theme
-from workbench.protocol.messages import DataDescription, ErrorParts
+from workbench.protocol.messages import DataDescription
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
@@ -46,15 +46,8 @@ class DataContentsPanel(QScrollArea):
         self._column.addWidget(hint)
         self._column.addStretch(2)
 
-    def show_error(self, parts: ErrorParts) -> None:
+    def show_error(self, error: WorkbenchError) -> None:
         """Shows why the source cannot be used."""
-        error = WorkbenchError(
-            parts.what,
-            where=parts.where,
-            received=parts.received,
-            expected=parts.expected,
-            fix=parts.fix,
-        )
         self._column = self._new_page()
         self._column.addWidget(TextBox("problem", error.what, error_text(error)))
         self._column.addStretch(1)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
+from workbench.client.question import Handlers, Question
 from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.projects.project import Choice
 from workbench.core.specs import DatasetSpec
+from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.contents import DataContentsPanel
 from workbench.gui.data.source import DataSourcePanel
@@ -18,7 +18,7 @@ from workbench.gui.data.split import DataSplitPanel, Given
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
-from workbench.protocol.messages import AnyAnswer, DataDescription, DescribeData, Failed, Progress
+from workbench.protocol.messages import DataDescription, DescribeData, Progress
 
 _DELAY_MS = 300
 _THUMBNAILS = 8
@@ -33,8 +33,7 @@ class DataView(QWidget):
         self._document = context.document
         self._service = context.service
         self._datasets = context.datasets
-        self._request = 0
-        self._question = 0  # its number: a source may be asked about twice
+        self._question = Question(self._service)
         self._described: Choice | None = None
         self._asked: Choice | None = None
         self._timer = QTimer(self)
@@ -88,7 +87,7 @@ class DataView(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._described != self._document.project.dataset and not self._request:
+        if self._described != self._document.project.dataset and not self._question.is_open:
             self._ask_soon()
 
     def describe(self) -> None:
@@ -102,7 +101,7 @@ class DataView(QWidget):
         self._set_busy(is_busy=True)
         self._say("Starting to look…")
         recipe = self._document.recipe
-        self._request = self._service.send(
+        self._question.ask(
             DescribeData(
                 id=0,
                 source=choice.key,
@@ -111,24 +110,26 @@ class DataView(QWidget):
                 test_share=recipe.test_share,
                 seed=recipe.seed,
             ),
-            partial(self._on_answer, self._question),
+            Handlers(
+                on_done=self._on_described,
+                on_failed=self._on_failed,
+                on_progress=self._on_progress,
+            ),
         )
 
     def _call_off(self) -> None:
         """Whatever was asked: its answers are passed over from here on."""
         self._timer.stop()
-        self._question += 1
-        if self._request:
-            self._service.cancel(self._request)
-            self._request = 0
+        if self._question.is_open:
             self._set_busy(is_busy=False)
+        self._question.drop()
 
     def _on_source_changed(self) -> None:
         """Another source, or the document has forgotten what was told about this one."""
         self._described = None
         self.contents.clear()
         self.split.set_given(Given())
-        if self._request and self._asked == self._document.project.dataset:
+        if self._question.is_open and self._asked == self._document.project.dataset:
             return  # the answer is on its way
         self._call_off()
         self._say("")
@@ -155,21 +156,19 @@ class DataView(QWidget):
         value = self._document.project.dataset.params.get(spec.source_param, "")
         return bool(spec.source_param) and not value
 
-    def _on_answer(self, question: int, answer: AnyAnswer) -> None:
-        if question != self._question:
-            return
-        if isinstance(answer, Progress):
-            self._say(answer.text)
-            self._show_fraction(answer.fraction)
-            return
-        self._request = 0
+    def _on_progress(self, progress: Progress) -> None:
+        self._say(progress.text)
+        self._show_fraction(progress.fraction)
+
+    def _on_described(self, description: DataDescription) -> None:
         self._set_busy(is_busy=False)
-        if isinstance(answer, DataDescription):
-            self._show(answer)
-        elif isinstance(answer, Failed):
-            self._described = None
-            self._say("")
-            self.contents.show_error(answer.error)
+        self._show(description)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._set_busy(is_busy=False)
+        self._described = None
+        self._say("")
+        self.contents.show_error(error)
 
     def _show(self, description: DataDescription) -> None:
         self._described = self._asked
@@ -187,8 +186,7 @@ class DataView(QWidget):
         )
 
     def _on_cancel(self) -> None:
-        if self._request:
-            self._service.cancel(self._request)
+        self._question.cancel()
 
     def _set_busy(self, *, is_busy: bool) -> None:
         self.progress.setVisible(is_busy)

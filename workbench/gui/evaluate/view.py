@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.client.question import Handlers, Question
 from workbench.core.params import PathParam
 from workbench.core.projects.project import Choice
 from workbench.core.projects.source import parse_source
@@ -32,8 +33,7 @@ from workbench.gui.kit.figure import Figure
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.numbers import count, share
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.messages import AnyAnswer, Evaluate, Evaluation, Failed, Progress
-from workbench.protocol.wire import error_from_parts
+from workbench.protocol.messages import Evaluate, Evaluation, Progress
 
 
 class EvaluateView(QWidget):
@@ -51,7 +51,7 @@ class EvaluateView(QWidget):
         super().__init__()
         self._context = context
         theme = context.theme
-        self._request = 0
+        self._question = Question(context.service)
         self.chooser = ModelChooser(context.library)
         self.start = button("Evaluate on the test pictures", role="primary")
         self.other = button("Evaluate on other pictures…")
@@ -155,7 +155,7 @@ class EvaluateView(QWidget):
 
     def _ask(self, source: str, params: dict[str, object], words: str) -> None:
         model = self.chooser.path
-        if model is None or self._request:
+        if model is None or self._question.is_open:
             return
         for part in (self.start, self.other, self.chooser):
             part.setEnabled(False)
@@ -163,24 +163,28 @@ class EvaluateView(QWidget):
         self.wait.wait_for("Evaluating")
         shown = f"{self.chooser.title} on {words}"
         request = Evaluate(id=0, model=str(model), source=source, params=params)
-        self._request = self._context.service.send(
-            request, lambda answer: self._on_answer(shown, answer)
+        self._question.ask(
+            request,
+            Handlers(
+                on_done=lambda answer: self._on_done(shown, answer),
+                on_failed=self._on_failed,
+                on_progress=self._on_progress,
+            ),
         )
 
-    def _on_answer(self, shown: str, answer: AnyAnswer) -> None:
-        if isinstance(answer, Progress):
-            part = f", {share(answer.fraction, 0)}" if answer.fraction else ""
-            self.wait.wait_for(f"{answer.text}{part}")
-            return
-        if isinstance(answer, Evaluation):
-            self._show_idle()
-            self._show(shown, answer)
-        elif isinstance(answer, Failed):
-            self._show_idle()
-            self.wait.say(str(error_from_parts(answer.error)), is_bad=True)
+    def _on_progress(self, progress: Progress) -> None:
+        part = f", {share(progress.fraction, 0)}" if progress.fraction else ""
+        self.wait.wait_for(f"{progress.text}{part}")
+
+    def _on_done(self, shown: str, answer: Evaluation) -> None:
+        self._show_idle()
+        self._show(shown, answer)
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._show_idle()
+        self.wait.say(str(error), is_bad=True)
 
     def _show_idle(self) -> None:
-        self._request = 0
         for part in (self.start, self.other, self.chooser):
             part.setEnabled(True)
         self.cancel.hide()
@@ -209,8 +213,7 @@ class EvaluateView(QWidget):
         self.chooser.follow(current.run.path if current is not None else None)
 
     def _on_cancel(self) -> None:
-        if self._request:
-            self._context.service.cancel(self._request)
+        self._question.cancel()
 
     def _on_other(self) -> None:
         menu = QMenu(self)

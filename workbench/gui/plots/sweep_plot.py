@@ -27,7 +27,7 @@ BAR_PX = 22
 GAP_PX = 10
 TEXT_PX = 12
 BAR_SHARE = 0.5
-"""Of the width for the longest bar; the rest is for its words."""
+"""Fraction of the width for the longest bar; the rest is for its text."""
 
 
 def rate_words(rate: float) -> str:

@@ -18,7 +18,8 @@ class DropFlow(QObject):
     """Takes the window's drag and drop events.
 
     Signals:
-        project_dropped(str), weights_dropped(str), result_dropped(str): One file's path.
+        project_dropped(str), weights_dropped(str): One file's path; weights, or the result of
+            a notebook.
         pictures_dropped(list): Paths of pictures and folders to classify.
         folder_dropped(str): A folder with one folder per class, while there is no project.
         data_chosen(): The project has another data set.
@@ -27,7 +28,6 @@ class DropFlow(QObject):
 
     project_dropped = Signal(str)
     weights_dropped = Signal(str)
-    result_dropped = Signal(str)
     pictures_dropped = Signal(list)
     folder_dropped = Signal(str)
     data_chosen = Signal()
@@ -71,10 +71,8 @@ class DropFlow(QObject):
             self.use_folder(drop.paths[0])
         elif drop.kind == "arrays":
             self.use_data(f"npz:{drop.paths[0]}")
-        elif drop.kind == "weights":
+        elif drop.kind in ("weights", "result"):
             self.weights_dropped.emit(drop.paths[0])
-        elif drop.kind == "result":
-            self.result_dropped.emit(drop.paths[0])
         else:
             self.said.emit(drop.words)
 

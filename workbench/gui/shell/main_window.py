@@ -26,6 +26,7 @@ from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.controller import FileFlow
 from workbench.gui.files.start_controller import StartFlow
 from workbench.gui.help.controller import HelpFlow
+from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.actions import (
     ACTIONS,
@@ -178,7 +179,7 @@ class MainWindow(QMainWindow):
             "save": self.files.save,
             "save_as": self.files.save_as,
             "revert": self.files.revert,
-            "load_weights": self.runs.ask_weights,
+            "load_weights": partial(self.context.weights.ask, self),
             "export": self.runs.ask_export,
             "export_notebook": self.notebooks.ask_export,
             "read_result": self.notebooks.ask_result,
@@ -209,7 +210,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
             self.actions_by_key[key].triggered.connect(handler)
-        document = self.context.document
+        document, weights = self.context.document, self.context.weights
         self.top.view_chosen.connect(self.show_view)
         self.top.train_clicked.connect(self.runs.toggle)
         self.top.next_clicked.connect(self.runs.start)
@@ -228,8 +229,7 @@ class MainWindow(QMainWindow):
         self.start.started.connect(lambda: self.show_view("data"))
         self.drops.project_dropped.connect(self.open_project)
         self.drops.pictures_dropped.connect(self.classify)
-        self.drops.weights_dropped.connect(self.runs.load_weights)
-        self.drops.result_dropped.connect(self.notebooks.read)
+        self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)
         self.drops.data_chosen.connect(lambda: self.show_view("data"))
         self.drops.said.connect(self.say)
@@ -239,8 +239,10 @@ class MainWindow(QMainWindow):
         self.runs.said.connect(self.say)
         self.notebooks.blocked.connect(self.show_problems)
         self.notebooks.said.connect(self.say)
-        self.notebooks.read_back.connect(lambda _path: self.show_view("train"))
-        self.runs.model_ready.connect(lambda _path: self.show_view("classify"))
+        weights.said.connect(self.say)
+        weights.failed.connect(lambda error: show_error(self, error))
+        weights.loaded.connect(lambda _run: self.show_view("classify"))
+        weights.result_loaded.connect(lambda _run: self.show_view("train"))
         self.views.built.connect(self.layouts.add)
         self.views.built.connect(lambda _key, view: name_own_buttons(view))
         document.dirty_changed.connect(lambda _dirty: self._refresh_title())

@@ -7,7 +7,6 @@ shown: the plots of Train, say, cost nothing to who only draws a network.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
@@ -91,7 +90,6 @@ def _make_classify(window: MainWindow) -> QWidget:
 
     view = ClassifyView(window.context)
     view.train_requested.connect(window.runs.start)
-    window.runs.model_ready.connect(lambda path: view.chooser.choose(Path(path)))
     return view
 
 

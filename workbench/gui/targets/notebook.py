@@ -7,21 +7,18 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from workbench.client.question import Handlers
 from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
+from workbench.errors import WorkbenchError
 from workbench.exports import project_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import RESULT_NAME
 from workbench.gui.kit.messages import show_error, show_notice
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.protocol.messages import (
-    AnyAnswer,
     Done,
     ExportProject,
-    Failed,
-    LoadWeights,
-    Progress,
 )
-from workbench.protocol.wire import error_from_parts
 
 _RESULT_FILTER = "Results of a notebook (*.zip);;All files (*)"
 _NEXT_STEPS = (
@@ -37,18 +34,16 @@ class NotebookFlow(QObject):
     Signals:
         said: A sentence about what goes on.
         blocked: A notebook was asked for while errors stand against training.
-        read_back: Path of a run folder made from a result.
     """
 
     said = Signal(str)
     blocked = Signal()
-    read_back = Signal(str)
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
         self._document = context.document
         self._datasets = context.datasets
-        self._library = context.library
+        self._weights = context.weights
         self._service = context.service
         self._window = window
 
@@ -68,7 +63,12 @@ class NotebookFlow(QObject):
         self.said.emit(f"Writing {Path(path).name}…")
         project = project_text(self._document.project)
         request = ExportProject(id=0, project=project, format=spec.key, path=path)
-        self._service.send(request, self._on_written)
+        handlers = Handlers(
+            on_done=self._on_written,
+            on_failed=self._on_failed,
+            on_progress=lambda progress: self.said.emit(progress.text),
+        )
+        self._service.send(request, handlers)
 
     def _start(self) -> Path:
         """Beside the project, named like it."""
@@ -77,15 +77,12 @@ class NotebookFlow(QObject):
             return Path(path).with_name(Path(path).name.removesuffix(PROJECT_SUFFIX))
         return Path.home() / (self._document.project.title or "network")
 
-    def _on_written(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Done):
-            self.said.emit(answer.text)
-            dataset = self._datasets.get(self._document.project.dataset.key)
-            brings_data = dataset is None or not dataset.program
-            more = _NEXT_STEPS.format(data=_SET_DATA if brings_data else "")
-            show_notice(self._window, f"{Path(answer.path).name} is written.", more)
-        else:
-            self._tell(answer)
+    def _on_written(self, answer: Done) -> None:
+        self.said.emit(answer.text)
+        dataset = self._datasets.get(self._document.project.dataset.key)
+        brings_data = dataset is None or not dataset.program
+        more = _NEXT_STEPS.format(data=_SET_DATA if brings_data else "")
+        show_notice(self._window, f"{Path(answer.path).name} is written.", more)
 
     def ask_result(self) -> None:
         """Lets the user choose what a notebook has left, and makes a run of it."""
@@ -93,27 +90,8 @@ class NotebookFlow(QObject):
             self._window, "Read back results", str(Path.home()), _RESULT_FILTER
         )
         if path:
-            self.read(path)
+            self._weights.load(path)
 
-    def read(self, path: str) -> None:
-        """Makes a run out of what a notebook of this project has left."""
-        self.said.emit(f"Reading {Path(path).name}…")
-        project = project_text(self._document.project)
-        request = LoadWeights(id=0, project=project, weights=path)
-        self._service.send(request, self._on_read)
-
-    def _on_read(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Done):
-            self._library.refresh()
-            self._library.select(answer.path)
-            self.said.emit(answer.text)
-            self.read_back.emit(answer.path)
-        else:
-            self._tell(answer)
-
-    def _tell(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Progress):
-            self.said.emit(answer.text)
-        elif isinstance(answer, Failed):
-            self.said.emit("")
-            show_error(self._window, error_from_parts(answer.error))
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.said.emit("")
+        show_error(self._window, error)

@@ -12,8 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.client.question import Handlers, Question
 from workbench.core.checks.problems import Fix
 from workbench.core.projects.project_file import project_text
+from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
@@ -26,15 +28,11 @@ from workbench.hardware.tpu_chips import chip_choice
 from workbench.preflight.compiler_environment import CompilerEnvironment
 from workbench.protocol.messages import (
     AnyAnswer,
-    Failed,
     Preflight,
-    PreflightDone,
     PreflightPoint,
     PreflightStage,
-    Progress,
 )
 from workbench.protocol.preflight import PreflightReport
-from workbench.protocol.wire import error_from_parts
 from workbench.targets import tpu_choices
 
 SIZE = QSize(720, 760)
@@ -69,7 +67,7 @@ class PreflightDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
-        self._request = 0
+        self._question = Question(context.measurer)
         self._suggested = 0
         self.generation = ElidedComboBox()
         self.generation.setAccessibleName("Generation of the TPU")
@@ -151,7 +149,7 @@ class PreflightDialog(QDialog):
     @property
     def is_looking(self) -> bool:
         """Whether answers are still to come."""
-        return self._request != 0
+        return self._question.is_open
 
     def start(self, *, sweep: bool = False) -> None:
         """Looks at the project as it is now; with `sweep` at many batches too."""
@@ -164,30 +162,31 @@ class PreflightDialog(QDialog):
             tpu=self.size_box.currentData(),
             sweep=sweep,
         )
-        self._request = self._context.measurer.send(request, self._on_answer)
+        self._question.ask(
+            request,
+            Handlers(
+                on_done=lambda answer: self._on_report(answer.report),
+                on_failed=self._on_failed,
+                on_progress=lambda progress: self.status.wait_for(progress.text),
+                on_part=self._on_part,
+            ),
+        )
         self.status.wait_for("Starting")
         self._show_buttons()
 
-    def _on_answer(self, answer: AnyAnswer) -> None:
-        if not self._request or (answer.id and answer.id != self._request):
-            return  # of a look that was called off
-        if isinstance(answer, Progress):
-            self.status.wait_for(answer.text)
-        elif isinstance(answer, PreflightStage):
+    def _on_part(self, answer: AnyAnswer) -> None:
+        if isinstance(answer, PreflightStage):
             self.report.set_stage(answer)
         elif isinstance(answer, PreflightPoint):
             self.report.add_point(answer.point)
-        elif isinstance(answer, PreflightDone):
-            self._on_report(answer.report)
-        elif isinstance(answer, Failed):
-            self._request = 0
-            self.status.say("")
-            self.report.verdict.setText(str(error_from_parts(answer.error)))
-            set_role(self.report.verdict, "bad")
-            self._show_buttons()
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.status.say("")
+        self.report.verdict.setText(str(error))
+        set_role(self.report.verdict, "bad")
+        self._show_buttons()
 
     def _on_report(self, report: PreflightReport) -> None:
-        self._request = 0
         self.status.say("")
         self.report.set_report(report)
         batch = self._context.document.project.recipe.batch_size
@@ -225,9 +224,7 @@ class PreflightDialog(QDialog):
             self.reject()
 
     def _call_off(self) -> None:
-        request, self._request = self._request, 0
-        if request:
-            self._context.measurer.cancel(request)
+        self._question.drop()
 
     def done(self, result: int) -> None:
         """However it is closed: the worker need not go on."""

@@ -56,7 +56,7 @@ class ClassMarks(QListWidget):
         """Lists the classes; marks of the same classes stay.
 
         Args:
-            names: Of the classes.
+            names: Class names, in label order.
             table: Accuracies, shape (epochs, classes).
         """
         if list(names) != self._names:

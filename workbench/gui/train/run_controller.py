@@ -1,35 +1,30 @@
-"""Starting and stopping runs, loading weights, exporting: the window's way to its workers."""
+"""Starting, stopping and exporting runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.project import Choice, Project
-from workbench.core.projects.project_file import PROJECT_SUFFIX, project_text
+from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.target_check import TargetCheck
-from workbench.gui.kit.messages import ask_choice, error_text, show_error, show_notice
-from workbench.gui.kit.save_path import ask_save_path
-from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, LoadWeights, Progress
-from workbench.protocol.wire import error_from_parts
-
-_WEIGHTS_FILTER = "Weights (*.h5 *.hdf5 *.keras);;All files (*)"
+from workbench.gui.kit.messages import ask_choice, error_text, show_notice
+from workbench.gui.train.export import ExportAction
 
 
 class RunFlow(QObject):
-    """What the Train button, and the menus about runs and weights, do.
+    """What the Train button, and the menus about runs, do.
 
     Signals:
         changed: Whether a run goes on, or why none can start, is another than before.
         started: Path of a run that was just started.
         blocked: Training was asked for while errors stand against it.
         said: A sentence about what goes on.
-        model_ready: Path of a run folder made from a weights file.
         connect_wanted: The place to train is not ready: another computer shall be connected.
     """
 
@@ -37,7 +32,6 @@ class RunFlow(QObject):
     started = Signal(str)
     blocked = Signal()
     said = Signal(str)
-    model_ready = Signal(str)
     connect_wanted = Signal()
 
     def __init__(self, context: WindowContext, check: TargetCheck, window: QWidget) -> None:
@@ -47,7 +41,8 @@ class RunFlow(QObject):
         check.changed.connect(self.changed)
         self._document = context.document
         self._library = context.library
-        self._service = context.service
+        self._export = ExportAction(context.service, window)
+        self._export.said.connect(self.said)
         self._window = window
         self._library.current_changed.connect(self.changed)
         self._library.outcome_changed.connect(lambda _path: self.changed.emit())
@@ -181,32 +176,6 @@ class RunFlow(QObject):
             self._library.stop(running)
         return answer in {0, 1, 2}
 
-    def ask_weights(self) -> None:
-        """Lets the user choose a weights file and loads it."""
-        path, _ = QFileDialog.getOpenFileName(
-            self._window, "Load weights", str(Path.home()), _WEIGHTS_FILTER
-        )
-        if path:
-            self.load_weights(path)
-
-    def load_weights(self, path: str) -> None:
-        """Makes a run of the project's network with the weights of a file."""
-        name = Path(path).name
-        self.said.emit(f"Loading {name}…")
-        request = LoadWeights(id=0, project=project_text(self._document.project), weights=path)
-        self._service.send(request, lambda answer: self._on_loaded(name, answer))
-
-    def _on_loaded(self, name: str, answer: AnyAnswer) -> None:
-        if isinstance(answer, Progress):
-            self.said.emit(answer.text)
-        elif isinstance(answer, Done):
-            self._library.refresh()
-            self._library.select(answer.path)
-            self.said.emit(answer.text or f"{name} is loaded: drop a picture to classify it.")
-            self.model_ready.emit(answer.path)
-        elif isinstance(answer, Failed):
-            self._on_refused(answer)
-
     def ask_export(self) -> None:
         """Writes the newest run that has weights, or the current one, to a file."""
         run = self._exportable()
@@ -217,17 +186,7 @@ class RunFlow(QObject):
                 "Train the network, or load weights; then export it.",
             )
             return
-        specs = list(run_exports().values())
-        filters = {f"{spec.title} (*{spec.suffix})": spec for spec in specs}
-        path, chosen = ask_save_path(
-            self._window, f"Export {run.name}", str(Path.home() / run.name), ";;".join(filters)
-        )
-        if not path:
-            return
-        spec = filters.get(chosen, specs[0])
-        self.said.emit(f"Exporting to {Path(path).name}…")
-        request = Export(id=0, model=str(run), format=spec.key, path=path)
-        self._service.send(request, self._on_exported)
+        self._export.ask(run, run.name, list(run_exports().values()))
 
     def _exportable(self) -> Path | None:
         current = self._library.current
@@ -235,18 +194,6 @@ class RunFlow(QObject):
         if summary is None or not summary.has_model:
             summary = self._library.latest_model()
         return summary.path if summary is not None else None
-
-    def _on_exported(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Progress):
-            self.said.emit(answer.text)
-        elif isinstance(answer, Done):
-            self.said.emit(answer.text or "Exported.")
-        elif isinstance(answer, Failed):
-            self._on_refused(answer)
-
-    def _on_refused(self, answer: Failed) -> None:
-        self.said.emit("")
-        show_error(self._window, error_from_parts(answer.error))
 
     def _on_asked_changed(self, path: str) -> None:
         is_pause = self._library.is_pausing(Path(path))

@@ -134,7 +134,7 @@ class _Coming:
     """A thread that starts one of them, and sees to it that it joins or that it is told why not.
 
     Args:
-        number: Of the machine, from 2.
+        number: Number of the machine, from 2.
         connect: Makes a line to it.
         leader: The line to the leading computer.
         remote: The run there.

@@ -57,7 +57,7 @@ class Fetching:
         name: The run's name there.
 
     Attributes:
-        folder: Of the run here.
+        folder: Local folder of the run.
     """
 
     def __init__(self, run: RunFolder, line: Line, name: str) -> None:

@@ -95,8 +95,8 @@ class Setup:
         """Makes the Python environment, or finds it made.
 
         Args:
-            name: Of a list of packages: worker, tpu or gpu.
-            facts: Of `probe`.
+            name: Name of a lock file: worker, tpu or gpu.
+            facts: What `probe` found.
 
         Returns:
             Its interpreter, and the sha256 of its list of packages.
@@ -231,7 +231,7 @@ def prepare(
         tell: As of `Setup`.
         python: Interpreter there, where the run's target names none; "" for an environment of
             ours.
-        name: Of the folder there, for a machine that joins and is told by another what the
+        name: Name of the remote folder, for a machine that joins and is told by another what the
             run has kept; "" for the run's own.
 
     Raises:

@@ -32,7 +32,7 @@ _OPTIONS = (
     "ServerAliveCountMax=3",
     "LogLevel=ERROR",
 )
-"""Of each option ssh takes the first value that it sees: ours, before the person's own."""
+"""ssh uses the first value of each option: ours, before the user's own."""
 
 
 def ssh_argv(place: Place, *, known_hosts: Path) -> list[str]:

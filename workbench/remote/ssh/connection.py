@@ -80,7 +80,7 @@ class Connection:
     Args:
         argv: The program whose stdin and stdout are the line.
         home: Our folder at the other end.
-        name: Of the other computer, for words.
+        name: Name of the other computer, for messages.
         env: Variables of the program; this process' own where None.
         silence_s: Seconds without any frame that count as a cut.
 
@@ -138,7 +138,7 @@ class Connection:
             verb: See `workbench.host.main.VERBS`.
             data: Bytes of the request.
             tell: Called with words and a fraction (negative: unknown) of progress.
-            fields: Of the request.
+            fields: Fields of the request.
 
         Raises:
             RemoteError: the other computer refused (`key` says why), or the line was cut.

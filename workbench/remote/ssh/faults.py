@@ -141,7 +141,7 @@ def words_of(
     """What the end of a line means.
 
     Args:
-        exit_code: Of ssh; None while it has not ended.
+        exit_code: Exit code of ssh; None while it runs.
         stderr: What it printed.
         name: The address, for words.
         fault: What was noticed on this side, "" for nothing.

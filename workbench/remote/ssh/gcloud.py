@@ -35,7 +35,7 @@ def place_from_gcloud(
     """The place of a TPU VM by its name.
 
     Args:
-        name: Of the TPU VM.
+        name: Name of the TPU VM.
         zone: Where it is; "" for gcloud's own default.
         project: Whose it is; "" for gcloud's own default.
         deadline_s: Seconds after which gcloud is ended: it may wait for a log-in.

@@ -48,7 +48,7 @@ def export_curves(run: RunFolder, path: Path) -> tuple[Path, ...]:
 
     Args:
         run: Any run that has begun; of one that still trains, what it has told so far.
-        path: Of the table of batches; its suffix, .csv or .parquet, is the format.
+        path: File of the batch table; its suffix, .csv or .parquet, is the format.
 
     Returns:
         The files written.

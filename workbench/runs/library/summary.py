@@ -52,7 +52,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         best_val_accuracy, test_accuracy: 0..1 where known.
         best_loss: Validation loss of the best epoch.
         seconds: How long it has trained.
-        images_per_second: Of its last epoch.
+        images_per_second: Images per second in its last epoch.
         parameters: Numbers that the network learns and keeps.
         dataset: What it was trained on, in words.
         tags, note: What people wrote about it.

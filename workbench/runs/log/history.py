@@ -45,7 +45,7 @@ class TrainingProgress:
     Attributes:
         fraction: 0..1 of all steps; 1.0 only when completed.
         eta_s: Seconds left, None while unknown.
-        images_per_second: Of the last steps, None before the first.
+        images_per_second: Images per second over the last steps, None before the first.
         step, total_steps: Steps done and planned (0 while unknown).
         epoch, epochs: The epoch being trained, from 1, and how many there will be.
         elapsed_s: Since the trainer started.

@@ -83,7 +83,7 @@ def _batch_size(run: RunFolder) -> int:
 
 
 def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Of printed lines those that the last of several trainers of a run has printed."""
+    """The printed lines of the last of several trainers of a run."""
     marks = [number for number, line in enumerate(lines) if line == RESUMED_MARK]
     return lines[marks[-1] + 1 :] if marks else lines
 

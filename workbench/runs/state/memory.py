@@ -42,7 +42,7 @@ def use_less(recipe: TrainingRecipe, *, batch_size: int = 0) -> Suggestion | Non
 
     Args:
         recipe: The one that was not enough for.
-        batch_size: Of the run, where it is not the recipe's.
+        batch_size: Batch size of the run, where it is not the recipe's.
     """
     batch_size = batch_size or recipe.batch_size
     changes: dict[str, object] = {}

@@ -70,7 +70,7 @@ def is_moving(run: RunFolder, target: Choice) -> bool:
 
 
 def _whole(target: Choice) -> Choice:
-    """With all its parameters, also those that were not said."""
+    """The choice with all its parameters, defaults included."""
     spec = all_targets().get(target.key)
     return target if spec is None else Choice(target.key, check_all(spec.params, target.params)[0])
 

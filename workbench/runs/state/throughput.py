@@ -65,9 +65,9 @@ def measured_run(
     """What is kept of a finished run.
 
     Args:
-        analysis: Of its network with its recipe.
+        analysis: Analysis of its network with its recipe.
         recipe: That recipe.
-        batch_size: Of the run, which may be smaller than the recipe's.
+        batch_size: Batch size of the run, which may be smaller than the recipe's.
         precision: "float32" or "bfloat16".
         images_per_second: The median of its epochs.
         memory_bytes: The most that its trainer has held; 0 where the system does not tell.
@@ -100,10 +100,10 @@ def predict_run(
     """What a run of a network on this computer will take.
 
     Args:
-        analysis: Of the network; it has no errors.
+        analysis: Analysis of the network; it has no errors.
         recipe: How it is to be trained.
-        facts: Of the data set, as far as they are known.
-        shape: Of the network's input.
+        facts: Facts of the data set, as far as they are known.
+        shape: Shape of the network's input: (height, width, channels).
         speeds: From `read_speeds`.
         limit_bytes: Memory a process can have; this computer's where None.
     """

@@ -53,8 +53,8 @@ class TrainerState(msgspec.Struct, frozen=True, kw_only=True):
         step: Steps done.
         epochs_done: Whole epochs done, validation included.
         seconds: Since the run began, without its pauses.
-        epoch_seconds: Of the epoch under way.
-        epoch_training_s: Of the epoch under way, within its steps alone.
+        epoch_seconds: Seconds of the current epoch.
+        epoch_training_s: Seconds of the current epoch spent in its steps.
         best: The best epoch so far; `best_file` is the name of its weights, "" for none.
         scores: By epoch: loss, accuracy and count on the validation pictures, of the best
             and the last epoch.

@@ -35,7 +35,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """Where a training ran.
 
     Attributes:
-        versions: Of the application and its libraries.
+        versions: Versions of the application and its libraries.
         cores: Cores the process may use; TensorFlow splits its sums over them.
         cpu: The processor's name.
         flags: What the processor can do, sorted; libraries choose their code by it.
@@ -55,7 +55,7 @@ def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) ->
     """This process's surroundings.
 
     Args:
-        versions: Of the application and its libraries.
+        versions: Versions of the application and its libraries.
         others: The machines that it trains together with.
     """
     return Machine(

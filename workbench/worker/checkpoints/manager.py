@@ -50,7 +50,7 @@ class Keeping:
         keeps_best: Keep the weights of the best epoch instead of the last.
         teller: Told what was kept, or why not.
         ledger: The time it takes is booked in it.
-        state: Of the checkpoint that the training goes on from.
+        state: State of the checkpoint that the training resumes from.
     """
 
     def __init__(

@@ -37,9 +37,9 @@ class Position:
         step: Steps done.
         epochs_done: Whole epochs done, validation included.
         best: The best epoch so far.
-        scores: Of the best and the last epoch, by epoch, on the validation pictures.
-        losses, accuracies: Of the epoch under way, a piece for each call.
-        epoch_training_s: Of the epoch under way, within its calls.
+        scores: Validation scores of the best and the last epoch, by epoch.
+        losses, accuracies: Batch values of the current epoch, one array (steps,) per call.
+        epoch_training_s: Seconds spent in training calls of the current epoch.
         begun: `time.monotonic()` when this trainer began.
     """
 
@@ -60,8 +60,8 @@ class Position:
         """The position of a checkpoint.
 
         Args:
-            state: Of the checkpoint.
-            arrays: Of the checkpoint.
+            state: State read from the checkpoint.
+            arrays: Arrays read from the checkpoint, by name.
             begun: `time.monotonic()` when this trainer began.
         """
         return cls(

@@ -58,7 +58,7 @@ class Machines(Company):
 
     Args:
         cluster: The machines, and which of them this is.
-        stop: Of this process; from `connect` on it agrees with the others'.
+        stop: Stop switch of this process; from `connect` on it agrees with the others'.
         on_hang: Called with an error in another thread where nothing else can end a call
             that waits for a machine; must end the process.
     """
@@ -219,7 +219,7 @@ def summing(tf: Any, strategy: Any, count: int) -> Callable[[Sequence[int]], lis
 
     Args:
         tf: TensorFlow.
-        strategy: Of `tf.distribute`, with one replica on each machine.
+        strategy: The `tf.distribute` strategy, one replica per machine.
         count: How many numbers.
     """
 

@@ -37,7 +37,7 @@ class Company:
         Args:
             tf: TensorFlow.
             project: What is trained.
-            mark: Of this machine's pictures; all must have the same.
+            mark: Fingerprint of this machine's data; equal on all machines.
 
         Raises:
             RunError: a machine went away, or has other pictures.

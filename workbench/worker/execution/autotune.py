@@ -11,7 +11,7 @@ from workbench.worker.step.variants import Timing, Way
 
 LONGEST_S = 10.0
 LARGEST_SHARE = 0.02
-"""Of the estimated run: choosing must never cost what it can gain."""
+"""Fraction of the estimated run: choosing must never cost what it can gain."""
 
 _ROUNDS = 3
 _LOST = 1.3
@@ -40,7 +40,7 @@ class SearchResult:
     """What a search has found out.
 
     Attributes:
-        timings: Of the ways that were run.
+        timings: Timings of the variants that were run.
         spent_s: Seconds it took, without the first way's start, which is no loss.
         skipped: Ways for which the budget was too small: the seconds that were left for each.
     """
@@ -66,7 +66,7 @@ def search(
     Args:
         ways: The most promising first.
         start: Builds a way and runs its first step.
-        steps: Of the whole run, which the budget and the decision depend on.
+        steps: Steps of the whole run; budget and decision depend on it.
         tell: Told each way before it starts, and the share of the budget that is spent.
         clock: Seconds.
     """

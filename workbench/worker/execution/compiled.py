@@ -56,7 +56,7 @@ class Compiled:
 
     @property
     def averaging(self) -> Averaging:
-        """Of the model's weights; does nothing unless the recipe asks for it."""
+        """Moving average of the weights; does nothing unless the recipe asks for it."""
         return self.trainable.averaging
 
     @property
@@ -79,7 +79,7 @@ class Connected:
     """A target that is reached.
 
     Attributes:
-        strategy: Of `tf.distribute`.
+        strategy: The `tf.distribute` strategy.
         limits: What training there must obey.
         share: Which part of each batch this machine computes.
     """
@@ -130,7 +130,7 @@ def compile_training(
         project: Graph and recipe.
         data: Its pictures.
         target: Made by `connect`.
-        sizes: Of batch and epochs.
+        sizes: Batch size, steps per epoch, epochs.
         check: Called now and then; raises when the user has asked to stop.
         plan: Settled earlier, for a training that is resumed; None to settle one.
         start_step: Steps done before, with that plan.

@@ -47,8 +47,8 @@ class Known:
     """What is known of the ways to run one network here.
 
     Attributes:
-        timings: Of the ways that were measured.
-        skipped: Of those that were not, the seconds that were too few to measure them.
+        timings: Timings of the variants that were measured.
+        skipped: Variants not measured, with the budget in seconds that was too small for them.
     """
 
     timings: Mapping[Way, Timing] = field(default_factory=dict)

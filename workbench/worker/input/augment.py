@@ -22,7 +22,7 @@ from workbench.worker.input.augment_warp import Sampling, warp_by_arithmetic, wa
 _SEED_STRIDE = 4096
 
 ALL_ROWS = slice(None)
-"""Of a batch."""
+"""The rows of a whole batch."""
 
 Augmentation = Callable[[Any, Any], Any]
 """(pictures (batch, height, width, channels), step) -> pictures; shapes must be known."""

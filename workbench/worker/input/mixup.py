@@ -28,7 +28,7 @@ def erase(tf: Any, pictures: Any, *, seed: int, step: Any, recipe: TrainingRecip
     Args:
         tf: TensorFlow.
         pictures: (batch, h, w, c) of any type, which is kept.
-        seed: Of the recipe.
+        seed: Seed of the recipe.
         step: Number of the batch, int64 ().
         recipe: Its `random_erasing` is the share of pictures.
     """
@@ -59,7 +59,7 @@ def mix(
         tf: TensorFlow.
         pictures: (batch, h, w, c).
         labels: int (batch,).
-        seed: Of the recipe.
+        seed: Seed of the recipe.
         step: Number of the batch, int64 ().
         recipe: Its `mixing` is not "none"; `mixing_alpha` is that of the Beta distribution.
         num_classes: Classes of the data set.

@@ -71,7 +71,7 @@ def training_pipeline(
         num_classes: Classes of the data set, where batches are mixed.
         dtype: Type in which float pictures are handed over: what the model computes in.
         may_compile: XLA may be used here, where the recipe does not forbid it.
-        share: Of several machines: only its rows of each batch are handed over.
+        share: Shard of this machine; only its rows of each batch are produced.
     """
     gather = _gather(tf, part, place or place_of(part, recipe))
     jit = may_compile and (recipe is None or recipe.xla != "off")

@@ -17,7 +17,7 @@ class Share:
 
     Attributes:
         index: Which machine, from 0.
-        count: Of how many.
+        count: Number of shards.
     """
 
     index: int = 0
@@ -30,14 +30,14 @@ class Share:
 
 
 WHOLE = Share()
-"""Of a machine that is alone: every row."""
+"""The shard of a single machine: every row."""
 
 
 def iterate(strategy: Any, dataset: Any, share: Share) -> Any:
     """An iterator over a dataset's batches for the replicas of a strategy.
 
     Args:
-        strategy: Of `tf.distribute`.
+        strategy: The `tf.distribute` strategy.
         dataset: Whole batches, which are split over the replicas; where machines share them,
             this machine's rows, for the one replica that it has.
         share: This machine's.

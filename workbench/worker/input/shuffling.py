@@ -22,7 +22,7 @@ def permutation(count: int, *, seed: int, epoch: int) -> Indices:
 def whole_epochs(
     count: int, batch_size: int, *, seed: int, start_step: int = 0
 ) -> Iterator[Indices]:
-    """For ever: each epoch's full batches, int64 (steps, batch); the rest of the pass is left
+    """Endless: each epoch's full batches, int64 (steps, batch); the rest of the pass is left
     out, another rest in each epoch. The first block begins with step `start_step` of all.
     """
     steps = count // batch_size
@@ -36,7 +36,7 @@ def whole_epochs(
 def endless_passes(
     count: int, batch_size: int, *, seed: int, start_step: int = 0
 ) -> Iterator[Indices]:
-    """For ever: pass after pass without leaving any picture out, int64 (steps, batch).
+    """Endless: pass after pass without leaving any image out, int64 (steps, batch).
 
     For epochs of a chosen number of steps: each picture comes once before any comes twice.
     The first block begins with step `start_step` of all.

@@ -67,7 +67,7 @@ def lower_within(
         project: Graph and recipe.
         batches: Pictures a step of one replica.
         precision: "float32" or "bfloat16".
-        num_classes: Of the data set; 0 to take the network's outputs for it.
+        num_classes: Number of classes; 0 for the network's number of outputs.
         deadline_s: Seconds for each answer, for the first one TensorFlow's start included.
         check: Called a few times a second; what it raises ends the child.
 

@@ -210,7 +210,7 @@ class Search:
         return f"{text[0].upper()}{text[1:]}."
 
     def _first_line(self, text: str) -> str:
-        """Of an exception, with the names that people know."""
+        """Text of an exception, with the layer names of the project."""
         lines = text.strip().splitlines() or ["no reason was given"]
         return with_names(lines[0][:_LONGEST], self._graph)
 

@@ -35,7 +35,7 @@ TPU_ONLY = frozenset({"ResizeNearestNeighborGrad"})
 """Operations that TPUs have kernels for, and processors have not."""
 
 _ROOM = 0.5
-"""Of the memory: weights and optimizer must fit into it, with what it takes to start them."""
+"""Fraction of the memory that weights, optimizer and their start may take."""
 
 _MAIN = "func.func @main("
 _OWN_FORM = (
@@ -61,7 +61,7 @@ def lower_step(
         project: Graph and recipe; its data set is not touched.
         batch: Pictures a step of this one replica.
         precision: "float32" or "bfloat16".
-        num_classes: Of the data set; 0 to take the network's outputs for it.
+        num_classes: Number of classes; 0 for the network's number of outputs.
 
     Raises:
         GraphError: the network has errors, or its outputs are not the classes.

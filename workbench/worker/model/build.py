@@ -42,7 +42,7 @@ class BuiltModel:
         layers: Keras layer by node id, without Input, with the pipeline's layers.
         pipeline: (node id, layer) of the layers to run in the input pipeline, in order;
             empty when the model is whole.
-        input_shape: Of a picture: (height, width, channels).
+        input_shape: Shape of an input image: (height, width, channels).
         is_logits: True when the output is not probabilities.
         names: Keras layer name by node id.
     """

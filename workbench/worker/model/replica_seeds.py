@@ -26,7 +26,7 @@ def fold_replicas(tf: Any, keras: Any, model: Any, replicas: int) -> None:
         tf: TensorFlow.
         keras: Keras on it.
         model: Not yet traced.
-        replicas: Of the strategy.
+        replicas: Number of replicas of the strategy.
     """
     if replicas == 1:
         return

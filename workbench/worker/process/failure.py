@@ -23,7 +23,7 @@ class DivergedError(RunError):
     Args:
         what: What is no number.
         step: Where it was seen, counted from 1.
-        learning_rate: Of the recipe.
+        learning_rate: Learning rate of the recipe.
         found: Where it came from, as far as that was found out; half a sentence.
     """
 
@@ -50,7 +50,7 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
 
     Args:
         error: Any exception.
-        batch_size: Of the run; a smaller one is suggested when the memory ran out.
+        batch_size: Batch size of the run; a smaller one is suggested when the memory ran out.
     """
     if isinstance(error, WorkbenchError):
         return wire.error_parts(error)

@@ -30,7 +30,7 @@ def pack_run(folder: str, protocol: int) -> int:
     """Packs what a run trains on; returns the exit code.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         protocol: Descriptor that the lines go to.
     """
     context = PackContext(protocol)

@@ -38,7 +38,7 @@ class ProgramContext:
         keras: The keras module.
 
     Attributes:
-        title, recipe, class_names: Of the project.
+        title, recipe, class_names: Values of the project.
         built: Its network, built.
         num_outputs: Scores that the network gives.
     """
@@ -61,7 +61,7 @@ class ProgramContext:
 
     @property
     def input_shape(self) -> Shape:
-        """Of a picture: (height, width, channels)."""
+        """Shape of an input image: (height, width, channels)."""
         return self.built.input_shape
 
     @property

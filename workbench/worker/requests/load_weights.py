@@ -19,7 +19,13 @@ from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError, WorkbenchError
 from workbench.protocol.events import Plan, RunFinished, RunStarted
-from workbench.protocol.messages import AnyAnswer, Done, LoadWeights
+from workbench.protocol.messages import (
+    RESULT_ENDING,
+    WEIGHTS_ENDINGS,
+    AnyAnswer,
+    Done,
+    LoadWeights,
+)
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card
@@ -34,6 +40,8 @@ from workbench.worker.saved_models.model_card_file import read_any_card
 from workbench.worker.saved_models.model_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout
+
+_OWN_NAMES = "The class names are the file's own; those of the data set differ."
 
 
 def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
@@ -56,15 +64,17 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     built = build_whole(keras, project.graph, "the project")
     arrays = read_foreign_weights(path, weights_layout(built))
     assign_weights(built, arrays)
-    told = result.card.class_names if result is not None else ()
-    names, note = _class_names(job, request.class_names or told, project, path, built)
+    own = result.card.class_names if result is not None else _names_inside(path)
+    names, note = _class_names(job, own, project, built)
     job.check_cancelled()
     card = _card(project, built, names, path)
     if result is not None:
         card = _with_scores(card, result, project)
-    run = _make_run(project, path, card, arrays, result)
+    folder = Path(request.run) if request.run else None
+    run = create_run(project, title=card.title, path=folder)
+    _fill(run, project, path, card=card, arrays=arrays, result=result)
     words = "Read back" if result is not None else "Loaded the weights of"
-    return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=run)
+    return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=str(run.path))
 
 
 def _with_scores(card: ModelCard, result: Result, project: Project) -> ModelCard:
@@ -89,35 +99,43 @@ def _as_trained(project: Project, result: Result) -> Project:
 
 
 def _check_ending(path: Path) -> None:
-    if not path.name.lower().endswith((".weights.h5", ".h5", ".keras", ".zip")):
+    if not path.name.lower().endswith((*WEIGHTS_ENDINGS, RESULT_ENDING)):
         raise WeightsError(
             "This is not a weights file.",
             where=str(path),
             received=path.suffix or "a name without ending",
-            expected="a file that ends in .weights.h5 or .keras, or a notebook's result (.zip)",
+            expected=f"a file that ends in {', '.join(WEIGHTS_ENDINGS)}, or a notebook's result "
+            f"({RESULT_ENDING})",
         )
 
 
 def _class_names(
-    job: Job, asked: Sequence[str], project: Project, path: Path, built: BuiltModel
+    job: Job, own: Sequence[str], project: Project, built: BuiltModel
 ) -> tuple[list[str], str]:
-    """A name for each output, and a sentence where they had to be guessed.
+    """A name for each output, and what a person should know about them.
 
-    Tried in this order: the names asked for, those within our own `.keras`, those of the
-    project's data set; each only when there is one for each output.
+    Args:
+        job: The request.
+        own: The names within the file, () where it has none.
+        project: Its data set names the classes where the file does not.
+        built: The network.
+
+    Raises:
+        WeightsError: the file names another number of classes than there are outputs.
     """
     units = int(built.model.output_shape[-1])
-    if asked:
-        if len(asked) != units:
-            raise WeightsError(
-                "The number of class names is not the network's.",
-                received=f"{len(asked)} names",
-                expected=f"{units}, one for each output of the last layer",
-            )
-        return list(asked), ""
-    for names in (_names_inside(path), names_of_data(job, project)):
-        if len(names) == units:
-            return list(names), ""
+    if own and len(own) != units:
+        raise WeightsError(
+            "The number of class names in the file is not the network's.",
+            received=f"{len(own)} names",
+            expected=f"{units}, one for each output of the last layer",
+        )
+    of_data = names_of_data(job, project)
+    if own:
+        differ = len(of_data) == units and list(of_data) != list(own)
+        return list(own), _OWN_NAMES if differ else ""
+    if len(of_data) == units:
+        return list(of_data), ""
     numbered = [f"class {number}" for number in range(units)]
     return numbered, "The classes are numbered: neither file nor data set names all of them."
 
@@ -168,11 +186,16 @@ def _title(project: Project, path: Path) -> str:
     return f"{project.title or 'Weights'} ({path.name})"
 
 
-def _make_run(
-    project: Project, path: Path, card: ModelCard, arrays: Arrays, result: Result | None
-) -> str:
-    """Writes the run folder; removes it again when that fails half-way."""
-    run = create_run(project, title=card.title)
+def _fill(
+    run: RunFolder,
+    project: Project,
+    path: Path,
+    *,
+    card: ModelCard,
+    arrays: Arrays,
+    result: Result | None,
+) -> None:
+    """Writes weights, log and card of a new run; removes its folder when that fails half-way."""
     try:
         checksum = write_arrays(run.weights_path, arrays)
         if result is not None:
@@ -184,7 +207,6 @@ def _make_run(
     except BaseException:
         shutil.rmtree(run.path, ignore_errors=True)
         raise
-    return str(run.path)
 
 
 def _write_events(run: RunFolder, project: Project, path: Path) -> None:

@@ -13,7 +13,7 @@ from workbench.worker.model.build import BuiltModel
 
 _MOST_AT_ONCE = 256
 _BATCH_BYTES = 32 * 2**20
-"""Of the pictures as float32: large pictures come in smaller batches."""
+"""Bytes of a batch as float32: large images come in smaller batches."""
 
 Batches = Callable[[], Iterator[Any]]
 Forward = Callable[[Any], Any]
@@ -33,7 +33,7 @@ def adapt_normalizations(
     Args:
         tf: TensorFlow.
         keras: Keras on it.
-        strategy: Of `tf.distribute`, in whose scope the model was made.
+        strategy: The `tf.distribute` strategy in whose scope the model was made.
         built: Its pipeline layers and its model's layers are looked through.
         part: The training part: nothing is learned from the others.
         check: Called between batches; raises when the user has asked to stop.

@@ -23,7 +23,7 @@ class Evaluator:
         loop: Runs the batches.
         part: The pictures.
         layers: The pipeline's layers.
-        batch_size: Of the training; small parts use a smaller one.
+        batch_size: Batch size of the training; small parts use a smaller one.
         replicas: The batch is a multiple of it.
         top_k: Likeliest classes among which the right one counts; 1 for plain accuracy alone.
     """

@@ -22,7 +22,7 @@ def class_weights(recipe: TrainingRecipe, labels: Any, num_classes: int) -> Weig
 
     Args:
         recipe: Its `class_weights`.
-        labels: Of the training pictures, int (count,).
+        labels: Labels of the training images, int (count,).
         num_classes: Classes of the data set.
     """
     if recipe.class_weights == "none":
@@ -64,7 +64,7 @@ class Objective:
 
         Args:
             labels: Classes, int (batch,); or shares of classes, float (batch, classes).
-            outputs: Of the network, float32 (batch, classes).
+            outputs: Outputs of the network, float32 (batch, classes).
         """
         losses = self._losses(labels, outputs, self._recipe.label_smoothing)
         if self._class_weights is None:

@@ -12,7 +12,7 @@ from workbench.worker.step.training_loop import StepResults
 _INTERVAL_S = 1.0
 
 _SMALLEST_SHARE = 0.15
-"""Of the time of training: what takes less is not worth a word."""
+"""Fraction of the training time below which advice is not worth giving."""
 
 _SETTLED_S = 5.0
 """Seconds of steps before any advice: the first ones tell little."""

@@ -21,7 +21,7 @@ class StepMath:
     Args:
         tf: TensorFlow.
         keras: Keras on it.
-        strategy: Of `tf.distribute`; `built` and `optimizer` were made in its scope.
+        strategy: The `tf.distribute` strategy; `built` and `optimizer` were made in its scope.
         built: The model; its pipeline layers run elsewhere.
         optimizer: From `optimizers.make_optimizer`, built for the model's variables.
         batch_size: Pictures a step, over all replicas together.

@@ -51,8 +51,8 @@ class Task:
         keras: Keras on it.
         project: Graph and recipe.
         data: The pictures.
-        strategy: Of `tf.distribute`.
-        sizes: Of batch and epochs.
+        strategy: The `tf.distribute` strategy.
+        sizes: Batch size, steps per epoch, epochs.
         start: Where its batches begin.
         limits: What the target allows.
         share: Which part of each batch this machine computes.
@@ -82,7 +82,7 @@ class Trainable:
         way: How its steps run.
         built: The model.
         optimizer: Built for it.
-        averaging: Of its weights.
+        averaging: Moving average of the weights.
         loop: Runs its steps.
     """
 

@@ -26,7 +26,7 @@ stop is heard at once.
 """
 
 MAX_STEPS = 1_000
-"""Of one call."""
+"""Most steps of one call into TensorFlow."""
 
 _GROWTH = 4
 
@@ -107,7 +107,7 @@ class TrainingLoop:
     Args:
         tf: TensorFlow.
         keras: Keras on it.
-        strategy: Of `tf.distribute`; `built` and `optimizer` were made in its scope.
+        strategy: The `tf.distribute` strategy; `built` and `optimizer` were made in its scope.
         built: The model; its pipeline layers run elsewhere.
         optimizer: Built for the model's variables.
         batch_size: Pictures a step, over all replicas together.

@@ -14,7 +14,7 @@ class Averaging:
     checkpoint of those has them. Statistics of normalizations are no weights and stay.
 
     Args:
-        strategy: Of `tf.distribute`, in whose scope model and optimizer were made.
+        strategy: The `tf.distribute` strategy in whose scope model and optimizer were made.
         model: The Keras model.
         optimizer: Built for its trainable variables.
     """

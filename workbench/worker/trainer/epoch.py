@@ -30,7 +30,7 @@ class EpochTrainer:
     Args:
         compiled: What is trained.
         sizes: Batch and epochs.
-        recipe: Of the run; the learning rates come from it.
+        recipe: Recipe of the run; learning rates come from it.
         position: Where the training is; moved on here.
         rules: Their factor upon the learning rates holds.
         teller: Told every batch and epoch.
@@ -171,7 +171,7 @@ class EpochTrainer:
         """Evaluates and tells how far it is; None without pictures, or when stopped.
 
         Args:
-            evaluator: Of the pictures.
+            evaluator: Evaluates the validation images.
             phase: Key of what is done now.
             text: In words.
             to_the_end: Do not stop on the way.

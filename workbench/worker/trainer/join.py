@@ -39,7 +39,7 @@ class Member(Machines):
 
     Args:
         cluster: The machines.
-        stop: Of this process.
+        stop: Stop switch of this process.
         on_hang: See Machines.
     """
 

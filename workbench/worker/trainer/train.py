@@ -55,7 +55,7 @@ def run_training(
     Args:
         folder: The run's.
         resume: Go on from its checkpoint, if one was kept; else from the start.
-        member: Of a process that has joined the training of another machine.
+        member: Membership, in a process that has joined another machine's training.
         stop: That it was made with.
 
     Returns:

@@ -247,7 +247,7 @@ class Training:
             keeping.keep_model(model, self.test)
 
     def _keep_speed(self, compiled: Compiled) -> None:
-        """For predictions: how fast this network was here. The first epoch of several warms up."""
+        """Throughput here, for later estimates. The first epoch of several warms up."""
         if compiled.limits.replicas > 1:
             return  # says nothing of one device
         add_speed(

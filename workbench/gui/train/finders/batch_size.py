@@ -37,7 +37,7 @@ class FindBatchSizeDialog(FinderDialog):
         self._points = []
         self._plot.set_result([], None)
 
-    def take(self, answer: AnyAnswer) -> bool:
+    def take(self, answer: AnyAnswer) -> None:
         if isinstance(answer, BatchSizeTried):
             self._points.append(
                 BatchSizePoint(
@@ -49,5 +49,3 @@ class FindBatchSizeDialog(FinderDialog):
             self._plot.set_result(self._points, answer.suggested)
             words = f"Use batch {count(answer.suggested)}"
             self.found({"batch_size": answer.suggested}, words, answer.words)
-            return True
-        return False

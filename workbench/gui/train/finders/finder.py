@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.client.question import Handlers, Question
 from workbench.core.projects.project_file import project_text
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Progress
-from workbench.protocol.wire import error_from_parts
+from workbench.protocol.messages import AnyAnswer, AnyRequest, Progress
 
 SIZE = QSize(640, 520)
 PROGRESS_STEPS = 1000
@@ -56,7 +56,7 @@ class FinderDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(SIZE)
         self._context = context
-        self._request = 0
+        self._question = Question(context.measurer)
         self._found: dict[str, object] = {}
         self.plot = plot
         self.status = WaitLabel()
@@ -110,8 +110,8 @@ class FinderDialog(QDialog):
         """Empties the chart for another search."""
         raise NotImplementedError
 
-    def take(self, answer: AnyAnswer) -> bool:
-        """Shows an answer of its own; True when it was the last one."""
+    def take(self, answer: AnyAnswer) -> None:
+        """Shows an answer of its own."""
         raise NotImplementedError
 
     # the search --------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class FinderDialog(QDialog):
     @property
     def is_searching(self) -> bool:
         """Whether the worker is still trying."""
-        return self._request != 0
+        return self._question.is_open
 
     def start(self) -> None:
         """Begins to search with the project as it is now."""
@@ -129,7 +129,15 @@ class FinderDialog(QDialog):
         self._pages.setCurrentIndex(0)
         self.progress.setRange(0, 0)
         request = self.make_request(project_text(self._context.document.project))
-        self._request = self._context.measurer.send(request, self._on_answer)
+        self._question.ask(
+            request,
+            Handlers(
+                on_done=self._on_done,
+                on_failed=lambda error: self._end(str(error), is_bad=True),
+                on_progress=self._on_progress,
+                on_part=self.take,
+            ),
+        )
         self.status.wait_for("Starting")
         self._show_buttons()
 
@@ -139,22 +147,18 @@ class FinderDialog(QDialog):
         self.use.setText(button_words)
         self.words.setText(words)
 
-    def _on_answer(self, answer: AnyAnswer) -> None:
-        if not self._request or (answer.id and answer.id != self._request):
-            return  # of a search that was called off
-        if isinstance(answer, Progress):
-            self.status.wait_for(answer.text)
-            is_known = answer.fraction is not None
-            self.progress.setRange(0, PROGRESS_STEPS if is_known else 0)
-            self.progress.setValue(round((answer.fraction or 0.0) * PROGRESS_STEPS))
-        elif isinstance(answer, Failed):
-            self._end(str(error_from_parts(answer.error)), is_bad=True)
-        elif self.take(answer):
-            self._end()
+    def _on_progress(self, progress: Progress) -> None:
+        self.status.wait_for(progress.text)
+        is_known = progress.fraction is not None
+        self.progress.setRange(0, PROGRESS_STEPS if is_known else 0)
+        self.progress.setValue(round((progress.fraction or 0.0) * PROGRESS_STEPS))
+
+    def _on_done(self, answer: AnyAnswer) -> None:
+        self.take(answer)
+        self._end()
 
     def _end(self, words: str = "", *, is_bad: bool = False) -> None:
         """The search is over; without words those of what was found stand."""
-        self._request = 0
         self.status.say("")
         if words:
             self.words.setText(words)
@@ -179,9 +183,7 @@ class FinderDialog(QDialog):
             self.reject()
 
     def _call_off(self) -> None:
-        request, self._request = self._request, 0
-        if request:
-            self._context.measurer.cancel(request)
+        self._question.drop()
 
     def done(self, result: int) -> None:
         """However it is closed: the worker need not go on."""

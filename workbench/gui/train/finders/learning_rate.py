@@ -37,7 +37,7 @@ class FindLearningRateDialog(FinderDialog):
         self._rates, self._losses = [], []
         self._plot.set_result([], [], None)
 
-    def take(self, answer: AnyAnswer) -> bool:
+    def take(self, answer: AnyAnswer) -> None:
         if isinstance(answer, LearningRateTried):
             self._rates += answer.rates
             self._losses += answer.losses
@@ -49,5 +49,3 @@ class FindLearningRateDialog(FinderDialog):
             else:
                 rate = float(f"{answer.suggested:.2g}")
                 self.found({"learning_rate": rate}, f"Use {rate:g}", answer.words)
-            return True
-        return False

@@ -75,7 +75,7 @@ def csv_text(name: str, runs: Sequence[RunTable], *, is_plain: bool = False) -> 
     finite or not known stay empty. Numbers are written so that they read back the same.
 
     Args:
-        name: Of the metric, for the headings.
+        name: Name of the metric, for the column headings.
         runs: What is shown. With more than one a first column names the run.
         is_plain: For a metric that has no values of epochs.
     """

@@ -23,9 +23,9 @@ class RunLook:
 
     Attributes:
         train, validation: Colours as "#rrggbb".
-        raw_alpha: Of the line of every batch below its average, 0..255.
-        width: Of the average and of the validation, in pixels.
-        raw_width: Of the line of every batch, in pixels.
+        raw_alpha: Opacity of the per-batch line below its average, 0..255.
+        width: Line width of average and validation, in pixels.
+        raw_width: Line width of the per-batch line, in pixels.
         z: Higher is drawn later.
         is_dashed: Whether the validation is told from the training by dashes.
     """

@@ -19,10 +19,9 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.messages import make_box, show_notice
 from workbench.gui.kit.numbers import plural
 from workbench.gui.kit.save_path import ask_save_path
+from workbench.gui.train.export import ExportAction
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
-from workbench.protocol.messages import AnyAnswer, Done, Export, Failed, Progress
-from workbench.protocol.wire import error_from_parts
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import RunFolder, RunRequest
 from workbench.runs.library.summary import RunSummary
@@ -46,6 +45,8 @@ class RunActions(QObject):
         self._library = context.library
         self._window = window
         self._background = Background(self, max_threads=1)
+        self._export_action = ExportAction(context.service, window)
+        self._export_action.said.connect(self.said)
         library = context.library
         self._actions: dict[str, Callable[[Runs], None]] = {
             "pause": lambda runs: library.pause(runs[0].path),
@@ -152,12 +153,7 @@ class RunActions(QObject):
     # writing and deleting ----------------------------------------------------------------
 
     def _export(self, run: RunSummary, key: str) -> None:
-        spec = run_exports()[key]
-        path = self._ask_path(run, spec.suffix, spec.title)
-        if path:
-            self.said.emit(f"Exporting {Path(path).name}…")
-            request = Export(id=0, model=str(run.path), format=key, path=path)
-            self._context.service.send(request, self._on_export_answer)
+        self._export_action.ask(run.path, run.title, [run_exports()[key]])
 
     def _export_curves(self, run: RunSummary, suffix: str) -> None:
         path = self._ask_path(run, f".{suffix}", f"{suffix.upper()} table")
@@ -176,14 +172,6 @@ class RunActions(QObject):
             self._window, f"Export {run.title}", f"{run.title}{suffix}", f"{words} (*{suffix})"
         )
         return path
-
-    def _on_export_answer(self, answer: AnyAnswer) -> None:
-        if isinstance(answer, Progress):
-            self.said.emit(answer.text)
-        elif isinstance(answer, Done):
-            self.said.emit(answer.text or "Exported.")
-        elif isinstance(answer, Failed):
-            self._on_failed(error_from_parts(answer.error))
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit(str(error))

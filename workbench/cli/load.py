@@ -1,0 +1,26 @@
+"""`workbench load`: a project and a weights file become a run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli._load import load_file
+from workbench.cli._output import add_json_option
+from workbench.protocol.messages import WEIGHTS_ENDINGS
+
+NAME = "load"
+HELP = "make a run out of a project and a weights file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """PROJECT, WEIGHTS, --run, --json."""
+    parser.add_argument("project", metavar="PROJECT", type=Path, help="the network's project")
+    parser.add_argument("weights", metavar="WEIGHTS", type=Path, help=", ".join(WEIGHTS_ENDINGS))
+    parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Makes the run; nothing is made of a file that is refused."""
+    return load_file(arguments, arguments.weights, arguments.folder)

@@ -1,0 +1,77 @@
+"""Loading weights, the one way for menu, drop, Classify and notebook results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from workbench.client.question import Handlers
+from workbench.client.run_library import RunLibrary
+from workbench.client.service_process import ServiceProcess
+from workbench.core.projects.project_file import project_text
+from workbench.document.project_document import ProjectDocument
+from workbench.errors import WorkbenchError
+from workbench.protocol.messages import RESULT_ENDING, WEIGHTS_ENDINGS, Done, LoadWeights
+
+_FILTER = f"Weights ({' '.join(f'*{ending}' for ending in WEIGHTS_ENDINGS)});;All files (*)"
+
+
+class WeightsLoader(QObject):
+    """Makes runs of the project's network with the weights of files.
+
+    Signals:
+        said(str): What is being done, and how it ended; "" after a failure.
+        loaded(str): Folder of the new run.
+        result_loaded(str): Folder of the new run, made of a notebook's result with its curve.
+        failed(WorkbenchError): Why nothing was made.
+    """
+
+    said = Signal(str)
+    loaded = Signal(str)
+    result_loaded = Signal(str)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        document: ProjectDocument,
+        library: RunLibrary,
+        service: ServiceProcess,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._library = library
+        self._service = service
+
+    def ask(self, window: QWidget) -> None:
+        """Lets the user choose a weights file and loads it."""
+        path, _ = QFileDialog.getOpenFileName(window, "Load weights", str(Path.home()), _FILTER)
+        if path:
+            self.load(path)
+
+    def load(self, path: str) -> None:
+        """Loads a file: weights, an exported model, or what a notebook has left."""
+        name = Path(path).name
+        is_result = name.lower().endswith(RESULT_ENDING)
+
+        def show(answer: Done) -> None:
+            self._library.refresh()
+            self._library.select(answer.path)
+            self.said.emit(answer.text)
+            (self.result_loaded if is_result else self.loaded).emit(answer.path)
+
+        self.said.emit(f"Loading {name}…")
+        self._service.send(
+            LoadWeights(id=0, project=project_text(self._document.project), weights=path),
+            Handlers(
+                on_done=show,
+                on_failed=self._on_failed,
+                on_progress=lambda progress: self.said.emit(progress.text),
+            ),
+        )
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self.said.emit("")
+        self.failed.emit(error)
