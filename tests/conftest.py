@@ -31,7 +31,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
-leftovers.watch()
+def pytest_collection_finish():
+    leftovers.watch()  # now that Qt is imported, if it will be
 
 
 @pytest.fixture(autouse=True)

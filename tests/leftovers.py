@@ -10,7 +10,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests import qt_leftovers
@@ -31,9 +30,6 @@ HARMLESS_RECORDS = {
 }
 """Parts of log records that no test is about, and why."""
 
-_PATIENCE_S = 30.0
-"""For what is ending already: a thread that was asked to stop, a process without stdin."""
-
 
 class Leftovers:
     """Looks before a test, and again after it.
@@ -49,17 +45,25 @@ class Leftovers:
         self._threads = set(threading.enumerate())
         self._pids = _all_pids()
         self._qt = set(qt_leftovers.look())
-        RECORDS.lines.clear()
+        RECORDS.lines = []
 
-    def found(self) -> list[str]:
-        """One line per leftover; waits for what ends by itself, kills processes that do not."""
-        return [*self._of_qt(), *_waited(self._left_threads), *self._processes(), *self._logs()]
+    def found(self, *, patience_s: float = 30.0) -> list[str]:
+        """One line per leftover.
 
-    def _of_qt(self) -> list[str]:
-        look = self._left_of_qt
-        if look():
+        Args:
+            patience_s: For what is ending already: a thread that was asked to stop, a process
+                without stdin. Processes that are still there then are killed.
+        """
+        if self._left_of_qt():
             qt_leftovers.delete_garbage()
-        return _waited(look)
+        looks = (self._left_of_qt, self._left_threads, self._left_processes)
+        deadline = time.monotonic() + patience_s
+        while (left := [line for look in looks for line in look()]) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for pid in self._new_pids():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        return left + self._logs()
 
     def _left_of_qt(self) -> list[str]:
         return [text for key, text in qt_leftovers.look().items() if key not in self._qt]
@@ -75,12 +79,8 @@ class Leftovers:
             and not thread.name.startswith(tuple(HARMLESS_THREADS))
         ]
 
-    def _processes(self) -> list[str]:
-        left = _waited(lambda: [f"process left: {p} {_words(p)}" for p in self._new_pids()])
-        for pid in self._new_pids():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        return left
+    def _left_processes(self) -> list[str]:
+        return [f"process left: {pid} {_words(pid)}" for pid in self._new_pids()]
 
     def _new_pids(self) -> list[int]:
         return [pid for pid in sorted(_all_pids() - self._pids) if self._is_ours(pid)]
@@ -94,7 +94,8 @@ class Leftovers:
         return parent == os.getpid() or any(mark in text for mark in self.marks)
 
     def _logs(self) -> list[str]:
-        lines, expected = RECORDS.lines, self.expected_logs
+        lines, RECORDS.lines = RECORDS.lines, []
+        expected = self.expected_logs
         missing = [p for p in expected if not any(re.search(p, line) for line in lines)]
         return [
             *(f"logged: {line}" for line in lines if not any(re.search(p, line) for p in expected)),
@@ -124,13 +125,6 @@ def watch() -> None:
     logging.getLogger().addHandler(RECORDS)
     if "PySide6.QtCore" in sys.modules:
         qt_leftovers.watch()
-
-
-def _waited(look: Callable[[], list[str]]) -> list[str]:
-    deadline = time.monotonic() + _PATIENCE_S
-    while (left := look()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return left
 
 
 def _all_pids() -> set[int]:
