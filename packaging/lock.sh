@@ -18,7 +18,7 @@ mkdir -p resources/environments
 grep -v -i -E 'pyside6|pyqtgraph' pyproject.toml >"$tool/pyproject.toml"
 compile --universal "${same[@]}" "$tool/pyproject.toml" -o resources/environments/worker.lock
 # TensorFlow for TPUs ended with 2.19; newer libtpu abort its import. Keras as everywhere.
-others=$(sed -n '/^dependencies/,/^]/p' pyproject.toml | grep -oE '"(msgspec|numpy|pillow|platformdirs)[^"]*"' | tr -d '"')
+others=$(sed -n '/^dependencies/,/^]/p' pyproject.toml | grep -oE '"(msgspec|numpy|pillow|platformdirs|send2trash)[^"]*"' | tr -d '"')
 printf '%s\n' $others tensorflow-tpu==2.19.1 libtpu==0.0.10 keras==3.15.1 >"$tool/tpu.in"
 compile "${on_linux[@]}" "$tool/tpu.in" -o resources/environments/tpu.lock
 printf '%s\n' $others "tensorflow[and-cuda]==2.21.0" keras==3.15.1 >"$tool/gpu.in"

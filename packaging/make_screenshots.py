@@ -88,12 +88,13 @@ class Photographer:
         self._both("train")
         evaluate = window.show_view("evaluate")
         answers: list[object] = []
-        evaluate.evaluated.connect(answers.append)
+        evaluate.state.evaluated.connect(answers.append)
         evaluate.evaluate()
         wait(lambda: answers, 120)
         self._both("evaluate")
         window.classify([str(path) for path in sample_paths()])
-        wait(lambda: window.views.currentWidget().result.entry is not None, 60)
+        answer = window.views.currentWidget().panels["classify_result"]
+        wait(lambda: answer.entry is not None, 60)
         pause(3_000)
         self._both("classify")
         window.show_view("data")
@@ -172,7 +173,7 @@ class Photographer:
         self._both("will_not_fit")
         window.context.document.undo_stack.undo()
         for name in ("find_rate", "find_batch"):
-            getattr(view.recipe, name).click()
+            getattr(view.panels["train_recipe"], name).click()
             dialog = view.finders.dialog
             wait(lambda dialog=dialog: not dialog.is_searching, 1_800)
             self._parts(name, dialog)
@@ -194,7 +195,7 @@ class Photographer:
         del os.environ["COLAB_TPU_ADDR"]
         document.set_recipe(batch_size=1_024)
         document.set_target(Choice("virtual", {"replicas": 8}))
-        view.recipe.ensurePolished()
+        view.panels["train_recipe"].ensurePolished()
         pause(1_000)
         self._both("replicas")
         document.set_target(Choice("tpu", {"address": "local"}))

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "resources" / "templates"
 
 FASHION = ("Fashion-MNIST", Choice("fashion_mnist"))
 CIFAR10 = ("CIFAR-10", Choice("cifar10"))
-FLOWERS = ("A folder of pictures", Choice("folder", {"path": "", "fit": "crop"}))
+FLOWERS = ("Image folder", Choice("folder", {"path": "", "fit": "crop"}))
 
 
 class Sketch:
@@ -42,7 +42,7 @@ class Sketch:
         return node.id
 
     def conv(self, filters: int, size: int = 3, **params: Any) -> str:
-        """A convolution that keeps height and width, with ReLU unless told otherwise."""
+        """A convolution that keeps height and width, with ReLU by default."""
         defaults = {"padding": "same", "activation": "relu"}
         return self.add(
             "conv2d", filters=filters, kernel_size=(size, size), **{**defaults, **params}
@@ -58,11 +58,11 @@ class Sketch:
 
 
 def cifar10_convnet() -> tuple[Project, dict[str, Any]]:
-    """The convnet of the Habr TPU tutorial; takes raw 0 to 255 pixels.
+    """The convnet of the Habr tutorial on TPUs; input is raw pixels, 0 to 255.
 
     At a constant learning rate its accuracy goes up and down by half a point from epoch to
     epoch (tests/proofs/RESULTS.md), so the best epoch is kept. As in the
-    tutorial it is told on the test pictures: a figure to reproduce, slightly flattering.
+    tutorial it is measured on the test images: a figure to reproduce, slightly optimistic.
     """
     net = Sketch(32, 32, 3)
     net.add("batch_normalization")
@@ -83,14 +83,14 @@ def cifar10_convnet() -> tuple[Project, dict[str, Any]]:
         net,
         CIFAR10,
         title="CIFAR-10 convnet",
-        summary="10 classes · 32 × 32 colour · the Habr TPU tutorial",
-        note="80.8 % published",
+        summary="10 classes · 32 × 32 color · from the Habr tutorial",
+        note="published accuracy 80.8% · downloads 170 MB",
         recipe=TrainingRecipe(batch_size=1024, epochs=50, validation="test", keep="best"),
     )
 
 
 def fashion_convnet() -> tuple[Project, dict[str, Any]]:
-    """One convolution and one dense layer; takes raw 0 to 255 pixels.
+    """One convolution and one dense layer; input is raw pixels, 0 to 255.
 
     Raw pixels through random weights start at a large loss, and 300 steps are too few to
     forget that (figures with and without: tests/proofs/RESULTS.md). A last layer that starts
@@ -106,8 +106,8 @@ def fashion_convnet() -> tuple[Project, dict[str, Any]]:
         net,
         FASHION,
         title="Fashion-MNIST convnet",
-        summary="10 kinds of clothing · 28 × 28 grey · bundled, works offline",
-        note="about 88 % in 300 steps",
+        summary="10 kinds of clothing · 28 × 28 grayscale · works offline",
+        note="88% in about 1 minute · data included",
         recipe=TrainingRecipe(batch_size=1000, epochs=5, steps_per_epoch=60, validation="test"),
     )
 
@@ -121,9 +121,9 @@ def flowers_dense() -> tuple[Project, dict[str, Any]]:
     net.dense(5, "softmax")
     return _flower_project(
         net,
-        title="Flowers, dense",
-        summary="5 flowers · 192 × 192 · the first try of the Keras TPU lab: dense layers only",
-        note="shows what convolutions are for",
+        title="Flowers (dense)",
+        summary="5 flowers · 192 × 192 · from the Keras TPU codelab: dense layers only",
+        note="a baseline without convolutions · needs your images",
         recipe=TrainingRecipe(learning_rate=0.0001, batch_size=32, epochs=15, keep="best"),
     )
 
@@ -141,9 +141,9 @@ def flowers_convnet() -> tuple[Project, dict[str, Any]]:
     net.dense(5, "softmax")
     return _flower_project(
         net,
-        title="Flowers, convnet",
-        summary="5 flowers · 192 × 192 · the first convolutions of the Keras TPU lab",
-        note="learns the training pictures by heart",
+        title="Flowers (convnet)",
+        summary="5 flowers · 192 × 192 · from the Keras TPU codelab: first convolutions",
+        note="overfits · needs your images",
         recipe=TrainingRecipe(batch_size=32, epochs=15, keep="best"),
     )
 
@@ -161,9 +161,9 @@ def flowers_squeeze() -> tuple[Project, dict[str, Any]]:
     net.dense(5, "softmax")
     return _flower_project(
         net,
-        title="Flowers, 1×1 convolutions",
-        summary="5 flowers · 192 × 192 · the Keras TPU lab with squeezing 1×1 convolutions",
-        note="small and already good",
+        title="Flowers (1×1 convolutions)",
+        summary="5 flowers · 192 × 192 · from the Keras TPU codelab: 1×1 convolutions",
+        note="small and already good · needs your images",
         recipe=TrainingRecipe(batch_size=32, epochs=30, schedule="cosine", keep="best"),
     )
 
@@ -188,9 +188,9 @@ def flowers_gap() -> tuple[Project, dict[str, Any]]:
     net.dense(5, "softmax")
     return _flower_project(
         net,
-        title="Flowers, global pooling",
-        summary="5 flowers · 192 × 192 · the Keras TPU lab",
-        note="80 %+",
+        title="Flowers (global pooling)",
+        summary="5 flowers · 192 × 192 · from the Keras TPU codelab",
+        note="over 80% · needs your images",
         recipe=TrainingRecipe(
             learning_rate=0.0015,
             schedule="cosine",
@@ -207,8 +207,8 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
     What made it fast: the first convolution halves the picture at once; all channel counts
     are multiples of 16, which fill the matrix units; pooling comes before normalization and
     ReLU, which then have a quarter of the values to go through. Batch normalization, weight
-    decay and one cycle let SGD take large steps, small shifts keep few epochs from becoming
-    rote, and label smoothing steadies it. Seeds 1 and 2 ended at 81.9 % and 81.7 %; a fifth
+    decay and one cycle let SGD take large steps, small shifts keep few epochs from
+    overfitting, and label smoothing steadies it. Seeds 1 and 2 ended at 81.9% and 81.7%; a fifth
     epoch adds about one point.
     """
     net = Sketch(32, 32, 3)
@@ -228,9 +228,9 @@ def cifar10_speedrun() -> tuple[Project, dict[str, Any]]:
     return _project(
         net,
         CIFAR10,
-        title="CIFAR-10 speedrun",
-        summary="10 classes · 32 × 32 colour · the shortest way to the published accuracy",
-        note="more than 80.8 % in 4 epochs",
+        title="CIFAR-10, fast",
+        summary="10 classes · 32 × 32 color · trained in 4 epochs",
+        note="over 80.8% · downloads 170 MB",
         recipe=TrainingRecipe(
             optimizer="sgd",
             nesterov=True,
@@ -270,8 +270,8 @@ def lenet5() -> tuple[Project, dict[str, Any]]:
         net,
         FASHION,
         title="LeNet-5",
-        summary="10 kinds of clothing · 28 × 28 grey · the classic of 1998",
-        note="tanh and average pooling",
+        summary="10 kinds of clothing · 28 × 28 grayscale · the classic from 1998",
+        note="tanh and average pooling · data included",
         recipe=TrainingRecipe(batch_size=128, epochs=12, keep="best"),
     )
 
@@ -292,8 +292,8 @@ def small_resnet() -> tuple[Project, dict[str, Any]]:
         net,
         CIFAR10,
         title="Small ResNet",
-        summary="10 classes · 32 × 32 colour · branches that are added again",
-        note="batch normalisation, augmentation",
+        summary="10 classes · 32 × 32 color · residual connections",
+        note="batch normalization, augmentation · downloads 170 MB",
         recipe=TrainingRecipe(
             learning_rate=0.002, schedule="cosine", batch_size=128, epochs=30, keep="best"
         ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 from pathlib import Path
 
 import pytest
+import send2trash.plat_other
 from hypothesis import HealthCheck, settings
 
 from tests import leftovers
@@ -64,6 +66,20 @@ def _fresh_home(_leftovers, tmp_path_factory, monkeypatch):
     home = str(tmp_path_factory.mktemp("home"))
     _leftovers.marks.append(home)
     monkeypatch.setenv("WORKBENCH_HOME", home)
+
+
+@pytest.fixture
+def home_trash(tmp_path, monkeypatch):
+    """The trash of a new home, on the disk of the test's runs: never the developer's.
+
+    Send2Trash reads the variable when it is imported, so its module is loaded again.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with monkeypatch.context() as changed:
+        changed.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+        importlib.reload(send2trash.plat_other)
+        yield tmp_path / "share" / "Trash"
+    importlib.reload(send2trash.plat_other)
 
 
 @pytest.fixture(scope="session")

@@ -196,7 +196,7 @@ def _pictures(project: Project, count: int) -> PreparedData:
     graph = project.graph
     shapes = propagate(graph, all_layers()).shapes
     shape = next(shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
-    classes = shapes[find_outputs(graph)[0]][-1]
+    classes = shapes[find_outputs(graph, all_layers())[0]][-1]
     pixels = np.random.default_rng(3).integers(0, 256, (count, *shape), dtype=np.uint8)
     part = PreparedPart(pixels, np.arange(count) % classes)
     return PreparedData(tuple(f"c{number}" for number in range(classes)), part, part, None)

@@ -34,6 +34,8 @@ from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
 from workbench.layers import all_layers
 from workbench.runs.home import APP_NAME, data_home, runs_home
+from workbench.settings.options.offers_recovery import SPEC as OFFERS_RECOVERY
+from workbench.settings.options.theme import SPEC as THEME
 from workbench.settings.store import SettingsStore
 from workbench.targets import all_targets
 
@@ -79,8 +81,8 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
     """
     settings = SettingsStore(home)
     layers, datasets = all_layers(), all_datasets()
-    theme = Theme(settings.settings.theme, owner)
-    settings.listen(lambda changed: theme.set_mode(changed.theme))
+    theme = Theme(settings.settings.get(THEME), owner)
+    settings.listen(lambda changed: theme.set_mode(changed.get(THEME)))
     targets = all_targets()
     document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=owner)
     library = RunLibrary(runs_home(settings.settings), owner)
@@ -122,5 +124,5 @@ def _after_first_paint(
         window.say(window.context.settings.note)
     if project_path:
         window.open_project(project_path)
-    if window.context.settings.settings.offers_recovery:
+    if window.context.settings.settings.get(OFFERS_RECOVERY):
         recovery.offer()

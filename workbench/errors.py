@@ -16,6 +16,8 @@
     ├── RegistryError         a plug-in file that breaks its contract          (exit 4)
     └── RunError              a training, or a worker, that ended badly        (exit 4)
         ├── OutOfMemoryError  the memory was not enough for it
+        ├── DeadlineError     a child process that did not answer in time
+        ├── ChildDiedError    a child process that ended without an answer
         ├── RemoteError       another computer, or the line to it
         └── TpuError          a TPU that is missing, busy, gone or of the wrong kind
 
@@ -144,6 +146,14 @@ class RunError(WorkbenchError):
 
 class OutOfMemoryError(RunError):
     """The memory was not enough for a training, or for a worker."""
+
+
+class DeadlineError(RunError):
+    """A child process that did not answer in time, and was ended."""
+
+
+class ChildDiedError(RunError):
+    """A child process that ended without an answer."""
 
 
 class RemoteError(RunError):

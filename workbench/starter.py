@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.core.network.graph import Graph
+from workbench.core.network.roles import has_role
 from workbench.core.projects.project import Choice, Project
+from workbench.core.specs import Role
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.datasets import all_datasets
+from workbench.datasets.folder import SPEC as FOLDER
 from workbench.errors import DatasetError
+from workbench.layers import all_layers
 from workbench.pictures.folders import list_folders, list_pictures
 from workbench.templates import find_template
 
@@ -58,9 +61,9 @@ def count_folder(folder: str) -> FolderCount:
         raise DatasetError(
             "This folder has fewer than two classes.",
             where=folder,
-            received=", ".join(filled) or "no folder with pictures",
-            expected="a folder with one folder of pictures per class",
-            fix="Put the pictures of each class into a folder named like the class.",
+            received=", ".join(filled) or "no folder with images",
+            expected="a folder with one folder of images per class",
+            fix="Put the images of each class into a folder named after the class.",
         )
     return FolderCount(str(root.absolute()), filled)
 
@@ -83,14 +86,13 @@ def project_for_folder(folder: str) -> Project:
         keep="best",
         validation_share=_validation_share(found, template.recipe),
     )
-    spec = all_datasets()["folder"]
-    values = {param.key: param.default for param in spec.params}
+    values = {param.key: param.default for param in FOLDER.params}
     return replace(
         template,
         title=Path(found.folder).name,
-        summary=f"{len(found.pictures)} classes, {found.total:,} pictures",
+        summary=f"{len(found.pictures)} classes, {found.total:,} images",
         graph=with_classes(template.graph, len(found.pictures)),
-        dataset=Choice("folder", {**values, spec.source_param: found.folder}),
+        dataset=Choice(FOLDER.key, {**values, FOLDER.source_param: found.folder}),
         recipe=recipe,
     )
 
@@ -104,5 +106,9 @@ def _validation_share(found: FolderCount, recipe: TrainingRecipe) -> float:
 
 def with_classes(graph: Graph, num_classes: int) -> Graph:
     """The graph with its last Dense layer as wide as there are classes."""
-    dense = [key for key in graph.order if graph.nodes[key].kind == "dense"]
-    return graph.with_params(dense[-1], units=num_classes) if dense else graph
+    layers = all_layers()
+    dense = [key for key in graph.order if has_role(graph.nodes[key], layers, Role.DENSE)]
+    if not dense:
+        return graph
+    width = layers[graph.nodes[dense[-1]].kind].width
+    return graph.with_params(dense[-1], **{width: num_classes})

@@ -22,7 +22,7 @@ class Template:
     Attributes:
         key: File name without ending, e.g. "cifar10_convnet".
         title, summary: Words of its card.
-        note: A short remark for the card's last line, e.g. "80.8 % published".
+        note: A short remark for the card's last line, e.g. "published accuracy 80.8%".
         dataset_title: The pictures it is made for, in words.
         parameters: Number of parameters, trainable or not.
         order: Place on the welcome page, from 1.

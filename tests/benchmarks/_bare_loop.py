@@ -48,7 +48,7 @@ def main(path: Path) -> int:
     import keras
     import tensorflow as tf
 
-    from workbench.core.training.schedules import learning_rates
+    from workbench.core.training.learning_rates import learning_rates
     from workbench.pictures.prepare import prepare
     from workbench.worker.execution.compiled import compile_training, connect, sizes_of
     from workbench.worker.input.sources import find_source

@@ -51,7 +51,7 @@ def watch(seconds: float) -> None:
     from PySide6.QtWidgets import QApplication
 
     from workbench.app import make_context, make_window
-    from workbench.gui.train.plots.plot_pair import PlotPair
+    from workbench.gui.train.plots.run_plots import RunPlots
     from workbench.runs.home import data_home
 
     app = QApplication([])
@@ -66,7 +66,7 @@ def watch(seconds: float) -> None:
     context.library.open()
     window.show_view("train")
     context.library.select(path)
-    plots = window.findChild(PlotPair)
+    plots = window.findChild(RunPlots)
     redraw, costs = plots.redraw, []
 
     def counted() -> None:

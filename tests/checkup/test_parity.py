@@ -65,11 +65,11 @@ def test_what_differs_by_rounding_agrees(side):
     assert found.max_weight_difference == pytest.approx(1e-3, rel=1e-2)
     assert found.weights == "dense/kernel"
     assert found.targets == ("this_computer", "virtual:8")
-    assert found.words.startswith("The two targets train alike")
+    assert found.words.startswith("The two targets train identically")
 
 
 @pytest.mark.parametrize(
-    ("step", "words"), [(1, "Already the first step"), (2, "gradients"), (4, "part later")]
+    ("step", "words"), [(1, "The first step already"), (2, "gradients"), (4, "diverge later")]
 )
 def test_where_the_losses_part_tells_what_to_look_for(side, step, words):
     found = agreement_of((side(), side(changed(step, 0.01))))
@@ -82,7 +82,7 @@ def test_weights_alone_can_differ(side):
     found = agreement_of((side(), side(kernel=KERNEL * np.float32(1.1))))
     assert (found.verdict, found.first_step) == ("differ", None)
     assert found.max_weight_difference == pytest.approx(0.1, rel=1e-3)
-    assert "in their weights" in found.words
+    assert "in the weights" in found.words
     found = agreement_of((side(), side(kernel=KERNEL[:2])))
     assert found.max_weight_difference == math.inf
     assert found.to_dict()["max_weight_difference"] is None
@@ -96,7 +96,7 @@ def test_layers_that_replicas_compute_otherwise_explain_a_difference(side, kind,
     left = side(kinds=[(kind, params)])
     found = agreement_of((left, side(changed(1, 0.1), kinds=[(kind, params)], replicas=2)))
     assert (found.verdict, found.explained_by) == ("explained", (kind,))
-    assert f"With {kind} that is to be expected" in found.words
+    assert f"This is expected with {kind}" in found.words
     # On as many replicas they explain nothing.
     assert agreement_of((left, side(changed(1, 0.1), kinds=[(kind, params)]))).verdict == "differ"
 
@@ -111,9 +111,9 @@ def test_what_was_not_asked_alike_is_named_and_excuses_nothing(side):
     kinds = [("dropout", {"rate": 0.2})]
     left = side(kinds=kinds)
     found = agreement_of((left, side(changed(1, 1.0), kinds=kinds, replicas=2, seed=8)))
-    assert (found.verdict, "not given the same: seed" in found.words) == ("differ", True)
+    assert (found.verdict, "settings differ: seed" in found.words) == ("differ", True)
     found = agreement_of((left, side(changed(2, 1.0), kinds=kinds, learning_rate=0.1)))
-    assert "recipe" in found.words
+    assert "training settings" in found.words
     found = agreement_of((left, side(changed(1, 0.1), kinds=kinds, precision="bfloat16")))
     assert "precision" in found.words
 
@@ -133,7 +133,7 @@ def test_bfloat16_may_be_further_apart(side):
 
 
 def test_runs_without_a_step_cannot_be_compared(side):
-    with pytest.raises(RunError, match="no step"):
+    with pytest.raises(RunError, match="no training step"):
         agreement_of((side(), side([])))
 
 

@@ -67,14 +67,14 @@ def test_a_computer_that_has_everything_is_found_well(inner):
         (changed(pythons=[Python("/usr/bin/python3", [3, 10, 12], has_venv=True)]),
          "python", "3.10.12", "python3.11"),
         (changed(pythons=[Python("/usr/bin/python3", [3, 11, 2])]), "python", "3.11.2", "venv"),
-        (changed(pythons=[]), "python", "none", "python3.11"),
-        (changed(free_bytes=10**9), "disk", "1.0 GB free", "Make room"),
-        (changed(memory_bytes=10**9), "memory", "1.0 GB", "larger"),
-        (changed(chips=[]), "chips", "no /dev/accel0", "no TPU VM"),
-        (changed(chips=[Chip("/dev/accel0", group="tpu")]), "chips", "may not", "-aG tpu"),
+        (changed(pythons=[]), "python", "not found", "python3.11"),
+        (changed(free_bytes=10**9), "disk", "1.0 GB free", "Free some space"),
+        (changed(memory_bytes=10**9), "memory", "1.0 GB", "more memory"),
+        (changed(chips=[]), "chips", "no /dev/accel0", "not a TPU VM"),
+        (changed(chips=[Chip("/dev/accel0", group="tpu")]), "chips", "no permission", "-aG tpu"),
         (changed(chips=[Chip("/dev/accel0", is_allowed=True, holders=[Holder(7, "a.py")])]),
          "chips", "process 7: a.py", "Stop"),
-        (changed(cloud={"is_preempted": "TRUE"}), "preempted", "taken", "Delete the VM"),
+        (changed(cloud={"is_preempted": "TRUE"}), "preempted", "preempted", "Delete the VM"),
         (changed(cloud={"accelerator": "tpu7x-8"}), "accelerator", "tpu7x-8", "needs JAX"),
     ],
 )  # fmt: skip
@@ -114,10 +114,10 @@ def test_a_line_that_cannot_be_made_is_a_finding():
     target = parse_target(f"ssh:127.0.0.1:{port}/tpu:local", all_targets())
     (finding,) = examine_far(target)
     assert (finding.check, finding.ok) == ("line", False)
-    assert "refuses ssh" in finding.words
+    assert "refuses SSH" in finding.words
 
 
 def test_a_computer_without_a_name_is_not_asked():
     (finding,) = examine_far(Choice("ssh", {}))
     assert not finding.ok
-    assert "named" in finding.words
+    assert "No host" in finding.words

@@ -64,7 +64,7 @@ def test_check_knows_how_many_replicas_share_a_batch(project, capsys):
     capsys.readouterr()
     assert main(["check", str(project), "--json", "--batch", "1020"]) == 0  # a warning only
     (answer,) = _json_lines(capsys)
-    (told,) = [one for one in answer["problems"] if "shared evenly" in one["title"]]
+    (told,) = [one for one in answer["problems"] if "not divisible" in one["title"]]
     titles = [fix["title"] for fix in told["fixes"]]
     assert titles == ["Set the batch size to 1,016", "Set the batch size to 1,024"]
 
@@ -158,7 +158,7 @@ def test_without_a_display_the_window_is_refused_in_words(project, capsys, monke
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     assert main([str(project)]) == 2
-    assert "no display" in capsys.readouterr().err
+    assert "No display" in capsys.readouterr().err
 
 
 def test_templates_name_their_data_sets_to_people(capsys):

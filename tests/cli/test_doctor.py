@@ -45,7 +45,7 @@ def test_the_doctor_says_what_a_target_lacks(capsys):
     assert main(["doctor", "tpu:local", "--json"]) == 1
     last = _lines(capsys)[-1]
     assert (last["check"], last["ok"]) == ("tpu:local", False)
-    assert "no TPU in this computer" in last["words"]
+    assert "No TPU in this computer" in last["words"]
     assert "ssh:HOST/tpu:local" in last["fix"]
     assert main(["doctor", "tpu:local"]) == 1
     assert "--  tpu:local" in capsys.readouterr().out
@@ -55,7 +55,7 @@ def test_the_doctor_asks_a_grpc_address(capsys):
     port = closed_port()
     assert main(["doctor", f"tpu:grpc://127.0.0.1:{port}", "--json"]) == 1
     last = _lines(capsys)[-1]
-    assert "Nothing listens" in last["words"]
+    assert "No server listens" in last["words"]
     assert "2025-04-25" in last["fix"]
 
 
@@ -115,11 +115,11 @@ def test_targets_offers_what_the_environment_names(capsys, monkeypatch):
     assert main(["targets", "--json"]) == 0
     lines = {line["text"]: line for line in _lines(capsys)}
     colab = lines[f"tpu:grpc://127.0.0.1:{port}"]
-    assert "Nothing listens" in colab["problem"]["what"]
+    assert "No server listens" in colab["problem"]["what"]
     assert "COLAB_TPU_ADDR" in colab["found_by"]
     assert lines["tpu:mine"]["is_remote"]
     assert main(["targets"]) == 0
-    assert "COLAB_TPU_ADDR names" in " ".join(capsys.readouterr().out.split())
+    assert "from COLAB_TPU_ADDR" in " ".join(capsys.readouterr().out.split())
     assert len(list(offered_targets({}))) == len(lines) - 2
 
 

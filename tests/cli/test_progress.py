@@ -34,9 +34,9 @@ def _started(**fields):
 
 def test_a_resumed_run_says_where_it_goes_on(capsys):
     assert _told(capsys, _started(resumed_at_step=40, bit_exact=True)) == [
-        "Resumed at step 40, exact to the bit.",
+        "Resumed at step 40, bit-exact.",
         "float32, one step a call.",
-        "The run is written to /runs/x",
+        "Run folder: /runs/x",
     ]
 
 
@@ -46,7 +46,7 @@ def test_only_trouble_with_checkpoints_is_told_and_its_end(capsys):
     good = CheckpointKept(step=20, epoch=2)
     assert _told(capsys, kept, bad, bad, good, good) == [
         "No checkpoint: The disk is full. Free some space.",
-        "Checkpoint kept at step 20, epoch 2",
+        "Checkpoint saved at step 20, epoch 2",
     ]
 
 
@@ -62,6 +62,6 @@ def test_at_the_end_it_says_where_the_time_went(capsys):
     )
     end = RunFinished(outcome="stopped", run="x", seconds=9.0, epochs_done=1, is_paused=True)
     assert _told(capsys, spent, spent, end) == [
-        "Time: input 60 % · compute 40 %. Pictures are waited for.",
+        "Time: input 60% · compute 40%. Pictures are waited for.",
         "The run paused after 1 epoch, 9 s.",
     ]

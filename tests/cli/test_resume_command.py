@@ -17,7 +17,7 @@ def _json_lines(capsys):
 def test_a_completed_and_a_living_run_are_refused_in_words(written, capsys):
     completed = written("done").begin().train(1).finish("completed")
     assert main(["resume", str(completed.path), "--json"]) == 3
-    assert "nothing left" in _json_lines(capsys)[0]["error"]["what"]
+    assert "is completed" in _json_lines(capsys)[0]["error"]["what"]
     living = written("living").begin().train(1)
     assert main(["resume", str(living.path), "--json"]) == 3
     assert "already" in _json_lines(capsys)[0]["error"]["what"]

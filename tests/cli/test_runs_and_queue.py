@@ -68,7 +68,7 @@ def test_runs_can_be_found(written, capsys):
     assert names(capsys, "--filter", "epochs>2 acc>0.7") == ["one"]
     assert names(capsys, "--filter=-tag:paper") == ["two"]
     assert main(["runs", "--filter", "nothing like this"]) == 0
-    assert "No run fits" in capsys.readouterr().err
+    assert "No run matches" in capsys.readouterr().err
 
 
 def test_runs_are_in_the_folder_that_the_settings_name(written, capsys, tmp_path):
@@ -93,7 +93,7 @@ def test_a_line_names_the_tags(written, capsys):
     out = capsys.readouterr().out
     assert "#b" in out
     assert "#a" not in out
-    assert "test 75.0 %" in out
+    assert "test 75.0%" in out
 
 
 def test_renaming_and_notes(written, capsys):
@@ -108,13 +108,13 @@ def test_renaming_and_notes(written, capsys):
     assert names(capsys) == ["before"]
 
 
-def test_trash(written, capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+def test_trash(written, capsys, home_trash):
     done, busy = written("done").begin().train(1).finish(), written("busy").begin()
     assert main(["runs", "trash", done.folder.name, "no_such_run"]) == 3
     assert done.path.exists(), "a wrong name: none goes"
     assert main(["runs", "trash", done.folder.name]) == 0
     assert not done.path.exists()
+    assert [path.name for path in (home_trash / "files").iterdir()] == [done.folder.name]
     assert main(["runs", "trash", busy.folder.name]) != 0
     assert busy.path.exists()
 
@@ -136,7 +136,7 @@ def queue_lines(capsys):
 def test_the_queue_from_the_command_line(trainers, project, capsys):
     capsys.readouterr()
     assert main(["queue"]) == 0
-    assert "nothing waits" in capsys.readouterr().err
+    assert "No run is training" in capsys.readouterr().err
     for number in range(1, 4):
         capsys.readouterr()
         assert main(["queue", "add", str(project), "--json", "--epochs", str(number)]) == 0
@@ -230,7 +230,7 @@ def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatc
     told = read_all(run.events_path)[-1]
     assert isinstance(told, RunFinished)
     assert told.outcome == "stopped"
-    assert "Waiting: it is the next" in capsys.readouterr().err
+    assert "Queued, next" in capsys.readouterr().err
 
 
 def _interrupt_when_waiting():

@@ -50,7 +50,7 @@ def test_the_first_run_kills_the_trainer_elsewhere_and_not_its_courier(brought):
 def test_without_a_courier_nothing_can_be_ended_elsewhere(brought):
     brought.end()
     error = end_trainer(brought.folder, os.getpid(), is_hard=True)
-    assert "Nobody here is connected" in str(error)
+    assert "Not connected" in str(error)
     assert courier_wish_of(brought.folder) is None
 
 
@@ -107,4 +107,4 @@ def test_the_second_ctrl_c_leaves_a_run_that_is_elsewhere(brought, capsys):
     with pytest.raises(KeyboardInterrupt):
         go_on()
     assert courier_wish_of(brought.folder) == "stop"
-    assert "left to itself" in capsys.readouterr().err
+    assert "Detached." in capsys.readouterr().err

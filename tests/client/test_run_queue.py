@@ -118,7 +118,7 @@ def test_the_queue_can_be_changed(qtbot, library, trainers, written):
     wait_for_queue(qtbot, library, "c")
     with qtbot.waitSignal(library.failed) as refused:
         library.move_in_queue(path["b"], 1)
-    assert "does not wait" in refused.args[0].what
+    assert "not queued" in refused.args[0].what
 
 
 def test_one_that_has_just_begun_is_stopped_when_it_should_leave_the_queue(
@@ -255,19 +255,16 @@ def test_a_shown_run_that_trains_tells_that_it_has_grown(qtbot, library, written
     assert library.shown_histories()[living.path].losses[-1] == 0.5
 
 
-def test_a_deleted_run_is_shown_no_longer(qtbot, library, written, monkeypatch, tmp_path):
+def test_a_deleted_run_is_shown_no_longer(qtbot, library, written, home_trash):
     run = written("gone").begin().train(1).finish()
     other = written("other").begin().train(1).finish()
     open_library(qtbot, library)
     library.toggle_shown(run.path)
     library.select(run.path)
     qtbot.waitUntil(lambda: library.current.is_over)
-    monkeypatch.setattr(
-        "workbench.client.run_jobs.QFile.moveToTrash",
-        staticmethod(lambda path: run.path.rename(tmp_path / "trash") is not None),
-    )
     library.delete(run.path)
     qtbot.waitUntil(lambda: [line.path for line in library.runs] == [other.path])
+    assert (home_trash / "files" / run.folder.name).is_dir()
     assert library.shown == set()
     assert library.follower(run.path) is None
     assert library.current.run.path == other.path

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from PySide6.QtCore import QProcess
 
 from workbench.client.service_process import ServiceProcess
 from workbench.protocol import messages as m
@@ -83,6 +84,10 @@ def test_an_error_comes_back_in_words_and_the_worker_goes_on(qtbot, service, tmp
     assert isinstance(good.last, m.DataDescription)
 
 
+def process_id(service):
+    return service.findChild(QProcess).processId()
+
+
 def test_a_worker_killed_in_the_middle_fails_all_requests_and_starts_again(
     qtbot, service, pictures
 ):
@@ -92,10 +97,10 @@ def test_a_worker_killed_in_the_middle_fails_all_requests_and_starts_again(
     waiting = [Answers(), Answers()]
     deaths = []
     service.died.connect(deaths.append)
-    os.kill(service.process_id, signal.SIGSTOP)  # it stands still in the middle of them
+    os.kill(process_id(service), signal.SIGSTOP)  # it stands still in the middle of them
     for answers in waiting:
         service.send(describe(pictures), answers.append)
-    os.kill(service.process_id, signal.SIGKILL)
+    os.kill(process_id(service), signal.SIGKILL)
     qtbot.waitUntil(lambda: all(answers.is_over for answers in waiting), timeout=WAIT_MS)
     for answers in waiting:
         assert isinstance(answers.last, m.Failed)
@@ -117,7 +122,7 @@ def test_a_worker_killed_while_it_reads_pictures_is_told_with_its_last_words(
     def kill_at_work(answer):
         answers.append(answer)
         if isinstance(answer, m.Progress) and answer.fraction:
-            os.kill(service.process_id, signal.SIGKILL)
+            os.kill(process_id(service), signal.SIGKILL)
 
     service.send(describe(pictures), kill_at_work)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
@@ -135,7 +140,7 @@ def test_a_callback_may_ask_again_when_the_worker_dies(qtbot, service, pictures)
             service.send(describe(pictures), second.append)
 
     service.send(describe(pictures), ask_again)
-    os.kill(service.process_id, signal.SIGKILL)
+    os.kill(process_id(service), signal.SIGKILL)
     qtbot.waitUntil(lambda: second.is_over, timeout=WAIT_MS)
     assert isinstance(first.last, m.Failed)
     assert isinstance(second.last, m.DataDescription)
@@ -146,17 +151,17 @@ def test_a_request_can_be_cancelled_before_the_worker_is_there(qtbot, service, p
     request_id = service.send(describe(pictures), answers.append)
     service.cancel(request_id)
     qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
-    assert answers.last.error.what == "This was cancelled."
+    assert answers.last.error.what == "Canceled."
 
 
 def test_a_waiting_request_can_be_cancelled(qtbot, service, pictures):
     first, second = Answers(), Answers()
     service.send(describe(pictures), first.append)
     qtbot.waitUntil(lambda: first.is_over, timeout=WAIT_MS)
-    os.kill(service.process_id, signal.SIGSTOP)  # so that the cancel is certain to be in time
+    os.kill(process_id(service), signal.SIGSTOP)  # so that the cancel is certain to be in time
     request_id = service.send(describe(pictures), second.append)
     service.cancel(request_id)
-    os.kill(service.process_id, signal.SIGCONT)
+    os.kill(process_id(service), signal.SIGCONT)
     qtbot.waitUntil(lambda: second.is_over, timeout=WAIT_MS)
     assert isinstance(second.last, m.Failed | m.DataDescription)
     assert len([a for a in second if isinstance(a, m.Failed | m.DataDescription)]) == 1
@@ -206,6 +211,18 @@ def test_the_last_log_lines_tell_why_it_died(qtbot):
     assert "exit code 3" in answers.last.error.what
     assert "out of paper" in answers.last.error.received
     assert lines == ["out of paper"]
+    service.end()
+
+
+def test_an_endless_log_line_comes_in_pieces(qtbot):
+    program = "import sys; sys.stderr.write('x' * 1_000_000); sys.exit(3)"
+    service = ServiceProcess(command=[sys.executable, "-c", program])
+    pieces, answers = [], Answers()
+    service.log_line.connect(pieces.append)
+    service.send(m.WarmUp(id=0, model="x"), answers.append)
+    qtbot.waitUntil(lambda: answers.is_over, timeout=WAIT_MS)
+    assert {len(piece) for piece in pieces} == {64 * 1024 + 1}
+    assert sum(map(len, pieces)) > 900_000
     service.end()
 
 

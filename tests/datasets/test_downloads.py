@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import importlib.util
 import io
+import os
 import pickle
 import struct
 import tarfile
@@ -44,6 +45,8 @@ class Server:
                     return
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(data)))
+                if self.path.endswith(".gz"):  # as many a server calls it
+                    self.send_header("Content-Encoding", "gzip")
                 self.end_headers()
                 self.wfile.write(data[: len(data) // 2] if "/cut" in self.path else data)
 
@@ -119,6 +122,23 @@ def test_a_damaged_file_is_fetched_anew(server, keras_home, ctx):
     assert fetch(ctx, download).read_bytes() == CONTENT
 
 
+def test_a_compressed_file_is_kept_as_its_makers_published_it(server, ctx):
+    data = gzip.compress(CONTENT)
+    assert fetch(ctx, server.put("a.gz", data)).read_bytes() == data
+
+
+def test_what_a_killed_download_left_is_removed_when_it_is_old(server, keras_home, ctx):
+    keras_home.mkdir(parents=True)
+    leftover = keras_home / f"{downloads._TEMPORARY}x"
+    leftover.write_bytes(b"half")
+    other = keras_home / "of somebody else"
+    other.write_bytes(b"whole")
+    for path in (leftover, other):
+        os.utime(path, (1e9, 1e9))
+    path = fetch(ctx, server.put("a.bin", CONTENT))
+    assert sorted(keras_home.iterdir()) == [path, other]
+
+
 def test_cancelling_leaves_nothing(server, keras_home, tmp_path):
     download = server.put("a.bin", CONTENT)
     with pytest.raises(CancelledForTest):
@@ -131,8 +151,8 @@ def test_failures_name_the_host_and_the_way_out(server, keras_home, ctx):
     cases = [
         (Download("Letters", "http://127.0.0.1:1/a.bin", good.checksum), "no connection"),
         (Download("Letters", "http://no-such-host.invalid/a.bin", good.checksum), "no connection"),
-        (Download("Letters", f"{server.address}/gone.bin", good.checksum), "server refuses"),
-        (Download("Letters", f"{server.address}/cut/a.bin", good.checksum), "broke off"),
+        (Download("Letters", f"{server.address}/gone.bin", good.checksum), "server refused"),
+        (Download("Letters", f"{server.address}/cut/a.bin", good.checksum), "was lost"),
         (Download("Letters", f"{server.address}/a.bin", "0" * 64), "damaged or has changed"),
         (Download("Letters", "file:///etc/hostname", "0" * 64), "no connection"),
     ]
@@ -141,7 +161,7 @@ def test_failures_name_the_host_and_the_way_out(server, keras_home, ctx):
             fetch(ctx, download)
         assert caught.value.where == download.address
         assert caught.value.received
-        assert f"put {download.file_name} into {keras_home}" in caught.value.fix
+        assert f"copy {download.file_name} into {keras_home}" in caught.value.fix
         assert list(keras_home.iterdir()) == []
 
 
@@ -316,6 +336,6 @@ def test_a_batch_without_pictures_is_told(server, monkeypatch, ctx):
     wrong = pickle.dumps({b"data": np.zeros((2, 5), np.uint8), b"fine_labels": [1, 2]}, protocol=2)
     files = {"cifar-100-python/train": wrong, "cifar-100-python/test": wrong}
     served(server, monkeypatch, cifar100, cifar100.DOWNLOAD, tar_of(files))
-    with pytest.raises(DatasetError, match="does not hold pictures") as caught:
+    with pytest.raises(DatasetError, match="does not contain images") as caught:
         all_datasets()["cifar100"].load(ctx, {})
     assert "data" in caught.value.received

@@ -54,7 +54,7 @@ def test_train_and_test_folders(tmp_path, names):
     assert data.class_names == ("a", "b")
     assert data.train.labels.tolist() == [0, 0, 0, 1, 1]
     assert data.test.labels.tolist() == [0, 0, 1]
-    assert any('"c" belongs to no class' in note for note in data.notes)
+    assert any('"c" matches no training class' in note for note in data.notes)
     assert any('"extras" is not used' in note for note in data.notes)
 
 
@@ -63,7 +63,7 @@ def test_test_is_taken_before_val(tmp_path):
         fill(tmp_path / part, {"a": count, "b": count})
     data = load(tmp_path)
     assert len(data.test) == 2
-    assert data.notes == ('The folder "val" is not used.',)
+    assert data.notes == ('Folder "val" is not used.',)
 
 
 def test_a_train_may_be_a_class(tmp_path):
@@ -88,8 +88,8 @@ def test_classes_may_be_nested_and_names_foreign(tmp_path):
 def test_empty_and_single_classes_are_noted(tmp_path):
     data = load(fill(tmp_path, {"a": 3, "b": 1, "empty": 0}))
     assert data.class_names == ("a", "b")
-    assert any('"empty" holds no pictures' in note for note in data.notes)
-    assert any('"b" has a single picture' in note for note in data.notes)
+    assert any('"empty" has no images' in note for note in data.notes)
+    assert any('"b" has only one image' in note for note in data.notes)
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,18 @@ def test_empty_and_single_classes_are_noted(tmp_path):
         (lambda root: root / "missing", "no such folder", ""),
         (lambda root: "", "No folder has been chosen", ""),
         (lambda root: root / ("x" * 300), "cannot be opened", ""),
-        (lambda root: fill(root, {}), "holds no classes", "no folders"),
-        (lambda root: fill(root, {"a": 0, "b": 0}), "holds no classes", "2 folders without"),
-        (lambda root: fill(root, {"a": 3}), "only one class", "3 pictures of one class"),
-        (lambda root: fill(root, {"x": 2, "y": 2}) / "x", "holds no classes", "2 pictures that"),
+        (lambda root: fill(root, {}), "contains no class folders", "no folders"),
+        (
+            lambda root: fill(root, {"a": 0, "b": 0}),
+            "contains no class folders",
+            "2 folders without",
+        ),
+        (lambda root: fill(root, {"a": 3}), "only one class", "3 images of one class"),
+        (
+            lambda root: fill(root, {"x": 2, "y": 2}) / "x",
+            "contains no class folders",
+            "2 images outside",
+        ),
         (lambda root: fill(root, {"x": 1}) / "x" / "0.png", "file, not a folder", ""),
     ],
 )

@@ -112,23 +112,23 @@ def test_class_names_of_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "what", "received"),
     [
-        ({"a": GREY, "b": LABELS}, "names that are known", "a uint8 (12, 6, 5)"),
-        ({}, "names that are known", "no arrays"),
-        ({"x": GREY}, "names that are known", "x uint8"),
-        ({"x": GREY, "y": LABELS[:5]}, "not as many labels", "(12, 6, 5)"),
-        ({"x": GREY.reshape(12, 30), "y": LABELS}, "not pictures", "(12, 30)"),
-        ({"x": np.zeros((12, 64), np.uint8), "y": LABELS}, "not pictures", "(12, 64)"),
-        ({"x": GREY[..., None, None], "y": LABELS}, "not pictures", "(12, 6, 5, 1, 1)"),
-        ({"x": np.zeros((0, 4, 4)), "y": np.zeros(0)}, "not pictures", "(0, 4, 4)"),
+        ({"a": GREY, "b": LABELS}, "under known names", "a uint8 (12, 6, 5)"),
+        ({}, "under known names", "no arrays"),
+        ({"x": GREY}, "under known names", "x uint8"),
+        ({"x": GREY, "y": LABELS[:5]}, "numbers of images and labels differ", "(12, 6, 5)"),
+        ({"x": GREY.reshape(12, 30), "y": LABELS}, "not images", "(12, 30)"),
+        ({"x": np.zeros((12, 64), np.uint8), "y": LABELS}, "not images", "(12, 64)"),
+        ({"x": GREY[..., None, None], "y": LABELS}, "not images", "(12, 6, 5, 1, 1)"),
+        ({"x": np.zeros((0, 4, 4)), "y": np.zeros(0)}, "not images", "(0, 4, 4)"),
         ({"x": np.array([["a"] * 3] * 12)[..., None], "y": LABELS}, "text", "U1"),
-        ({"x": GREY * 1000.0, "y": LABELS}, "not those of pictures", "values from"),
-        ({"x": GREY - 100.0, "y": LABELS}, "not those of pictures", "values from -"),
-        ({"x": GREY * np.nan, "y": LABELS}, "not numbers", "nan"),
+        ({"x": GREY * 1000.0, "y": LABELS}, "not pixel values", "values from"),
+        ({"x": GREY - 100.0, "y": LABELS}, "not pixel values", "values from -"),
+        ({"x": GREY * np.nan, "y": LABELS}, "not finite", "nan"),
         ({"x": GREY, "y": LABELS + 0.5}, "not labels", "float64 (12,)"),
         ({"x": GREY, "y": np.ones((12, 3))}, "not labels", "float64 (12, 3)"),
         ({"x": GREY, "y": LABELS * 0}, "only one class", "12 labels are 0"),
-        ({"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])}, "do not fit", "0 to 2"),
-        ({"x": GREY, "y": LABELS, "class_names": np.eye(3)}, "not a list of texts", "float64"),
+        ({"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])}, "do not match", "0 to 2"),
+        ({"x": GREY, "y": LABELS, "class_names": np.eye(3)}, "not a list of strings", "float64"),
         (
             {"x_train": GREY, "y_train": LABELS, "x_test": COLOUR, "y_test": LABELS},
             "differ in size",
@@ -175,7 +175,7 @@ def test_pickles_are_never_loaded(tmp_path, monkeypatch):
     with pytest.raises(DatasetError, match="could run code"):
         load(tmp_path, x=GREY, y=np.array([Bomb()] * 12, dtype=object))
     (tmp_path / "plain.npz").write_bytes(pickle.dumps(Bomb()))
-    with pytest.raises(DatasetError, match="damaged or not a numpy"):
+    with pytest.raises(DatasetError, match="damaged or not a NumPy"):
         load_file(tmp_path / "plain.npz", PlainContext(tmp_path / "cache"))
     assert not (tmp_path / "pickle-was-run").exists()
 
@@ -230,7 +230,7 @@ def test_what_would_fill_the_disk_is_refused_first(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "a.npz", x=np.zeros((600, 100, 100), np.uint8), y=np.zeros(600))
     free = type("Usage", (), {"free": 1_000_000})()
     monkeypatch.setattr("workbench.datasets._npz_file.shutil.disk_usage", lambda _: free)
-    with pytest.raises(DatasetError, match="does not fit on the disk"):
+    with pytest.raises(DatasetError, match="Not enough disk space"):
         load_file(tmp_path / "a.npz", PlainContext(tmp_path / "cache"))
 
 

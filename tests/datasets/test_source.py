@@ -26,7 +26,7 @@ def test_every_data_set_says_what_it_is():
     for spec in datasets.values():
         assert spec.title
         assert spec.summary.endswith(".")
-        assert spec.licence
+        assert bool(spec.licence) == (not spec.source_param)
         assert all(param.help for param in spec.params)
         assert check_all(spec.params, {})[1] == []
         assert spec.source_param in {"", *(param.key for param in spec.params)}
@@ -61,7 +61,7 @@ def test_any_path_is_kept_and_read_back_as_it_is(key, name):
         ("", "nothing"),
         ("folder", "folder:PATH"),
         ("npz:", "npz:PATH"),
-        ("mnist:3", "takes nothing behind a colon"),
+        ("mnist:3", "takes no value after a colon"),
         ("./pictures", 'written "folder:./pictures"'),
         ("folder:a\0b", "cannot be"),
     ],

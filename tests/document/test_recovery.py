@@ -186,7 +186,7 @@ def test_a_full_disk_is_told_once(document, autosave, monkeypatch, qtbot):
         qtbot.waitUntil(lambda: bool(told))
         document.writer.finish()
         assert len(document.graph.nodes) == number
-    assert told == ["Unsaved edits would be lost in a crash: the disk is full Make room."]
+    assert told == ["Unsaved changes would be lost in a crash: the disk is full Make room."]
     monkeypatch.undo()
     with qtbot.waitSignal(autosave.snapshot_saved):
         document.add_node("input")

@@ -27,7 +27,12 @@ def at_screen(tmp_path_factory):
         result = subprocess.run(
             [*screen, sys.executable, "-m", f"tests.end2end.{module}", *words],
             cwd=ROOT,
-            env={**os.environ, "QT_QPA_PLATFORM": "xcb", "WORKBENCH_HOME": str(home)},
+            env={
+                **os.environ,
+                "QT_QPA_PLATFORM": "xcb",
+                "WORKBENCH_HOME": str(home),
+                "XDG_DATA_HOME": str(home / "share"),  # the trash
+            },
             capture_output=True,
             text=True,
             timeout=540,

@@ -123,8 +123,8 @@ class Borrower(User):
         view = self.window.views.currentWidget()
         self.server.stop()
         self._wait_for_outcome("silent")
-        self.robot.wait(lambda: "trying again in" in view.trouble.words.text(), "the next try")
-        self.robot.wait(lambda: view.header.headline.text().startswith("Line lost"), "words")
+        self.robot.wait(lambda: "reconnecting in" in view.trouble.words.text(), "the next try")
+        self.robot.wait(lambda: view.header.headline.text().startswith("Connection lost"), "words")
         said = {
             "words": view.trouble.words.text(),
             "look": view.trouble.property("role"),
@@ -148,10 +148,10 @@ class Borrower(User):
         """Shows the network a picture; returns what it says."""
         picture = next(path for path in sample_paths())
         self.window.classify([str(picture)])
-        view = self.window.views.currentWidget()
-        self.robot.wait(lambda: view.result.entry is not None, "an answer", timeout_s=_SLOW_S)
+        card = self.window.views.currentWidget().panels["classify_result"]
+        self.robot.wait(lambda: card.entry is not None, "an answer", timeout_s=_SLOW_S)
         self.shot("classified")
-        return str(view.result.entry.answer.label)
+        return str(card.entry.answer.label)
 
     def lose_the_computer(self) -> int:
         """Trains there again until a checkpoint is here; then that computer is made anew: its

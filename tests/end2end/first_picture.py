@@ -24,7 +24,7 @@ class FirstUser(User):
     def open_empty_canvas(self) -> None:
         """Clicks the card of the welcome page."""
         welcome = self.window.views.currentWidget()
-        card = next(c for c in welcome.cards() if "mpty" in c.accessibleName())
+        card = next(c for c in welcome.cards() if "Blank" in c.accessibleName())
         self.robot.click(center(card))
         self.robot.wait(lambda: hasattr(self.window.views.currentWidget(), "canvas"), "design view")
         self.design = self.window.views.currentWidget()
@@ -33,7 +33,7 @@ class FirstUser(User):
     def drag_layer(self, key: str, place: QPoint) -> str:
         """Drags a layer from the palette to a place on the canvas; returns its node."""
         before = set(self.document.graph.nodes)
-        palette = self.design.palette_panel.list
+        palette = self.design.panels["palette"].list
         rows = range(palette.count())
         item = next(
             palette.item(row)
@@ -102,10 +102,8 @@ class FirstUser(User):
         screen = QApplication.primaryScreen().geometry()
         start = QPoint(screen.left() + 60, screen.bottom() - 30)
         self.robot.drag(start, center(self.window.views))
-        self.robot.wait(
-            lambda: hasattr(self.window.views.currentWidget(), "result"), "classify view"
-        )
-        card = self.window.views.currentWidget().result
+        self.robot.wait(lambda: self.window.views.current_key == "classify", "classify view")
+        card = self.window.views.currentWidget().panels["classify_result"]
         self.robot.wait(lambda: card.entry is not None, "an answer", timeout_s=90)
         self.robot.pause(200)
         manager.kill()
@@ -127,8 +125,8 @@ def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
     user.select(nodes[0])
     _set_size(user, "28 x 28 x 1")
     user.select(nodes[3])
-    user.set_number(user.design.inspector.form, "units", "10")
-    user.choose(user.design.inspector.form, "activation", "softmax")
+    user.set_number(user.design.panels["inspector"].form, "units", "10")
+    user.choose(user.design.panels["inspector"].form, "activation", "softmax")
     user.shot("design")
     user.document.set_recipe(epochs=1, batch_size=200, validation="test")
     problems = [p.message for p in user.document.analysis.problems if p.severity == "error"]
@@ -150,7 +148,7 @@ def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
 
 
 def _set_size(user: FirstUser, text: str) -> None:
-    line = user.design.inspector.form.editor_widget("shape")
+    line = user.design.panels["inspector"].form.editor_widget("shape")
     user.robot.click(center(line), times=3)
     user.robot.key("ctrl+a")
     user.robot.write(text)

@@ -38,7 +38,7 @@ class Researcher(User):
     def find_rate(self) -> tuple[float, float]:
         """Lets the finder search; returns the rate before and the one taken."""
         before = self.document.recipe.learning_rate
-        self.press(self.view.recipe.find_rate)
+        self.press(self.view.panels["train_recipe"].find_rate)
         self.robot.wait(lambda: self.view.finders.dialog is not None, "the finder")
         dialog = self.view.finders.dialog
         self.robot.wait(lambda: not dialog.is_searching, "a rate", timeout_s=_SLOW_S)
@@ -102,7 +102,7 @@ class Researcher(User):
 
     def row(self, path: Path) -> QPoint:
         """Where a run stands in the list, on the screen."""
-        rows = self.view.runs.list
+        rows = self.view.panels["train_runs"].list
         model = rows.model()
         indexes = (model.index(row, 0) for row in range(model.rowCount()))
         index = next(i for i in indexes if i.data(SUMMARY_ROLE).path == path)

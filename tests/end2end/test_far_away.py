@@ -24,9 +24,9 @@ def test_the_fingerprint_shown_is_that_of_the_server(seen):
 
 
 def test_a_lost_line_is_told_calmly_with_the_next_try(seen):
-    assert "has been lost for" in seen["lost"]["words"]
-    assert "trying again in" in seen["lost"]["words"]
-    assert "The training goes on there" in seen["lost"]["words"]
+    assert "Connection to" in seen["lost"]["words"]
+    assert "reconnecting in" in seen["lost"]["words"]
+    assert "Training continues there" in seen["lost"]["words"]
     assert seen["lost"]["look"] == "notice"
     assert seen["lost"]["can_end"] is False
 

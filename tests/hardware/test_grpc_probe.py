@@ -1,17 +1,30 @@
-"""What answers at a grpc address: real sockets of this computer."""
+"""What answers at a grpc address: real sockets and servers of grpc on this computer."""
 
 import contextlib
 import socket
+import sys
 import threading
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.proofs.grpc_addresses import full
-from workbench.hardware import grpc_probe as _grpc_probe
-from workbench.hardware.grpc_probe import _device_kinds, _frame, probe_grpc
+from tests.proofs.grpc_addresses import full, program
+from workbench.hardware import grpc_child, grpc_probe
+from workbench.hardware.grpc_child import device_kinds
+from workbench.hardware.grpc_probe import probe_grpc
 from workbench.targets import all_targets
+
+_SERVICE = """
+import grpc, time
+from concurrent import futures
+answer = grpc.unary_unary_rpc_method_handler(lambda request, context: {answer})
+service = grpc.method_handlers_generic_handler("tensorflow.WorkerService", {{"GetStatus": answer}})
+server = grpc.server(futures.ThreadPoolExecutor(1), handlers=[service])
+print(server.add_insecure_port("127.0.0.1:0"), flush=True)
+server.start()
+time.sleep(600)
+"""
 
 
 @contextlib.contextmanager
@@ -58,29 +71,23 @@ def _devices(*kinds):
     return message
 
 
-def _tensorflow(message, *, pieces=1):
-    """HTTP/2 frames of a server that gives a grpc answer, as pieces on the line."""
-    body = b"\0" + len(message).to_bytes(4) + message
-    data = _frame(4, 0, 0) + _frame(6, 0, 0, bytes(8)) + _frame(1, 4, 1, b"\x88")
-    data += _frame(0, 0, 1, body[:7]) + _frame(0, 0, 1, body[7:]) + _frame(1, 5, 1, b"\x88")
-    size = max(9, len(data) // pieces + 1)
-    return [data[at : at + size] for at in range(0, len(data), size)]
+def _frame(kind, payload=b""):
+    """A frame of HTTP/2, of the connection as a whole."""
+    return len(payload).to_bytes(3) + bytes([kind, 0]) + bytes(4) + payload
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (_silent, "says nothing"),
+        (_silent, "does not respond"),
         (lambda connection: None, "closes every connection"),
-        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "ssh server"),
+        (_says(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"), "SSH server"),
         (_says(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "web server"),
-        (_says(b"220 mail.example ESMTP\r\n"), "Something else"),
-        (_says(b"\0\0"), "Something else"),
-        (_says(_frame(4, 0, 0)), "not TensorFlow's"),
-        (_says(_frame(4, 0, 0), _frame(7, 0, 0, bytes(8))), "not TensorFlow's"),
-        (_says(*_tensorflow(_devices(b"CPU"))), "has no TPU"),
-        (_says(*_tensorflow(_devices(b"CPU", b"TPU_SYSTEM", b"TPU"), pieces=4)), "A TPU answers"),
-        (_says(_frame(4, 0, 0) + b"\xff\xff\xff" + bytes(60)), "not TensorFlow's"),
+        (_says(b"220 mail.example ESMTP\r\n"), "not a TPU server"),
+        (_says(b"\0\0"), "not a TPU server"),
+        (_says(_frame(4)), "not a TensorFlow server"),
+        (_says(_frame(4), _frame(7, bytes(8))), "not a TensorFlow server"),
+        (_says(_frame(4) + b"\xff\xff\xff" + bytes(60)), "not a TensorFlow server"),
     ],
 )
 def test_each_kind_of_port_has_its_words(answer, words):
@@ -92,32 +99,70 @@ def test_each_kind_of_port_has_its_words(answer, words):
     assert told.where == f"grpc://127.0.0.1:{port}"
 
 
+@pytest.mark.parametrize(
+    ("answer", "words", "seen"),
+    [
+        (repr(_devices(b"CPU")), "has no TPU", "devices: CPU"),
+        (
+            repr(_devices(b"CPU", b"TPU_SYSTEM", b"TPU")),
+            "A TPU responds",
+            "devices: CPU, TPU, TPU_SYSTEM",
+        ),
+        (repr(_devices(b"\x1b[31m", b"\xff")), "has no TPU", "devices: ?[31m, \ufffd"),
+        ("b''", "not a TensorFlow server", "an HTTP/2 server"),
+        ("b'no such message'", "not a TensorFlow server", "an HTTP/2 server"),
+        ("bytes(2 << 20)", "not a TensorFlow server", "an HTTP/2 server"),
+    ],
+)
+def test_a_server_of_grpc_is_asked_for_its_devices(answer, words, seen, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with program(_SERVICE.format(answer=answer)) as port:
+        told = probe_grpc("127.0.0.1", port)
+    assert words in told.what
+    assert told.received == seen
+
+
 def test_a_closed_port_says_so():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    assert "Nothing listens" in probe_grpc("127.0.0.1", port).what
+    assert "No server listens" in probe_grpc("127.0.0.1", port).what
 
 
 def test_a_name_that_leads_nowhere_says_so():
-    assert "no machine of that name" in probe_grpc("no-such-host.invalid", 8470).what
+    assert "Unknown host name" in probe_grpc("no-such-host.invalid", 8470).what
 
 
-def test_a_machine_that_is_off_is_waited_for_in_vain(monkeypatch):
+def test_a_machine_that_is_off_is_waited_for_in_vain():
     """A full queue of connections: the kernel leaves the next one without an answer."""
-    monkeypatch.setattr(_grpc_probe, "PORT_DEADLINE_S", 0.5)
     with full() as port:
-        assert "does not answer" in probe_grpc("127.0.0.1", port).what
+        told = probe_grpc("127.0.0.1", port)
+    assert "does not answer" in told.what
+    assert told.received == "no answer within 5 s"
 
 
-def test_the_sum_of_the_deadlines_is_within_ten_seconds():
-    parts = (_grpc_probe.PORT_DEADLINE_S, _grpc_probe._GREETING_S, _grpc_probe._ANSWER_S)
-    assert sum(parts) < 10
+def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
+    monkeypatch.setattr(grpc_probe, "DEADLINE_S", grpc_child._CONNECT_S - 1)
+    with full() as port:
+        assert "does not respond" in probe_grpc("127.0.0.1", port).what
+
+
+def test_a_child_that_cannot_be_started_is_told(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    told = probe_grpc("127.0.0.1", 1)
+    assert "could not be asked" in told.what
+    assert "No such file" in told.received
+
+
+def test_the_deadlines_are_within_ten_seconds():
+    assert grpc_probe.DEADLINE_S < 10
+    parts = (grpc_child._CONNECT_S, grpc_child._GREETING_S, grpc_child._CALL_S)
+    assert sum(parts) <= grpc_probe.DEADLINE_S
 
 
 @given(st.binary(max_size=200))
 @settings(deadline=None)
 def test_any_answer_is_read_without_harm(message):
-    assert all(isinstance(kind, str) for kind in _device_kinds(message))
+    assert all(isinstance(kind, str) for kind in device_kinds(message))
 
 
 def test_the_target_asks_and_tells():
@@ -126,4 +171,4 @@ def test_the_target_asks_and_tells():
     told = all_targets()["tpu"].probe(
         {"address": f"grpc://127.0.0.1:{port}", "zone": "", "project": ""}
     )
-    assert "Nothing listens" in told.what
+    assert "No server listens" in told.what

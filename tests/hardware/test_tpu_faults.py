@@ -36,10 +36,10 @@ TEXTS = [
     ("IndexError: index 0 is out of bounds for axis 0 with size 0", "not_initialized", "before it"),
     (
         "RuntimeError: Missing runtime dependency on the Google API client. Run pip install x",
-        "no_api_client", "not reached by its name",
+        "no_api_client", "cannot be reached by its name",
     ),
-    ("ValueError: Please provide a TPU Name to connect to.", "unknown_name", "no TPU of that name"),
-    ("ValueError: Could not lookup TPU metadata from name 'mine'.", "unknown_name", "of that name"),
+    ("ValueError: Please provide a TPU Name to connect to.", "unknown_name", "no TPU with that name"),
+    ("ValueError: Could not lookup TPU metadata from name 'mine'.", "unknown_name", "with that name"),
     (
         'RuntimeError: TPU "mine" is not yet ready; state: "PREEMPTED"',
         "not_ready", "The TPU mine is not ready yet: its state is PREEMPTED",
@@ -54,8 +54,8 @@ TEXTS = [
         "ABORTED: Internal error when accessing libtpu multi-process lockfile. Run rm x",
         "busy", "in use",
     ),
-    ("open(/dev/accel0): Operation not permitted: Couldn't open device", "not_permitted", "may not"),
-    ("PermissionError: [Errno 13] Permission denied: '/dev/vfio/0'", "not_permitted", "may not"),
+    ("open(/dev/accel0): Operation not permitted: Couldn't open device", "not_permitted", "no permission"),
+    ("PermissionError: [Errno 13] Permission denied: '/dev/vfio/0'", "not_permitted", "no permission"),
     (
         "ResourceExhaustedError: Ran out of memory in memory space hbm. Used 8.38G of 8.00G hbm.",
         "hbm", "It needs 8.38 GB per core; this TPU has 8.00.",
@@ -71,15 +71,15 @@ TEXTS = [
         "RESOURCE_EXHAUSTED: failed to allocate 128MB from the premapped region",
         "premapped", "memory that the TPU reads from",
     ),
-    ("UnavailableError: recvmsg:Connection reset by peer", "gone", "went away"),
-    ("ValueError: sendmsg: Broken pipe", "gone", "went away"),
-    ("ValueError: recvmsg: End of file", "gone", "went away"),
-    ("UnavailableError: Socket closed", "gone", "went away"),
-    ("InvalidArgumentError: Unable to find a context_id matching 1234", "gone", "went away"),
-    ("AbortedError: RecvTensor expects a different device incarnation: 1 vs. 2", "gone", "went away"),
+    ("UnavailableError: recvmsg:Connection reset by peer", "gone", "lost: it was preempted"),
+    ("ValueError: sendmsg: Broken pipe", "gone", "lost: it was preempted"),
+    ("ValueError: recvmsg: End of file", "gone", "lost: it was preempted"),
+    ("UnavailableError: Socket closed", "gone", "lost: it was preempted"),
+    ("InvalidArgumentError: Unable to find a context_id matching 1234", "gone", "lost: it was preempted"),
+    ("AbortedError: RecvTensor expects a different device incarnation: 1 vs. 2", "gone", "lost: it was preempted"),
     (
         "UnimplementedError: File system scheme '[local]' not implemented (file: 'a/b')",
-        "tpu_node", "old kind",
+        "tpu_node", "old architecture",
     ),
     (
         "NotFoundError: No OpKernel was registered to support Op 'PyFunc' used by {{node PyFunc}}",
@@ -99,7 +99,7 @@ TEXTS = [
             "NotFoundError: {{function_node __inference_x_1}} could not find registered transfer "
             "manager for platform Host -- check target linkage [Op:__inference_compute_4121]"
         ),
-        "no_processor_xla", "cannot compile for the processor",
+        "no_processor_xla", "cannot compile for the CPU",
     ),
     ("InvalidArgumentError: shape must be a compile-time constant", "dynamic_shape", "only known"),
     ("Dynamic concatenation is not supported yet", "dynamic_shape", "only known"),

@@ -129,7 +129,7 @@ def test_all_unreadable_and_one_class_readable(tmp_path):
     text = tmp_path / "text.png"
     text.write_text("no picture")
     good = make_files(tmp_path / "data", (3,)).train.paths
-    for paths, words in [((str(text),) * 4, "Not one"), ((*good, str(text)), 'Only the class "a"')]:
+    for paths, words in [((str(text),) * 4, "None of"), ((*good, str(text)), 'Only the class "a"')]:
         labels = np.array([0] * (len(paths) - 1) + [1])
         loaded = LoadedData(("a", "b"), FilePart(paths, labels))
         with pytest.raises(DatasetError, match=words) as caught:
@@ -143,8 +143,8 @@ def test_a_class_with_one_picture_is_told(tmp_path):
         loaded, shape=(8, 8, 3), fit="crop", recipe=RECIPE, ctx=PlainContext(tmp_path / "c")
     )
     assert 1 in data.train.y
-    assert any('"c1" has a single training picture' in note for note in data.notes)
-    assert any('"c1" has no test picture' in note for note in data.notes)
+    assert any('"c1" has only one training image' in note for note in data.notes)
+    assert any('"c1" has no test image' in note for note in data.notes)
 
 
 def test_many_odd_classes_are_told_in_one_sentence(tmp_path):
@@ -152,9 +152,9 @@ def test_many_odd_classes_are_told_in_one_sentence(tmp_path):
     data = prepare(
         loaded, shape=(8, 8, 3), fit="crop", recipe=RECIPE, ctx=PlainContext(tmp_path / "c")
     )
-    told = [note for note in data.notes if "single training picture" in note]
+    told = [note for note in data.notes if "only one training image" in note]
     names = '"c1", "c2", "c3", "c4", "c5" and 3 more'
-    assert told == [f"8 classes have a single training picture ({names})."]
+    assert told == [f"8 classes have only one training image ({names})."]
 
 
 def test_published_test_part_and_validation_on_it(tmp_path):
@@ -244,7 +244,7 @@ def test_streamed_pictures_are_those_of_the_cache(tmp_path, monkeypatch, cause):
             assert (np.asarray(one.x) == np.asarray(other.x)).all()
             assert (one.y == other.y).all()
         assert streamed.bad_files == cached.bad_files
-        assert ("no room" in " ".join(streamed.notes)) is (cause == "no room")
+        assert ("Not enough disk space" in " ".join(streamed.notes)) is (cause == "no room")
     assert not list((tmp_path / "none" / "pictures").glob("*.npy"))
 
 

@@ -66,10 +66,10 @@ def test_a_batch_that_suits_the_cores_is_not_objected_to():
 @pytest.mark.parametrize(
     ("batch", "title", "severity", "after"),
     [
-        (1001, "The batch cannot be shared equally", "warning", 1024),
-        (4, "The batch cannot be shared equally", "error", 64),
-        (32, "The batch does not fill the tiles", "warning", 64),
-        (800, "The batch does not fill the tiles", "hint", 768),
+        (1001, "Batch not divisible by the cores", "warning", 1024),
+        (4, "Batch not divisible by the cores", "error", 64),
+        (32, "Batch is padded: use a multiple of 8 per core", "warning", 64),
+        (800, "Batch is padded: use a multiple of 8 per core", "hint", 768),
     ],
 )
 def test_batches_are_fitted_to_cores_and_tiles(batch, title, severity, after):
@@ -82,23 +82,23 @@ def test_batches_are_fitted_to_cores_and_tiles(batch, title, severity, after):
 
 
 def test_cores_are_counted_not_chips():
-    message = found("The batch cannot be shared equally", small(batch_size=100), V3_8).message
+    message = found("Batch not divisible by the cores", small(batch_size=100), V3_8).message
     assert "8 cores" in message
 
 
 def test_few_steps_an_epoch_offer_a_smaller_batch():
     facts = DatasetFacts((16, 16, 3), 10, "tiny", num_train=3000)
     project = small(batch_size=1024)
-    problem = found("Few steps an epoch", project, V5E_8, facts=facts)
+    problem = found("Few steps per epoch", project, V5E_8, facts=facts)
     assert "2 steps" in problem.message
     better = mended(project, problem)
     assert 3000 // better.recipe.batch_size >= 20
-    assert "Few steps an epoch" not in titles(better, V5E_8, facts=facts)
+    assert "Few steps per epoch" not in titles(better, V5E_8, facts=facts)
 
 
 def test_memory_is_guessed_and_the_offered_batch_fits_the_guess():
     project = wide(size=512, batch_size=8192)
-    title = "It may not fit into the TPU's memory"
+    title = "May not fit into TPU memory"
     problem = found(title, project, V5E_8)
     assert problem.severity == "warning"
     better = mended(project, problem)
@@ -109,14 +109,12 @@ def test_memory_is_guessed_and_the_offered_batch_fits_the_guess():
 def test_bfloat16_is_guessed_to_need_less_than_float32():
     half = wide(size=224, batch_size=8192, precision="bfloat16")
     full = wide(size=224, batch_size=8192, precision="float32")
-    counted = [
-        found("It may not fit into the TPU's memory", p, V5E_8).message for p in (half, full)
-    ]
+    counted = [found("May not fit into TPU memory", p, V5E_8).message for p in (half, full)]
     assert float(counted[0].split("needs ")[1].split()[0]) < float(
         counted[1].split("needs ")[1].split()[0]
     )
-    assert "A TPU is made for bfloat16" in titles(full, V5E_8)
-    assert "A TPU is made for bfloat16" not in titles(half, V5E_8)
+    assert "TPUs are fastest in bfloat16" in titles(full, V5E_8)
+    assert "TPUs are fastest in bfloat16" not in titles(half, V5E_8)
 
 
 def test_waste_of_the_matrix_unit_is_told_worst_first_and_by_its_own_width():
@@ -139,7 +137,7 @@ def test_the_last_layer_is_not_told_to_have_other_classes():
 
 def test_a_wider_layer_is_offered_where_it_costs_the_same():
     project = wide(filters=(128, 136), batch_size=1024)
-    problem = found("The matrix unit is not filled", project, V5E_8)
+    problem = found("Matrix unit not fully used", project, V5E_8)
     better = mended(project, problem)
     assert better.graph.nodes["n2"].params["filters"] == 256
 
@@ -152,7 +150,7 @@ def test_what_the_host_does_is_named():
         ("dense", {"units": 10}),
         batch_size=1024,
     )
-    assert "RandomRotation" in found("Runs on the TPU's host", project, V5E_8).message
+    assert "RandomRotation" in found("Runs on the TPU host", project, V5E_8).message
 
 
 def test_errors_of_the_project_come_too():

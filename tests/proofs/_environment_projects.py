@@ -103,7 +103,7 @@ def on_pictures(project: Project, path: Path, target: Choice, **recipe: object) 
     """The project on made pictures of its size and classes, which are written as an npz file."""
     shapes = propagate(project.graph, all_layers()).shapes
     shape = shapes[next(node.id for node in project.graph.nodes.values() if node.kind == "input")]
-    classes = shapes[find_outputs(project.graph)[0]][-1]
+    classes = shapes[find_outputs(project.graph, all_layers())[0]][-1]
     rng = np.random.default_rng(3)
     labels = np.arange(_TRAIN + _TEST) % classes
     pictures = rng.integers(0, 160, (_TRAIN + _TEST, *shape), dtype=np.uint8)

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from tests.strategies import random_valid_graph
 from workbench.core.projects.project import Project
-from workbench.core.training.recipe import OPTIMIZERS, TrainingRecipe
+from workbench.core.training.optimizers import all_optimizers
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.templates import list_templates
 
@@ -33,7 +34,7 @@ def random_project(number: int) -> tuple[str, Project]:
     """A random network with a random recipe; optimizers take turns."""
     rng = random.Random(f"tpu {number}")
     graph = random_valid_graph(rng, all_layers())
-    optimizer = list(OPTIMIZERS)[number % len(OPTIMIZERS)]
+    optimizer = list(all_optimizers())[number % len(all_optimizers())]
     recipe = TrainingRecipe().with_values(optimizer=optimizer, **_random_values(rng))
     return f"random {number} ({optimizer})", Project(graph=graph, recipe=recipe)
 

@@ -105,12 +105,12 @@ def full() -> Iterator[int]:
 
 CASES = (
     ("tf.distribute.Server", lambda: program(_TENSORFLOW), "runs TensorFlow but has no TPU"),
-    ("grpc without TensorFlow", lambda: program(_GRPC), "not TensorFlow's"),
-    ("closed port", closed, "Nothing listens"),
-    ("silent port", lambda: saying(b""), "says nothing"),
-    ("ssh banner", lambda: saying(b"SSH-2.0-OpenSSH_9.2p1\r\n"), "ssh server"),
+    ("grpc without TensorFlow", lambda: program(_GRPC), "not a TensorFlow server"),
+    ("closed port", closed, "No server listens"),
+    ("silent port", lambda: saying(b""), "does not respond"),
+    ("ssh banner", lambda: saying(b"SSH-2.0-OpenSSH_9.2p1\r\n"), "SSH server"),
     ("web server", lambda: saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "web server"),
-    ("machine that is off", full, "does not answer"),
+    ("machine that is off", full, "does not respond"),
 )
 
 
@@ -157,7 +157,7 @@ def main() -> int:
                 found = list(check(f"tpu:grpc://127.0.0.1:{port}", expected, place))
             problems += [f"{name}: {words}" for words in found]
         nowhere = "tpu:grpc://no-such-host.invalid:8470"
-        problems += check(nowhere, "no machine of that name", place)
+        problems += check(nowhere, "Unknown host name", place)
     for problem in problems:
         print(problem)
     print(f"grpc addresses: {len(CASES) + 1} kinds asked by 2 commands, {len(problems)} problems")

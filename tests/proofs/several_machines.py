@@ -135,9 +135,9 @@ def signal_member(number: signal.Signals) -> Callable[[RunFolder], None]:
 
 
 def check_gone(finished: RunFinished, seconds: float) -> None:
-    """The end of a run one of whose machines went away."""
+    """The end of a run one of whose machines disconnected."""
     error = finished.error
-    if finished.outcome != "failed" or error is None or "Machine 2 went away" not in error.what:
+    if finished.outcome != "failed" or error is None or "Machine 2 was lost" not in error.what:
         raise AssertionError(f"it ended otherwise: {finished.outcome}, {error}")
     if not finished.can_resume or seconds > DEADLINE_S:
         raise AssertionError(f"after {seconds:.1f} s, can be resumed: {finished.can_resume}")

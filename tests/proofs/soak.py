@@ -121,7 +121,7 @@ def follow(num_events: int, per_second: float, timeout_s: float) -> dict[str, fl
     from PySide6.QtWidgets import QApplication
 
     from workbench.app import close_context, make_context, make_window
-    from workbench.gui.train.plots.plot_pair import PlotPair
+    from workbench.gui.train.plots.run_plots import RunPlots
     from workbench.runs.home import data_home
 
     home = data_home()
@@ -140,7 +140,7 @@ def follow(num_events: int, per_second: float, timeout_s: float) -> dict[str, fl
     context.library.select(path)
     current = context.library.current
     watch = Watch(lambda: current.history, min(WARM_UP_EVENTS, num_events // 4))
-    plots = window.findChild(PlotPair)
+    plots = window.findChild(RunPlots)
     started = time.monotonic()
 
     def look() -> None:
@@ -149,7 +149,7 @@ def follow(num_events: int, per_second: float, timeout_s: float) -> dict[str, fl
         if writer.stdin and not writer.stdin.closed:
             writer.stdin.write("go\n")
             writer.stdin.close()
-        is_all_drawn = len(plots.loss.series.steps) >= num_events
+        is_all_drawn = len(plots.by_key["loss"].series.steps) >= num_events
         if (current.is_over and is_all_drawn) or time.monotonic() - started > timeout_s:
             watch.stop()
             app.exit()

@@ -185,7 +185,7 @@ class Proof:
         row = Row("in groups: says why not", run)
         end = history_of(run).finished
         words = "" if end is None or end.error is None else f"{end.error.what} {end.error.fix}"
-        if "cannot compile for the processor" not in words or "tpu:local" not in words:
+        if "cannot compile for the CPU" not in words or "tpu:local" not in words:
             row.problems.append(f"ended otherwise: {end}")
         return row
 

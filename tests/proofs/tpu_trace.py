@@ -27,13 +27,13 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 from tests.fake_tpu import compile_on, fake_strategy, trace_evaluation, trace_training
 from tests.proofs._tpu_projects import random_project, templates, with_optimizer
 from workbench.core.projects.project import Project
-from workbench.core.training.recipe import OPTIMIZERS
+from workbench.core.training.optimizers import all_optimizers
 
 
 def cases(graphs: int, seed: int, *, random_only: bool) -> Iterator[tuple[str, Project]]:
     """Names and projects."""
     for key, project in () if random_only else templates():
-        for optimizer in OPTIMIZERS:
+        for optimizer in all_optimizers():
             yield f"{key} ({optimizer})", with_optimizer(project, optimizer)
     for number in range(graphs):
         yield random_project(seed + number)

@@ -15,7 +15,6 @@ from workbench import errors
 from workbench.protocol import messages as m
 from workbench.protocol.wire import (
     MAX_ANSWER_BYTES,
-    LineSplitter,
     decode_answer,
     decode_request,
     encode_answer,
@@ -162,30 +161,6 @@ def test_what_the_other_side_would_refuse_is_not_sent():
 def test_a_loss_that_is_not_finite_becomes_none():
     answer = m.Evaluation(loss=float("inf"), accuracy=None, classes=[], per_class=[], confusion=[])
     assert decode_answer(encode_answer(answer)).loss is None
-
-
-@given(st.lists(st.binary(max_size=20)), st.lists(st.integers(0, 60)))
-def test_lines_come_out_whole_however_the_stream_is_cut(lines, cuts):
-    lines = [line.replace(b"\n", b"").strip() for line in lines]
-    stream = b"".join(line + b"\n" for line in lines)
-    splitter = LineSplitter(1_000)
-    found = []
-    for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(stream)], strict=True):
-        found += splitter.feed(stream[start:end])
-    assert found == [line for line in lines if line]
-
-
-def test_an_endless_line_is_dropped_and_told():
-    splitter = LineSplitter(100)
-    found = []
-    for _ in range(1_000):
-        found += splitter.feed(b"x" * 50)
-    assert found == []
-    assert len(splitter._rest) < 100
-    found += splitter.feed(b"\nnext\n")
-    assert isinstance(found[0], errors.WireError)
-    assert "50,001 bytes" in str(found[0])
-    assert found[1:] == [b"next"]
 
 
 @pytest.mark.parametrize("kind", [errors.DatasetError, errors.PictureError, errors.UsageError])

@@ -58,7 +58,7 @@ def test_an_exact_folder_must_be_empty(tmp_path):
 
 def test_runs_are_found_by_path_name_and_start_of_the_name(run):
     assert open_run(run.path) == open_run(run.name) == open_run(run.name[:-2]) == run
-    with pytest.raises(RunFolderError, match="no such run") as error:
+    with pytest.raises(RunFolderError, match="Unknown run") as error:
         open_run("nothing like it")
     assert run.name in error.value.expected
     create_run(Project(title="Small net"))
@@ -110,7 +110,7 @@ def test_the_card_comes_back(run):
 
 
 def test_a_run_without_weights_is_told(run):
-    with pytest.raises(RunFolderError, match="no trained weights yet"):
+    with pytest.raises(RunFolderError, match="no weights yet"):
         find_model(run.path)
 
 
@@ -138,7 +138,7 @@ def test_the_log_tail_has_no_control_characters(run):
 def test_a_cache_that_cannot_be_made_is_told_in_words(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(SaveError, match="cannot be made") as caught:
+    with pytest.raises(SaveError, match="could not be created") as caught:
         made_cache(file / "cache")
     assert caught.value.where == str(file / "cache")
     assert Path(made_cache(tmp_path / "a" / "b")).is_dir()

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.params import defaults
 from workbench.errors import ParamError
-from workbench.settings.schema import MAX_RECENT_FILES, SETTINGS_PARAMS, Settings
+from workbench.settings.options import all_settings
+from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
+from workbench.settings.options.theme import SPEC as THEME
+from workbench.settings.schema import MAX_RECENT_FILES, RECENT_FILES, Settings
 from workbench.settings.settings_file import parse_settings, settings_text
 from workbench.settings.store import SettingsStore
 
@@ -19,11 +21,17 @@ def stored(folder, text):
     return SettingsStore(folder)
 
 
-def test_defaults_of_form_and_schema_agree():
-    assert defaults(SETTINGS_PARAMS) == {
-        param.key: getattr(Settings(), param.key) for param in SETTINGS_PARAMS
-    }
-    assert all(param.title and param.help for param in SETTINGS_PARAMS)
+@pytest.mark.parametrize("spec", all_settings().values(), ids=lambda spec: spec.key)
+def test_spec(spec):
+    assert spec.param.title
+    assert spec.param.help.endswith(".")
+    assert Settings().get(spec) == spec.param.check(spec.param.default)
+    assert spec.key != RECENT_FILES
+
+
+def test_the_dialog_shows_the_settings_in_their_order():
+    assert list(all_settings()) == sorted(all_settings(), key=lambda key: all_settings()[key].order)
+    assert list(all_settings())[:2] == ["theme", "runs_folder"]
 
 
 def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):
@@ -34,10 +42,10 @@ def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):
     stop()
     store.change(offers_recovery=False)
     store.close()
-    assert [s.theme for s in heard] == ["dark"]
+    assert [s.get(THEME) for s in heard] == ["dark"]
     again = SettingsStore(tmp_path / "new folder")
     assert again.settings == store.settings
-    assert again.settings.runs_folder == "/runs"
+    assert again.settings.get(RUNS_FOLDER) == "/runs"
     assert again.note == ""
     assert not [t for t in threading.enumerate() if t.name == "settings-writer"]
 
@@ -76,19 +84,19 @@ def test_a_damaged_file_is_kept_aside(tmp_path, text):
     store.change(theme="light")
     store.close()
     assert (tmp_path / "settings.damaged-1.json").read_text() == text
-    assert SettingsStore(tmp_path).settings.theme == "light"
+    assert SettingsStore(tmp_path).settings.get(THEME) == "light"
 
 
 def test_one_wrong_field_does_not_take_the_others_along(tmp_path):
     plain = {"version": 1, "theme": 7, "recent_files": ["/a"], "runs_folder": "/b", "unknown": 1}
     store = stored(tmp_path, json.dumps(plain))
-    assert store.settings == Settings(recent_files=("/a",), runs_folder="/b")
+    assert store.settings == Settings().changed(recent_files=("/a",), runs_folder="/b")
     assert "theme" in store.note
 
 
 def test_version_0_is_migrated(tmp_path):
     store = stored(tmp_path, '{"version": 0, "dark": true, "recent": ["/a", "/b"]}')
-    assert store.settings == Settings(theme="dark", recent_files=("/a", "/b"))
+    assert store.settings == Settings().changed(theme="dark", recent_files=("/a", "/b"))
     assert store.note == ""
 
 
@@ -97,13 +105,13 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     store = SettingsStore(tmp_path / "file")
     store.change(theme="dark")
     store.close()
-    assert store.settings.theme == "dark"
+    assert store.settings.get(THEME) == "dark"
     assert "could not be" in store.note
 
 
 @given(
     st.builds(
-        Settings,
+        Settings().changed,
         theme=st.sampled_from(["system", "light", "dark"]),
         offers_recovery=st.booleans(),
         recent_files=st.lists(

@@ -39,7 +39,7 @@ def test_virtual_can_keep_to_the_rules_of_a_tpu():
     limits = VIRTUAL.limits(choice.params)
     kept = (limits.own_layers, limits.jit_host, limits.may_measure, limits.jit_step)
     assert not any(kept)
-    assert VIRTUAL.label(choice.params) == "4 replicas here, as on a TPU"
+    assert VIRTUAL.label(choice.params) == "4 simulated devices, TPU rules"
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_what_several_computers_cannot_train_is_told_before_anything_starts(text
 
 def test_each_is_set_up_by_itself(capsys):
     assert main(["host", "check", "one,two"]) == UsageError.exit_code
-    assert "One computer at a time" in capsys.readouterr().err
+    assert "Only one computer at a time" in capsys.readouterr().err
 
 
 def test_one_computer_has_no_members():

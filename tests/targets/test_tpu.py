@@ -87,7 +87,7 @@ def test_what_is_no_tpu_is_refused(value):
 def test_variables_that_name_a_tpu_are_found(variables, texts):
     found = TPU.found(variables)
     assert [target_text(Choice("tpu", params), all_targets()) for params, _ in found] == texts
-    assert all(why.endswith("names it") for _, why in found)
+    assert all(why.startswith("from ") for _, why in found)
 
 
 def computer(root: Path, *, device="0x0063", nodes=("accel0", "accel1"), vendor="0x1ae0"):
@@ -121,7 +121,7 @@ def test_chips_are_counted(tmp_path, device, nodes, generation, replicas):
 def test_another_makers_card_is_no_tpu(tmp_path):
     host = computer(tmp_path, vendor="0x10de", nodes=("vfio/0",))
     assert (host.generation(), host.chips()) == ("", [])
-    assert "no TPU in this computer" in str(host.problem())
+    assert "No TPU in this computer" in str(host.problem())
 
 
 def test_the_type_that_the_vm_names_comes_first(tmp_path):
@@ -139,7 +139,7 @@ def test_who_may_not_use_the_chip_is_told_the_group(tmp_path, monkeypatch):
     host = computer(tmp_path)
     monkeypatch.setattr(_tpu_host.os, "access", lambda path, mode: False)  # root may everything
     problem = host.problem()
-    assert "may not use" in problem.what
+    assert "No permission" in problem.what
     assert "usermod -aG" in problem.fix
 
 
@@ -185,7 +185,7 @@ def test_this_process_does_not_stand_in_its_own_way(tmp_path):
         ("2.20.0", "0.0.51", "0.0.14 to 0.0.31"),
         ("2.20.0", "0.0.10", "0.0.14 to 0.0.31"),
         ("2.19.1", "", ""),
-        ("", "", "tensorflow-tpu 2.19.1, in an environment of its own"),
+        ("", "", "tensorflow-tpu 2.19.1, in its own environment"),
     ],
 )
 def test_which_libtpu_fits_which_tensorflow(tensorflow_tpu, libtpu, expected):
@@ -224,7 +224,7 @@ def test_limits_of_a_tpu():
 @pytest.mark.skipif(bool(TpuHost().chips()), reason="there is a TPU")
 def test_without_a_tpu_it_is_not_offered_and_says_why():
     assert not TPU.is_offered()
-    assert "no TPU in this computer" in str(TPU.probe({"address": "local"}))
+    assert "No TPU in this computer" in str(TPU.probe({"address": "local"}))
 
 
 def test_a_tpu_by_its_name_leads_to_ssh():
@@ -237,7 +237,7 @@ def test_a_tpu_by_its_name_leads_to_ssh():
 
 def test_what_tensorflow_raises_while_connecting_is_told_in_words():
     told = tpu._in_words(IndexError("index 0 is out of bounds for axis 0 with size 0"))
-    assert "before it was started" in told.what
+    assert "before it was initialized" in told.what
     told = tpu._in_words(ValueError("never seen"))
     assert "could not be started" in told.what
     assert "never seen" in told.received
@@ -262,4 +262,4 @@ def test_cards_are_counted_and_asked_for_by_number(tmp_path):
 @pytest.mark.skipif(bool(gpu.cards()), reason="there is a card")
 def test_without_a_card_it_is_not_offered_and_says_why():
     assert not GPU.is_offered()
-    assert "no NVIDIA card" in str(GPU.probe({"devices": "all"}))
+    assert "No NVIDIA GPU" in str(GPU.probe({"devices": "all"}))

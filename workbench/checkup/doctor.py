@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.specs import TargetSpec
 from workbench.errors import WorkbenchError
+from workbench.processes.memory import memory_limit
 from workbench.runs.home import cache_home, data_home, runs_home
-from workbench.runs.state.memory import memory_limit
 from workbench.targets import all_targets
 
 _LOW_DISK_BYTES = 2 * 10**9
@@ -92,7 +93,7 @@ def examine_target(target: Choice) -> Finding:
     targets = all_targets()
     spec = targets.get(target.key)
     if spec is None:
-        words = f"There is no target {target.key}."
+        words = f"Unknown target {target.key}."
         return Finding("target", ok=False, words=words, fix="`workbench targets` lists them.")
     params, errors = check_all(spec.params, target.params)
     problem = errors[0] if errors else spec.probe(params)
@@ -139,7 +140,7 @@ def _packages() -> Iterator[Finding]:
     flavours = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
     for check, names in (("tensorflow", flavours), ("keras", ("keras",))):
         found = [f"{name} {version}" for name in names if (version := _version(name))]
-        fix = "" if found else "Install it: bash packaging/run.sh does."
+        fix = "" if found else "Install it with: bash packaging/run.sh"
         yield Finding(check, bool(found), ", ".join(found) or "not installed", fix)
 
 
@@ -154,8 +155,8 @@ def _memory() -> Finding:
     if not total:
         return Finding("memory", ok=True, words="unknown")
     is_much = total >= _LOW_MEMORY_BYTES
-    fix = "" if is_much else "TensorFlow alone takes 1 GB: train small networks, or elsewhere."
-    return Finding("memory", is_much, f"{total / 1e9:.1f} GB", fix)
+    fix = "" if is_much else "TensorFlow alone takes 1 GB: train only small models here."
+    return Finding("memory", is_much, bytes_text(total), fix)
 
 
 def _folder(check: str, folder: Path) -> Finding:
@@ -163,7 +164,7 @@ def _folder(check: str, folder: Path) -> Finding:
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
     is_writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
-    fix = "" if is_writable else "Make it writable, or name another one in WORKBENCH_HOME."
+    fix = "" if is_writable else "Make it writable, or set WORKBENCH_HOME to another folder."
     return Finding(check, is_writable, str(folder), fix)
 
 
@@ -172,11 +173,15 @@ def _disk(folder: Path) -> Finding:
         folder = folder.parent
     free = shutil.disk_usage(folder).free
     is_enough = free >= _LOW_DISK_BYTES
-    fix = "" if is_enough else "Make room: checkpoints and decoded pictures need it."
-    return Finding("disk", is_enough, f"{free / 1e9:.1f} GB free at {folder}", fix)
+    fix = "" if is_enough else "Free some space for checkpoints and cached images."
+    return Finding("disk", is_enough, f"{bytes_text(free)} free at {folder}", fix)
 
 
 def _ssh() -> Finding:
     program = shutil.which("ssh")
     # Only other computers need it; that there is none is said when one of them is asked for.
-    return Finding("ssh", ok=True, words=program or "not installed: only this computer can train")
+    return Finding(
+        "ssh",
+        ok=True,
+        words=program or "not installed: only this computer can train",
+    )

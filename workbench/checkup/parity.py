@@ -20,6 +20,7 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.target_text import target_text
 from workbench.errors import RunError, UsageError
+from workbench.layers import all_layers
 from workbench.protocol.events import RunStarted
 from workbench.protocol.wire import error_from_parts
 from workbench.runs.control import ask_to_stop
@@ -40,10 +41,6 @@ TOLERANCES = {"float32": (1e-3, 2e-2), "bfloat16": (3e-2, 2e-1)}
 """Precision -> how far losses, and weights, may be apart: as a share of the loss (of 1 where
 it is smaller), and of the largest value in the same array of weights."""
 
-_RANDOM = {"dropout": "rate", "spatial_dropout2d": "rate", "gaussian_noise": "stddev"}
-"""Layers that draw in the model -> the parameter that says how much."""
-
-_STATISTICS = ("batch_normalization",)
 _KEPT_PAIRS = 5
 
 
@@ -93,8 +90,9 @@ def without_chance(project: Project) -> Project:
     """The project with layers that draw in the model, such as Dropout, switched off."""
     graph = project.graph
     for node in project.graph.nodes.values():
-        if node.kind in _RANDOM:
-            graph = graph.with_node(replace(node, params={**node.params, _RANDOM[node.kind]: 0.0}))
+        spec = all_layers().get(node.kind)
+        if spec is not None and spec.randomness:
+            graph = graph.with_params(node.id, **{spec.randomness: 0.0})
     return replace(project, graph=graph)
 
 
@@ -114,8 +112,8 @@ def comparable(project: Project, targets: tuple[Choice, Choice], steps: int) -> 
     batch = recipe.batch_size - recipe.batch_size % shared
     if not batch:
         raise UsageError(
-            "The batch is smaller than the number of replicas.",
-            received=f"a batch of {recipe.batch_size:,}",
+            "The batch size is smaller than the number of replicas.",
+            received=f"a batch size of {recipe.batch_size:,}",
             expected=f"{shared:,} or more",
         )
     precision = "float32" if recipe.precision == "auto" else recipe.precision
@@ -210,7 +208,7 @@ def agreement_of(pair: Pair) -> Agreement:
     left, right = (history_of(run).losses for run in pair)
     steps = min(len(left), len(right))
     if not steps:
-        raise RunError("There is no step that both runs have trained.", where=str(pair[1].path))
+        raise RunError("The runs have no training step in common.", where=str(pair[1].path))
     precision = _precision(pair[0])
     allowed, allowed_weights = TOLERANCES[precision]
     far = _differences(left[:steps], right[:steps])
@@ -272,8 +270,11 @@ def _explaining(pair: Pair) -> Iterator[str]:
     if len(set(counts)) < 2:
         return
     for node in pair[0].request().to_project().graph.nodes.values():
-        amount = node.params.get(_RANDOM.get(node.kind, ""), 1.0)
-        if node.kind in _STATISTICS or (node.kind in _RANDOM and amount):
+        spec = all_layers().get(node.kind)
+        if spec is None:
+            continue
+        params = {**spec.defaults(), **node.params}
+        if spec.has_batch_statistics or params.get(spec.randomness):
             yield node.name
 
 
@@ -289,20 +290,20 @@ def _asked_otherwise(pair: Pair) -> Iterator[str]:
 
 def _words(found: Agreement, asked: tuple[str, ...]) -> str:
     figures = (
-        f"in {found.steps:,} steps their losses are {found.max_loss_difference:.2g} apart at most, "
-        f"their weights {100 * found.max_weight_difference:.2g} % in the end"
+        f"over {found.steps:,} steps, losses differ by at most {found.max_loss_difference:.2g}, "
+        f"final weights by {100 * found.max_weight_difference:.2g}%"
     )
     if found.verdict == "agree":
-        return f"The two targets train alike: {figures}."
-    where = f"from step {found.first_step:,} on" if found.first_step else "in their weights"
-    start = f"The two differ {where}: {figures} ({found.weights})."
+        return f"The two targets train identically: {figures}."
+    where = f"from step {found.first_step:,} on" if found.first_step else "in the weights"
+    start = f"The two targets differ {where}: {figures} ({found.weights})."
     if asked:
-        return f"{start} They were not given the same: {', '.join(asked).lower()}."
+        return f"{start} Their settings differ: {', '.join(asked).lower()}."
     if found.verdict == "explained":
         return (
-            f"{start} With {_listed(found.explained_by)} that is to be expected: on several "
-            "replicas each draws its own mask, or normalizes by its own part of the batch. "
-            "To be sure, compare once without them (`--without-chance` switches off what draws)."
+            f"{start} This is expected with {_listed(found.explained_by)}: each replica draws its "
+            "own mask, or normalizes over its own part of the batch. To rule out other causes, "
+            "compare without them (`--without-chance` turns random layers off)."
         )
     return f"{start} {_advice(found)}"
 
@@ -310,17 +311,17 @@ def _words(found: Agreement, asked: tuple[str, ...]) -> str:
 def _advice(found: Agreement) -> str:
     if found.first_step == 1:
         return (
-            "Already the first step, from the same weights, is another: pictures, start or "
-            "precision are not the same there. Do not train there before this is found."
+            "The first step already differs: images, initial weights or precision are not the "
+            "same. Find the cause before training there."
         )
     if found.first_step == 2:
         return (
-            "The first step agrees and its update does not: gradients are not summed, or not "
-            "applied, as they should be. Do not train there before this is found."
+            "The first step agrees, but not its update: gradients are summed or applied "
+            "incorrectly. Find the cause before training there."
         )
     return (
-        "They part later: rounding that grows, with a learning rate near the edge, or a fault "
-        "that only some batches show. Try again with a tenth of the learning rate."
+        "They diverge later: growing rounding errors at a high learning rate, or an error in "
+        "some batches only. Try again with a tenth of the learning rate."
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from workbench.checkup.doctor import Finding, examine_target
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.errors import RemoteError, WorkbenchError
@@ -15,7 +16,10 @@ from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
 from workbench.remote.ssh.host import Place
 from workbench.targets import all_targets
+from workbench.targets.gpu import SPEC as GPU
+from workbench.targets.ssh import SPEC as SSH
 from workbench.targets.ssh import trains_on
+from workbench.targets.tpu import SPEC as TPU
 
 _LOW_DISK_BYTES = 4 * 10**9
 _LOW_MEMORY_BYTES = 3 * 10**9
@@ -72,7 +76,7 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         target: One of another computer.
     """
     near = examine_target(target)
-    if not near.ok or target.key != "ssh":
+    if not near.ok or target.key != SSH.key:
         yield near
         return
     params = check_all(all_targets()[target.key].params, target.params)[0]
@@ -82,7 +86,7 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         except WorkbenchError as error:
             yield Finding.of("line", error)
             continue
-        yield Finding("line", ok=True, words=f"{place.text()} answers as {plain(facts.name)}")
+        yield Finding("line", ok=True, words=f"{place.text()} responds as {plain(facts.name)}")
         yield from findings_of(facts, trains_on(params), python=place.python)
 
 
@@ -97,7 +101,7 @@ def read_facts(data: bytes) -> Facts:
         return msgspec.json.decode(data, type=Facts)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RemoteError(
-            "The other computer's answer cannot be understood.", received=plain(str(error))
+            "The response of the other computer cannot be read.", received=plain(str(error))
         ) from error
 
 
@@ -111,25 +115,29 @@ def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Fi
     """
     yield _system(facts)
     yield _python(facts, python)
-    yield _amount("memory", facts.memory_bytes, _LOW_MEMORY_BYTES, "", "Take a larger computer.")
-    free = "Make room there, or name another folder: an environment alone takes 2.5 GB."
+    yield _amount(
+        "memory", facts.memory_bytes, _LOW_MEMORY_BYTES, "", "Use a computer with more memory."
+    )
+    free = "Free some space there, or choose another folder: an environment takes 2.5 GB."
     yield _amount("disk", facts.free_bytes, _LOW_DISK_BYTES, " free", free)
-    if inner.key == "tpu":
+    if inner.key == TPU.key:
         yield _chips(facts)
         yield from _preempted(facts)
-    if inner.key == "gpu":
-        words = ", ".join(map(plain, facts.gpus)) or "no NVIDIA card with a driver"
-        fix = "" if facts.gpus else "Choose another target of it, such as this_computer."
+    if inner.key == GPU.key:
+        words = ", ".join(map(plain, facts.gpus)) or "no NVIDIA GPU with a driver"
+        fix = "" if facts.gpus else "Choose another target there, such as this_computer."
         yield Finding("cards", bool(facts.gpus), words, fix)
     if facts.runs_alive:
-        words = f"{len(facts.runs_alive):,} of our runs train there now"
+        words = f"{len(facts.runs_alive):,} Workbench runs training there now"
         yield Finding("runs", ok=True, words=words)
 
 
 def _system(facts: Facts) -> Finding:
     words = f"{plain(facts.system)} on {plain(facts.machine)}, {facts.cores:,} cores"
     is_linux = facts.system == "Linux"
-    return Finding("system", is_linux, words, "" if is_linux else "Only Linux trains for others.")
+    return Finding(
+        "system", is_linux, words, "" if is_linux else "Only Linux computers can be used."
+    )
 
 
 def _python(facts: Facts, named: str) -> Finding:
@@ -140,41 +148,43 @@ def _python(facts: Facts, named: str) -> Finding:
             for name in ("keras", "msgspec", "numpy")
             if not any(name in each.versions for each in fitting)
         ]
-        fix = f"Install there for it: {', '.join(lacking)}" if lacking else ""
-        words = f"{named}: {'lacks packages' if lacking else 'has what is needed'}"
+        fix = f"Install there: {', '.join(lacking)}" if lacking else ""
+        words = f"{named}: {'missing packages' if lacking else 'all packages found'}"
         return Finding("python", not lacking, words, fix)
     words = ", ".join(f"{'.'.join(map(str, p.version))} at {plain(p.path)}" for p in facts.pythons)
     is_there = any(each.has_venv for each in fitting)
-    return Finding("python", is_there, words or "none was found", "" if is_there else _INSTALL)
+    return Finding("python", is_there, words or "not found", "" if is_there else _INSTALL)
 
 
 def _amount(check: str, count: int, low: int, what: str, fix: str) -> Finding:
     is_enough = count >= low
-    return Finding(check, is_enough, f"{count / 1e9:.1f} GB{what}", "" if is_enough else fix)
+    return Finding(check, is_enough, f"{bytes_text(count)}{what}", "" if is_enough else fix)
 
 
 def _chips(facts: Facts) -> Finding:
     if not facts.chips:
-        fix = "This is no TPU VM, or its chip is lost until it is restarted."
+        fix = "This is not a TPU VM, or its chip is lost until the VM is restarted."
         return Finding("chips", ok=False, words="no /dev/accel0 and no /dev/vfio/0", fix=fix)
     paths = ", ".join(plain(chip.path) for chip in facts.chips)
     denied = next((chip for chip in facts.chips if not chip.is_allowed), None)
     if denied is not None:
-        fix = f"There: sudo usermod -aG {plain(denied.group)} $USER, then log in again."
-        return Finding("chips", ok=False, words=f"{paths}: this user may not use them", fix=fix)
+        fix = f"Run there: sudo usermod -aG {plain(denied.group)} $USER, then log in again."
+        return Finding("chips", ok=False, words=f"{paths}: no permission", fix=fix)
     holder = next((holder for chip in facts.chips for holder in chip.holders), None)
     if holder is not None:
         words = f"{paths}: in use by process {holder.pid}: {plain(holder.words)[:120]}"
-        return Finding("chips", ok=False, words=words, fix="Stop that run, or end the process.")
+        return Finding(
+            "chips", ok=False, words=words, fix="Stop that run, or terminate the process."
+        )
     return Finding("chips", ok=True, words=f"{paths}: free")
 
 
 def _preempted(facts: Facts) -> Iterator[Finding]:
     if facts.cloud.get("is_preempted", "").upper() == "TRUE":
-        words = "Google has taken this TPU VM back (preempted)."
-        yield Finding("preempted", ok=False, words=words, fix="Delete the VM and make it anew.")
+        words = "This TPU VM was preempted by Google."
+        yield Finding("preempted", ok=False, words=words, fix="Delete the VM and create it again.")
     accelerator = plain(facts.cloud.get("accelerator", ""))
     if accelerator:
         is_old_enough = not accelerator.lower().startswith("tpu7x")
-        fix = "" if is_old_enough else "TPU7x needs JAX: take a v5e, v5p or v6e."
+        fix = "" if is_old_enough else "TPU7x needs JAX: use a v5e, v5p or v6e."
         yield Finding("accelerator", is_old_enough, accelerator, fix)

@@ -12,21 +12,20 @@ run; what ran on processors is labelled so.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.assets import resource_path
 from workbench.checkup.parity import (
     agreement_of,
     history_of,
@@ -34,12 +33,13 @@ from workbench.checkup.parity import (
     train_to_end,
     wait_for_end,
 )
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.projects.project import Choice, Project
+from workbench.core.format import bytes_text
+from workbench.core.projects.project import HERE, Choice, Project
+from workbench.core.projects.project_file import parse_project
 from workbench.core.projects.target_text import target_text
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WorkbenchError
 from workbench.hardware.tpu_host import TpuHost, installed, packages_problem
+from workbench.processes.child import Child, end_words
 from workbench.protocol.events import Batch, CheckpointKept, RunEvent, RunStarted
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.environment import trainer_environment
@@ -48,12 +48,12 @@ from workbench.runs.link import has_courier
 from workbench.runs.log.event_log import EventReader, first_of, read_all
 from workbench.runs.start import start_trainer
 from workbench.targets import all_targets
+from workbench.targets.tpu import SPEC as TPU
 
 NO_CHIP = "not run: no TPU here"
-NOT_FROM_HERE = "not run: only on that computer itself can its replicas be looked at"
+NOT_FROM_HERE = "not run: replicas can only be checked on that computer itself"
 _PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "keras")
 _AGREEING_STEPS = 20
-_EPOCHS, _STEPS_PER_EPOCH = 60, 25
 _CHECK_S = 600.0
 """A TPU's first compilation takes minutes."""
 
@@ -114,7 +114,7 @@ class FirstRun:
         yield self._step("memory", "L5", self._memory)
 
     def _level(self) -> str:
-        if self.target.key == "tpu":
+        if self.target.key == TPU.key:
             return "L5"
         return "L4" if all_targets()[self.target.key].is_remote(self.target.params) else "L3"
 
@@ -134,16 +134,16 @@ class FirstRun:
     def _versions(self) -> str:
         words = ", ".join(f"{name} {installed(name)}" for name in _PACKAGES if installed(name))
         problem = packages_problem()
-        if self.target.key == "tpu" and problem is not None:
+        if self.target.key == TPU.key and problem is not None:
             raise problem
-        return words if problem is None else f"{words}: these cannot train on a TPU"
+        return words if problem is None else f"{words}: cannot train on a TPU"
 
     def _chips(self) -> str:
         host = TpuHost()
         problem = host.problem()
         if problem is not None:
             raise problem
-        return f"{host.generation()}: {', '.join(map(str, host.chips()))}, free, permitted"
+        return f"{host.generation()}: {', '.join(map(str, host.chips()))}, free, permission granted"
 
     def _project(self, **recipe: Any) -> Project:
         return toy_project(self.target, **recipe)
@@ -156,7 +156,7 @@ class FirstRun:
         train_to_end(run, self.wait)
         started, losses = first_of(run.events_path, RunStarted), history_of(run).losses
         if started is None or len(losses) != 2 or not np.isfinite(losses).all():
-            raise RunError("Two steps gave no two losses.", received=str(losses.tolist()))
+            raise RunError("Two steps did not give two losses.", received=str(losses.tolist()))
         return (
             f"{started.replicas} replicas, {started.precision}, losses {losses[0]:.4f} and "
             f"{losses[1]:.4f}; {started.plan.words}"
@@ -166,7 +166,7 @@ class FirstRun:
         found = agreement_of(
             train_pair(
                 self._project(precision="float32"),
-                (Choice("this_computer"), self.target),
+                (HERE, self.target),
                 _AGREEING_STEPS,
                 wait=self.wait,
             )
@@ -180,7 +180,7 @@ class FirstRun:
         train_to_end(run, self.wait)
         self._whole = run
         history = history_of(run)
-        return f"{len(history.losses):,} steps, the last loss {history.losses[-1]:.6f}"
+        return f"{len(history.losses):,} steps, final loss {history.losses[-1]:.6f}"
 
     def _pause(self) -> str:
         self._needed(self._whole)
@@ -191,29 +191,18 @@ class FirstRun:
         wait_for_end(run, self.wait)
         finished = history_of(run).finished
         if finished is None or not finished.is_paused:
-            raise RunError("It was over before it could be paused.", where=str(run.path))
+            raise RunError("The run ended before it could be paused.", where=str(run.path))
         self._paused = run
-        return f"kept at step {history_of(run).steps[-1]:,}"
+        return f"checkpoint at step {history_of(run).steps[-1]:,}"
 
     def _replicas(self) -> str:
         run = self._needed(self._paused)
-        words = [
-            sys.executable,
-            "-P",
-            "-m",
-            "workbench.worker.trainer.replica_check",
-            str(run.path),
-        ]
+        module = "workbench.worker.trainer.replica_check"
+        words = [sys.executable, "-P", "-m", module, str(run.path)]
         environment = trainer_environment(run.project(), {})
-        with subprocess.Popen(
-            words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        ) as child:
-            try:
-                out, _ = child.communicate(timeout=_CHECK_S)
-            except subprocess.TimeoutExpired as error:
-                child.kill()
-                raise RunError("It did not end.", expected=f"within {_CHECK_S:.0f} s") from error
-        return _replicas_in_words(out, child.returncode)
+        with Child(words, name="the check", environment=environment, order=b"") as child:
+            lines = list(child.lines(deadline_s=_CHECK_S))
+            return _replicas_in_words(lines, child.exit_code())
 
     def _resume(self) -> str:
         run = self._needed(self._paused)
@@ -228,13 +217,13 @@ class FirstRun:
         end_hard(run, pid)
         wait_for_end(run, self.wait)
         if history_of(run).finished is not None:
-            raise RunError("It was over before it could be killed.", where=str(run.path))
+            raise RunError("The run ended before it could be killed.", where=str(run.path))
         train_to_end(run, self.wait, resume=True)
         return self._compared(run)
 
     def _memory(self) -> str:
         """What the chip says of the toy network; the estimate is made beside it by hand."""
-        if self.target.key != "tpu":
+        if self.target.key != TPU.key:
             return "the rehearsal used no chip"
         run = self._run("memory", epochs=4)
         start_trainer(run)
@@ -246,7 +235,7 @@ class FirstRun:
 
     def _needed(self, run: RunFolder | None) -> RunFolder:
         if run is None:
-            raise RunError("A step that this one needs has failed.")
+            raise RunError("A required earlier step failed.")
         return run
 
     def _until(self, run: RunFolder, is_it: Callable[[RunEvent], bool]) -> None:
@@ -260,7 +249,9 @@ class FirstRun:
             if not events and not is_alive:
                 error = history_of(run).finished
                 words = error.error.what if error is not None and error.error else ""
-                raise RunError("The trainer ended too early.", where=str(run.path), received=words)
+                raise RunError(
+                    "The training process ended too early.", where=str(run.path), received=words
+                )
             try:
                 self.wait()
             except BaseException:  # called off: no trainer is left behind
@@ -273,21 +264,23 @@ class FirstRun:
         at = starts[-1].resumed_at_step
         seqs = [event.seq for event in read_all(run.events_path)]
         if seqs != list(range(1, len(seqs) + 1)):
-            raise RunError("The log of the run has a gap.", where=str(run.events_path))
+            raise RunError("The run log has a gap.", where=str(run.events_path))
         left, right = history_of(run).losses, history_of(self._needed(self._whole)).losses
         if at is None or len(left) != len(right):
             raise RunError(
-                "It did not go on where it was.",
+                "The run did not continue where it was.",
                 received=f"{len(left):,} steps, resumed at {at}",
                 expected=f"{len(right):,} steps",
             )
         if not np.array_equal(left, right, equal_nan=True):
             raise RunError(
-                "It went on otherwise than without the interruption.",
+                "The resumed run differs from the uninterrupted one.",
                 where=f"step {int(np.flatnonzero(left != right)[0]) + 1:,}",
-                received=f"losses up to {float(np.nanmax(np.abs(left - right))):.2g} apart",
+                received=f"losses up to {float(np.nanmax(np.abs(left - right))):.2g} different",
             )
-        return f"went on at step {at:,}; all {len(left):,} losses as without the interruption"
+        return (
+            f"resumed at step {at:,}; all {len(left):,} losses identical to the uninterrupted run"
+        )
 
 
 def end_hard(run: RunFolder, pid: int) -> None:
@@ -299,49 +292,32 @@ def end_hard(run: RunFolder, pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _replicas_in_words(out: bytes, exit_code: int) -> str:
-    lines = out.decode("utf-8", "replace").splitlines()
+def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
     try:
         found = json.loads(lines[-1])
     except (IndexError, ValueError) as error:
-        raise RunError("The check ended badly.", received=f"exit code {exit_code}") from error
+        words = f"it {end_words(exit_code)}"
+        raise RunError("The check failed.", received=words) from error
     if "error" in found:
         raise RunError(**found["error"])
     if found["differing"]:
         raise RunError(
-            "Replicas do not hold what was loaded.", received=", ".join(found["differing"][:5])
+            "The replicas differ from what was loaded.", received=", ".join(found["differing"][:5])
         )
-    memory = f"; {found['memory_bytes'] / 1e9:.2f} GB at most" if found["memory_bytes"] else ""
+    memory = f"; {bytes_text(found['memory_bytes'])} peak" if found["memory_bytes"] else ""
     return (
-        f"{found['variables']:,} variables are on each of {found['replicas']:,} replicas what the "
-        f"file holds{memory}"
+        f"{found['variables']:,} variables are identical to the file on all "
+        f"{found['replicas']:,} replicas{memory}"
     )
 
 
 def toy_project(target: Choice, **recipe: Any) -> Project:
     """A small network on the bundled pictures, the same for everybody."""
-    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("input", {"shape": (28, 28, 1)}),
-        ("rescaling", {}),
-        ("conv2d", {"filters": 8, "activation": "relu"}),
-        ("max_pooling2d", {}),
-        ("flatten", {}),
-        ("dense", {"units": 10, "activation": "softmax"}),
-    )
-    nodes = [Node(f"n{i}", kind, f"{kind}_{i}", params) for i, (kind, params) in enumerate(kinds)]
-    edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
-    values = {
-        "batch_size": 64,
-        "epochs": _EPOCHS,
-        "steps_per_epoch": _STEPS_PER_EPOCH,
-        "validation": "none",
-        "xla": "off",
-        **recipe,
-    }
-    return Project(
+    path = resource_path("checkup/first_run.workbench")
+    project = parse_project(path.read_text(encoding="utf-8"), path.name)
+    return replace(
+        project,
         title=f"First run on {target_text(target, all_targets())}",
-        graph=Graph.of(nodes, edges),
-        recipe=TrainingRecipe().with_values(**values),
-        dataset=Choice("fashion_mnist"),
+        recipe=project.recipe.with_values(**recipe),
         target=target,
     )

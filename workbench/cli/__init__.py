@@ -56,14 +56,14 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(
             f"{message[:1].upper()}{message[1:]}.",
             expected=" ".join(self.format_usage().removeprefix("usage:").split()),
-            fix=f"`{self.prog} --help` explains each word.",
+            fix=f"`{self.prog} --help` lists all options.",
         )
 
 
 def _parser(commands: dict[str, Any]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="workbench",
-        description="Assemble, train and use image-classification networks.",
+        description="Assemble, train and use image classification networks.",
         epilog="Without a command, `workbench [PROJECT]` opens the window.",
     )
     parser.add_argument("--version", action="version", version=f"workbench {__version__}")

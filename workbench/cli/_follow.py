@@ -98,8 +98,8 @@ class _Line:
         """
         if ctrl_c.is_pressed and ctrl_c.has_asked and has_courier(self._folder):
             tell(
-                "The run is left to itself. It ends as soon as it hears that it shall; "
-                f"`workbench attach {self._folder.name}` follows it again."
+                "Detached. The run ends as soon as the stop request arrives there; `workbench "
+                f"attach {self._folder.name}` follows it again."
             )
             raise KeyboardInterrupt
         ctrl_c.pass_on()
@@ -118,7 +118,7 @@ class _Line:
         if words and link.state != "refused":  # a refusal is told at the end
             tell(words)
         elif link.state == "attached" and before == "lost":
-            tell(f"The line to {link.host} is there again.")
+            tell(f"Connected to {link.host} again.")
 
     def is_up_again(self, history: MetricHistory) -> bool:
         """Starts a courier where the last one was killed; not where nothing is to be had."""
@@ -166,7 +166,7 @@ def _parts_of(outcome: RunOutcome, folder: RunFolder) -> ErrorParts:
     return ErrorParts(
         what=outcome.sentence(),
         where=str(folder.path),
-        fix=f"`workbench attach {folder.name}` connects again."
+        fix=f"`workbench attach {folder.name}` reconnects."
         if is_away
-        else f"The last lines of the trainer are in {folder.log_path}.",
+        else f"The end of the trainer's log is in {folder.log_path}.",
     )

@@ -30,5 +30,5 @@ def load_file(arguments: argparse.Namespace, file: Path, folder: Path | None = N
             if arguments.json:
                 print_json({"run": answer.path, "text": answer.text})
             else:
-                tell(f"{answer.text} The run is {answer.path}.")
+                tell(f"{answer.text} Run: {answer.path}.")
     return 0

@@ -78,7 +78,7 @@ class RunTeller:
         for words in (resumed_words(event), event.plan.words):
             if words:
                 self._say(f"{words}.")
-        self._say(f"The run is written to {event.run}")
+        self._say(f"Run folder: {event.run}")
 
     def _checkpoint(self, event: CheckpointKept) -> None:
         """Checkpoints are kept all the time: only trouble is told, once, and its end."""
@@ -114,18 +114,18 @@ class RunTeller:
     def _data_ready(self, event: DataReady) -> None:
         self._steps_per_epoch = event.steps_per_epoch
         self._say(
-            f"{event.num_train:,} pictures to train on, {event.num_validation:,} to validate, "
-            f"{event.num_test:,} to test, {len(event.class_names)} classes."
+            f"{event.num_train:,} training, {event.num_validation:,} validation and "
+            f"{event.num_test:,} test images, {len(event.class_names)} classes."
         )
         for path, reason in event.bad_files[:10]:
-            self._say(f"Left out {path}: {reason}")
+            self._say(f"Skipped {path}: {reason}")
         if len(event.bad_files) > 10:
-            self._say(f"... and {len(event.bad_files) - 10:,} more pictures left out.")
+            self._say(f"... and {len(event.bad_files) - 10:,} more images skipped.")
 
     def _batch(self, event: Batch) -> None:
         if self._task is None:
             return
-        loss = "not finite" if event.loss is None else f"{event.loss:.4f}"
+        loss = "NaN" if event.loss is None else f"{event.loss:.4f}"
         self._progress.update(
             self._task,
             total=self._epochs * self._steps_per_epoch,
@@ -137,14 +137,14 @@ class RunTeller:
 def epoch_sentence(event: EpochFinished, epochs: int) -> str:
     """One epoch in a line."""
     parts = [f"Epoch {event.epoch} of {epochs}:"]
-    for title, value in (
-        ("loss", event.loss),
-        ("accuracy", event.accuracy),
-        ("validation loss", event.val_loss),
-        ("validation accuracy", event.val_accuracy),
+    for title, value, form in (
+        ("loss", event.loss, ".4f"),
+        ("accuracy", event.accuracy, ".1%"),
+        ("validation loss", event.val_loss, ".4f"),
+        ("validation accuracy", event.val_accuracy, ".1%"),
     ):
         if value is not None:
-            parts.append(f"{title} {value:.4f}")
+            parts.append(f"{title} {value:{form}}")
     parts.append(f"in {event.seconds:.1f} s, {event.images_per_second:,.0f} images/s")
     return " ".join(parts)
 
@@ -157,5 +157,5 @@ def finish_sentence(event: RunFinished) -> str:
     outcome = "paused" if event.is_paused else event.outcome
     words = f"The run {outcome} after {epochs}, {event.seconds:.0f} s."
     if event.test is not None and event.test.accuracy is not None:
-        words += f" Test accuracy {event.test.accuracy:.4f}."
+        words += f" Test accuracy {event.test.accuracy:.1%}."
     return words

@@ -15,7 +15,7 @@ from workbench.runs.environment import refuse_unready
 from workbench.targets import all_targets
 
 NAME = "agree"
-HELP = "train the first steps on two targets and say how far they are apart"
+HELP = "train the first steps on two targets and compare them"
 
 _POLL_S = 0.1
 _MOST_STEPS = 10_000
@@ -25,12 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, two TARGETs and how many steps."""
     parser.add_argument("project", metavar="PROJECT", type=Path)
     for side in ("left", "right"):
-        parser.add_argument(side, metavar="TARGET", help="see `targets`")
-    parser.add_argument("--steps", type=int, default=50, metavar="N", help="50 unless given")
+        parser.add_argument(side, metavar="TARGET", help="see `workbench targets`")
+    parser.add_argument("--steps", type=int, default=50, metavar="N", help="default 50")
     parser.add_argument(
         "--without-chance",
         action="store_true",
-        help="switch off Dropout and noise, which differ on several replicas as they should",
+        help="turn off Dropout and noise, which are random per replica",
     )
     add_json_option(parser)
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Trains on both, one after the other; 1 when they do not train alike."""
     if not 1 <= arguments.steps <= _MOST_STEPS:
         raise UsageError(
-            "That is no number of steps to compare.",
+            "Invalid number of steps.",
             received=str(arguments.steps),
             expected=f"1 to {_MOST_STEPS:,}",
         )

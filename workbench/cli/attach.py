@@ -15,7 +15,7 @@ from workbench.runs.start import reattach
 from workbench.runs.state.outcome import outcome_of
 
 NAME = "attach"
-HELP = "follow a run that trains, here or on another computer"
+HELP = "follow a running run, here or on another computer"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,10 +31,10 @@ def run(arguments: argparse.Namespace) -> int:
     outcome = outcome_of(folder, past.history)
     if outcome.is_over and read_remote(folder) is None:
         raise RunFolderError(
-            "This run is over: there is nothing to follow.",
+            "This run has ended.",
             where=str(folder.path),
             received=outcome.sentence(),
-            fix=f"`workbench resume {folder.name}` goes on with it."
+            fix=f"`workbench resume {folder.name}` continues it."
             if outcome.can_resume
             else "`workbench runs` lists all runs.",
         )

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.run_estimate import RunPrediction
+from workbench.core.format import bytes_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import limits_of
@@ -26,7 +27,7 @@ HELP = "show shapes, parameters, multiply-adds, memory and problems of a project
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --batch and --json."""
     parser.add_argument("project", metavar="PROJECT", type=Path)
-    parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory figure")
+    parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory estimate")
     add_json_option(parser)
 
 
@@ -54,9 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _prediction(project: Project, analysis: Analysis, recipe: TrainingRecipe) -> RunPrediction:
-    graph = project.graph
-    shape = next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
-    return predict_run(analysis, recipe, facts_of(project), shape=shape, speeds=read_speeds())
+    return predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
 
 
 def _as_json(
@@ -107,11 +106,11 @@ def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
         count = costs.nodes[node_id].parameters.total if node_id in costs.nodes else 0
         print(printable(f"{node.name:28} {node.kind:24} {shape:>18} {count:>14,}"))
     print(
-        f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trained), "
-        f"{costs.multiply_adds:,} multiply-adds a picture, "
-        f"about {costs.memory_bytes / 2**20:,.0f} MiB at batch {batch_size:,}"
+        f"{costs.parameters.total:,} parameters ({costs.parameters.trainable:,} trainable), "
+        f"{costs.multiply_adds:,} multiply-adds per image, about "
+        f"{bytes_text(costs.memory_bytes)} at batch {batch_size:,}"
     )
     for problem in analysis.problems:
         tell(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            tell(f"    possible fix: {fix.title}")
+            tell(f"    fix: {fix.title}")

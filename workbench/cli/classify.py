@@ -16,7 +16,7 @@ from workbench.protocol.messages import Classified, Classify
 from workbench.runs.folder import find_model
 
 NAME = "classify"
-HELP = "classify pictures, or folders of them"
+HELP = "classify images, or folders of them"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="RUN_OR_MODEL", help="run folder, run name or .keras file")
     parser.add_argument("images", metavar="IMAGE", nargs="+", type=Path)
     parser.add_argument(
-        "--top", type=int, default=5, metavar="K", help="classes a picture (0: all)"
+        "--top", type=int, default=5, metavar="K", help="classes per image, 0 for all (default 5)"
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write a table")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="also write a CSV table")
     add_json_option(parser)
 
 
@@ -35,9 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     files = [file for image in arguments.images for file in _files(image)]
     if not files:
         raise PictureError(
-            "There are no pictures to classify.",
+            "No images to classify.",
             where=", ".join(map(str, arguments.images)),
-            received="no picture files in the folder or its folders",
+            received="no image files in the folder or its subfolders",
         )
     request = Classify(
         id=1, model=find_model(arguments.model), pictures=files, top=max(0, arguments.top)
@@ -78,9 +78,7 @@ def _tell(answer: Classified, *, as_json: bool) -> None:
             }
         )
     else:
-        scores = "  ".join(
-            f"{score.name} {100 * score.probability:.1f} %" for score in answer.scores
-        )
+        scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
         print(printable(f"{answer.file}: {scores}"), flush=True)
 
 

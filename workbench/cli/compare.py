@@ -13,7 +13,7 @@ from workbench.runs.folder import open_run
 from workbench.runs.library.compare import RunComparison, compare_runs
 
 NAME = "compare"
-HELP = "what differs between two runs, and by how much"
+HELP = "show what differs between two runs, and by how much"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def _print(comparison: RunComparison) -> None:
         table.add_column(_text(heading, "bold"), overflow="fold")
     for section in comparison.sections:
         if section.is_equal and section.key != "results":
-            table.add_row(_text(section.title, "bold"), _text(section.note or "the same", "dim"))
+            table.add_row(_text(section.title, "bold"), _text(section.note or "identical", "dim"))
             continue
         table.add_row(_text(section.title, "bold"))
         for row in section.rows:

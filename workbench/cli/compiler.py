@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
     INSTALLED_BYTES,
@@ -19,12 +19,12 @@ HELP = "the optional TPU compiler for `workbench preflight`: status, install, re
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`status`, `install [--accept SHA]`, `remove`."""
     commands = parser.add_subparsers(metavar="COMMAND", dest="command", required=True)
-    status = commands.add_parser("status", help="whether it is here, and what it takes")
-    install = commands.add_parser("install", help="download it, show its licence, install it")
+    status = commands.add_parser("status", help="show whether it is installed, and its size")
+    install = commands.add_parser("install", help="download it, show its license, install it")
     install.add_argument(
-        "--accept", metavar="SHA", help="checksum of the licence you have read and accept"
+        "--accept", metavar="SHA", help="checksum of the license you have read and accept"
     )
-    remove = commands.add_parser("remove", help="remove it")
+    remove = commands.add_parser("remove", help="uninstall it")
     for parser_of_one in (status, install, remove):
         add_json_option(parser_of_one)
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print_json({"freed_bytes": freed})
             else:
-                print(f"Removed; {bytes_text(freed)} are free again.")
+                print(f"Removed, {bytes_text(freed)} freed.")
             return 0
     return _status(environment, as_json=arguments.json)
 
@@ -63,9 +63,11 @@ def _status(environment: CompilerEnvironment, *, as_json: bool) -> int:
         )
     elif is_installed:
         print(f"Installed in {environment.home}: {_packages(environment)}.")
-        print(f"It takes {bytes_text(environment.size_bytes())}.")
+        print(f"Size: {bytes_text(environment.size_bytes())}.")
     else:
-        print(environment.why_not() or "Not installed: `workbench compiler install` does it.")
+        print(
+            environment.why_not() or "Not installed. Install it with `workbench compiler install`."
+        )
     return 0 if is_installed else 1
 
 
@@ -82,9 +84,9 @@ def _install(environment: CompilerEnvironment, arguments: argparse.Namespace) ->
         if arguments.json:
             print_json({"installed": False, "licence": licence.text, "sha256": licence.sha256})
             return 1
-        tell(f"{_packages(environment)} are downloaded. The licence that came with libtpu:")
+        tell(f"Downloaded {_packages(environment)}. The license of libtpu:")
         print(printable(licence.text))
-        tell("If you accept it, install with:")
+        tell("To accept it and install:")
         tell(f"    workbench compiler install --accept {licence.sha256}")
         return 1
     environment.install(arguments.accept, tell=say, check=_go_on)

@@ -11,13 +11,13 @@ from workbench.datasets import all_datasets
 from workbench.protocol.messages import DataDescription, DescribeData
 
 NAME = "data"
-HELP = "look at a source of pictures"
+HELP = "inspect a data set"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`check SOURCE`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    check = commands.add_parser("check", help="counts, and files that cannot be read")
+    check = commands.add_parser("check", help="image counts, and files that cannot be read")
     check.add_argument("source", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ...")
     add_json_option(check)
 
@@ -55,8 +55,8 @@ def _as_json(description: DataDescription) -> dict[str, object]:
 def _print_table(description: DataDescription) -> None:
     for c in description.classes:
         print(printable(f"{c.name:28} {c.num_train:>9,} train {c.num_test:>9,} test"))
-    print(f"{'in all':28} {description.num_train:>9,} train {description.num_test:>9,} test")
+    print(f"{'total':28} {description.num_train:>9,} train {description.num_test:>9,} test")
     for note in description.notes:
         tell(note)
     for file, why in description.bad_files:
-        tell(f"cannot read {file}: {why}")
+        tell(f"cannot be read: {file}: {why}")

@@ -7,17 +7,18 @@ import argparse
 from workbench.checkup.doctor import examine
 from workbench.checkup.remote_doctor import examine_far
 from workbench.cli._output import add_json_option, print_json, printable
+from workbench.core.projects.project import HERE
 from workbench.core.projects.target_text import parse_target
 from workbench.targets import all_targets
 
 NAME = "doctor"
-HELP = "look at what could keep a training from starting here, or on a target"
+HELP = "check what would keep training from starting here, or on a target"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """TARGET, if it is another than this computer."""
     parser.add_argument(
-        "target", metavar="TARGET", nargs="?", default="this_computer", help="see `targets`"
+        "target", metavar="TARGET", nargs="?", default=HERE.key, help="see `workbench targets`"
     )
     add_json_option(parser)
 

@@ -18,7 +18,7 @@ HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, --data, --json."""
     parser.add_argument("model", metavar="RUN", help="run folder, run name or .keras file")
-    parser.add_argument("--data", metavar="SOURCE", help="other pictures than the run's test part")
+    parser.add_argument("--data", metavar="SOURCE", help="data set other than the run's test set")
     add_json_option(parser)
 
 
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(answer: Evaluation) -> None:
-    print(f"{'class':28} {'precision':>9} {'recall':>9} {'F1':>9} {'pictures':>9}")
+    print(f"{'class':28} {'precision':>9} {'recall':>9} {'F1':>9} {'images':>9}")
     for score in answer.per_class:
         print(
             printable(
@@ -54,5 +54,5 @@ def _print_table(answer: Evaluation) -> None:
                 f"{score.f1:9.3f} {score.count:9,}"
             )
         )
-    for title, value in (("loss", answer.loss), ("accuracy", answer.accuracy)):
-        print(f"{title}: {'not finite' if value is None else f'{value:.4f}'}")
+    for title, value, form in (("loss", answer.loss, ".4f"), ("accuracy", answer.accuracy, ".1%")):
+        print(f"{title}: {'NaN' if value is None else f'{value:{form}}'}")

@@ -13,7 +13,7 @@ from workbench.protocol.messages import Done, Export
 from workbench.runs.folder import find_model
 
 NAME = "export"
-HELP = "write a run as a Keras model, as weights, or as a Python script"
+HELP = "write a trained model as a Keras model, as weights, or as a Python script"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     formats = run_exports()
     if arguments.format not in formats:
         raise UsageError(
-            "There is no such format.",
+            "Unknown export format.",
             received=arguments.format,
             expected="one of " + ", ".join(formats),
         )

@@ -10,7 +10,7 @@ from workbench.runs.folder import open_run
 from workbench.runs.store.checkpoint import newest_state
 
 NAME = "fetch"
-HELP = "bring checkpoints and weights of a run from the computer that trains it"
+HELP = "fetch checkpoints and weights of a run from the computer that trains it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"run": str(folder.path), "step": step, "has_model": folder.has_model()})
     else:
-        tell("No checkpoint is here." if step is None else f"The checkpoint here: step {step:,}.")
-        tell("Weights are here." if folder.has_model() else "No weights are here.")
+        tell("No checkpoint fetched yet." if step is None else f"Latest checkpoint: step {step:,}.")
+        tell("Weights fetched." if folder.has_model() else "No weights fetched yet.")
     return 0

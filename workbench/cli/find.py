@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._service import ask
+from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
@@ -22,7 +23,7 @@ from workbench.protocol.messages import (
 )
 
 NAME = "find"
-HELP = "find a learning rate or a batch size for a project by trying some"
+HELP = "find a good learning rate or batch size for a project"
 
 _KINDS: dict[str, type[FindLearningRate | FindBatchSize]] = {
     "learning-rate": FindLearningRate,
@@ -64,7 +65,7 @@ def _show(answer: AnyAnswer) -> None:
         case BatchSizeTried(problem="") if answer.images_per_second and answer.memory_bytes:
             print(
                 f"{answer.size:>8,} {answer.images_per_second:>12,.0f} images/s "
-                f"{answer.memory_bytes / 1e9:>8.2f} GB"
+                f"{bytes_text(answer.memory_bytes):>8}"
             )
         case BatchSizeTried():
             print(f"{answer.size:>8,} {answer.problem}")

@@ -42,10 +42,12 @@ def _unknown(word: str) -> UsageError:
     names = [each.name for each in pkgutil.iter_modules(commands.__path__)]
     near = get_close_matches(word, [name for name in names if not name.startswith("_")])
     return UsageError(
-        "There is no such command, and no such project file.",
+        "There is no such command or project file.",
         received=word,
         expected="a command, or the path of a .workbench file",
-        fix=f"Did you mean `workbench {near[0]}`?" if near else "`workbench --help` lists them.",
+        fix=f"Did you mean `workbench {near[0]}`?"
+        if near
+        else "`workbench --help` lists all commands.",
     )
 
 
@@ -54,8 +56,8 @@ def _refuse_without_display() -> None:
     has_display = any(os.environ.get(name) for name in _DISPLAYS)
     if sys.platform.startswith("linux") and not has_display:
         raise UsageError(
-            "There is no display to open a window on.",
-            expected=f"one of the variables {', '.join(_DISPLAYS)}",
-            fix="`workbench tour` shows the same work in the terminal; `workbench --help` "
-            "lists all commands.",
+            "No display is available for the window.",
+            expected=f"one of the environment variables {', '.join(_DISPLAYS)}",
+            fix="`workbench tour` does the same in the terminal; `workbench --help` lists all "
+            "commands.",
         )

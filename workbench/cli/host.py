@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import parse_target
@@ -22,10 +23,12 @@ from workbench.remote.ssh.host import Place
 from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys, offered_keys
 from workbench.remote.ssh.host_keys import forget as forget_keys
 from workbench.targets import all_targets
+from workbench.targets.ssh import SPEC as SSH
 from workbench.targets.ssh import trains_on
+from workbench.targets.tpu import SPEC as TPU
 
 NAME = "host"
-HELP = "list, add, check, set up or forget other computers that train over ssh"
+HELP = "list, add, check, set up or forget other computers that train over SSH"
 
 _DEST = "[USER@]HOST[:PORT], ssh:..., or tpu:NAME[@zone[/project]] (asks gcloud)"
 
@@ -33,33 +36,37 @@ _DEST = "[USER@]HOST[:PORT], ssh:..., or tpu:NAME[@zone[/project]] (asks gcloud)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One of list, add, check, setup, forget, fingerprint."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    listing = commands.add_parser("list", help="those that were connected before")
+    listing = commands.add_parser("list", help="list the known computers")
     listing.set_defaults(act=_list)
     add_json_option(listing)
     for name, act, words in (
-        ("add", _add, "keep an address; nothing is connected"),
-        ("fingerprint", _fingerprint, "show the identity that answers there; accept it"),
-        ("check", _check, "connect and say what is there"),
-        ("setup", _setup, "make the Python environment there and send the program"),
-        ("forget", _forget, "forget an address and its identity"),
+        ("add", _add, "save an address, without connecting"),
+        ("fingerprint", _fingerprint, "show the host key fingerprint, and trust it"),
+        ("check", _check, "connect and show what the computer has"),
+        ("setup", _setup, "create the Python environment there and send the program"),
+        ("forget", _forget, "forget an address and its host key"),
     ):
         command = commands.add_parser(name, help=words)
         command.add_argument("dest", metavar="DEST", help=_DEST)
         command.set_defaults(act=act)
         add_json_option(command)
         if name == "add":
-            command.add_argument("--key", metavar="FILE", default="", help="private key to offer")
-            command.add_argument("--home", metavar="FOLDER", default="", help="our folder there")
+            command.add_argument("--key", metavar="FILE", default="", help="private key file")
             command.add_argument(
-                "--python", metavar="PATH", default="", help="interpreter there to train with"
+                "--home", metavar="FOLDER", default="", help="remote folder of Workbench"
+            )
+            command.add_argument(
+                "--python", metavar="PATH", default="", help="remote Python interpreter"
             )
         if name == "fingerprint":
             command.add_argument(
-                "--accept", metavar="SHA256:...", help="keep this identity as the right one"
+                "--accept", metavar="SHA256:...", help="trust this host key fingerprint"
             )
         if name == "setup":
             command.add_argument(
-                "--environment", choices=("worker", "tpu", "gpu"), help="instead of what fits"
+                "--environment",
+                choices=("worker", "tpu", "gpu"),
+                help="override the detected environment",
             )
 
 
@@ -71,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _choice(dest: str) -> Choice:
     """An `ssh` or `tpu` target of DEST."""
-    return parse_target(dest if dest.startswith(("ssh:", "tpu:")) else f"ssh:{dest}", all_targets())
+    is_whole = dest.startswith((f"{SSH.key}:", f"{TPU.key}:"))
+    return parse_target(dest if is_whole else f"{SSH.key}:{dest}", all_targets())
 
 
 def _place(dest: str) -> Place:
@@ -84,13 +92,16 @@ def _place(dest: str) -> Place:
     choice = _choice(dest)
     spec = all_targets()[choice.key]
     if not spec.is_remote(choice.params):
-        raise UsageError("That is not another computer.", received=dest, expected=_DEST)
-    if choice.key == "ssh":
+        raise UsageError("This is not another computer.", received=dest, expected=_DEST)
+    if choice.key == SSH.key:
         if (problem := spec.probe(choice.params)) is not None:
             raise problem
         if choice.params["others"]:
             raise UsageError(
-                "One computer at a time.", received=dest, expected=_DEST, fix="Name each by itself."
+                "Only one computer at a time.",
+                received=dest,
+                expected=_DEST,
+                fix="Run the command once per computer.",
             )
         return saved_hosts.place_for(choice.params)
     tell(NO_FIRST_CHECK)
@@ -102,12 +113,12 @@ def _list(arguments: argparse.Namespace) -> int:
     saved = saved_hosts.saved_hosts()
     for host in saved:
         if arguments.json:
-            print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
+            print_json({**msgspec.structs.asdict(host), "target": f"{SSH.key}:{host.address}"})
             continue
         seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
         print(printable(f"{host.address:32} {seen:16}  {host.words}"))
     if not saved and not arguments.json:
-        tell("No other computer has been connected yet: workbench host add [USER@]HOST")
+        tell("No other computer yet. Add one with: workbench host add [USER@]HOST")
     return 0
 
 
@@ -121,9 +132,9 @@ def _add(arguments: argparse.Namespace) -> int:
     )
     host = saved_hosts.save_host(place)
     if arguments.json:
-        print_json({**msgspec.structs.asdict(host), "target": f"ssh:{host.address}"})
+        print_json({**msgspec.structs.asdict(host), "target": f"{SSH.key}:{host.address}"})
     else:
-        tell(f"Kept. Next: workbench host fingerprint {place.text()}")
+        tell(f"Saved. Next: workbench host fingerprint {place.text()}")
     return 0
 
 
@@ -138,7 +149,7 @@ def _fingerprint(arguments: argparse.Namespace) -> int:
             is_accepted, known = True, accepted_keys(place)
     _print_keys(arguments, place, offered, known)
     if arguments.accept and not is_accepted:
-        tell("That fingerprint is none of those that answer: nothing was accepted.")
+        tell("The host has no such fingerprint. Nothing was trusted.")
         return 1
     return 0
 
@@ -154,9 +165,9 @@ def _print_keys(
         print_json({"address": place.text(), "keys": keys, "is_known": bool(known)})
         return
     for key in offered:
-        print(f"{key.fingerprint}  {key.kind}  {'accepted' if key in known else 'not verified'}")
+        print(f"{key.fingerprint}  {key.kind}  {'trusted' if key in known else 'not trusted'}")
     if not known:
-        tell("Compare it with what the computer's owner or console says; if it is the same:")
+        tell("Compare it with the one shown by the computer's owner or console. If it is the same:")
         tell(f"  workbench host fingerprint {place.text()} --accept {offered[0].fingerprint}")
 
 
@@ -174,7 +185,7 @@ def _check(arguments: argparse.Namespace) -> int:
         print(printable(f"  Python {version}  {python.get('path', '')}"))
     for environment in facts.get("environments", []):
         print(printable(f"  environment {environment.get('name')} is set up"))
-    print(f"  {facts.get('free_bytes', 0) / 1e9:,.1f} GB free in {printable(place.home)}")
+    print(f"  {bytes_text(facts.get('free_bytes', 0))} free in {printable(place.home)}")
     return 0
 
 
@@ -203,7 +214,7 @@ def _setup(arguments: argparse.Namespace) -> int:
 def _wanted(dest: str) -> str:
     """The environment of the target in DEST; "" where it names none."""
     choice = _choice(dest)
-    if choice.key != "ssh" or "/" not in dest:
+    if choice.key != SSH.key or "/" not in dest:
         return ""
     inner = trains_on(choice.params)
     spec = all_targets()[inner.key]
@@ -216,7 +227,7 @@ def _forget(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"address": place.text(), "host": had_host, "keys": had_keys})
     else:
-        tell("Forgotten." if had_host or had_keys else "It was not known.")
+        tell("Forgotten." if had_host or had_keys else "Unknown host.")
     return 0
 
 

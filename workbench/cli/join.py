@@ -14,9 +14,10 @@ from workbench.core.projects.project import Choice, Project
 from workbench.errors import UsageError
 from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, read_addresses, with_ports
 from workbench.runs.environment import trainer_environment
+from workbench.targets.several import SPEC as SEVERAL
 
 NAME = "join"
-HELP = "train together with other machines, as one that does not lead"
+HELP = "join a training on several machines as a worker"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,13 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "machines",
         metavar="MACHINES",
-        help="HOST,HOST,... as behind --target several: on the first machine",
+        help="HOST,HOST,... as in --target several: on the first machine (the chief)",
     )
     parser.add_argument(
-        "--machine", type=int, required=True, metavar="N", help="which of them this is, from 2"
+        "--machine", type=int, required=True, metavar="N", help="number of this machine, from 2"
     )
     parser.add_argument(
-        "--again", action="store_true", help="wait for the next training when one is over"
+        "--again", action="store_true", help="wait for the next training when one has ended"
     )
 
 
@@ -38,11 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Waits for the first machine and trains with it; 4 when that fails. Ctrl+C ends the
     training on all machines.
     """
-    text = str(arguments.machines).removeprefix("several:")
+    text = str(arguments.machines).removeprefix(f"{SEVERAL.key}:")
     machines = with_ports(read_addresses(text))
     if not 2 <= arguments.machine <= len(machines):
         raise UsageError(
-            "There is no such machine, or it is the one that leads.",
+            "There is no such machine, or it is the chief.",
             where="--machine",
             received=str(arguments.machine),
             expected=f"from 2 to {len(machines)}",
@@ -57,16 +58,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _join(cluster: Cluster) -> int:
     """Trains once, in a process of its own."""
-    choice = Choice("several", {"machines": ",".join(cluster.machines)})
+    choice = Choice(SEVERAL.key, {"machines": ",".join(cluster.machines)})
     handed = {CLUSTER_VARIABLE: cluster.text()}
     environment = trainer_environment(Project(target=choice), handed)
     with tempfile.TemporaryDirectory(prefix="workbench-join-") as folder:
-        tell(f"Machine {cluster.index + 1} waits for {cluster.machines[0]}.")
+        tell(f"Machine {cluster.index + 1} is waiting for {cluster.machines[0]}.")
         words = [sys.executable, "-P", "-m", "workbench.worker", "join", str(Path(folder))]
         with subprocess.Popen(words, env=environment) as process:
             while process.poll() is None:
                 # It hears Ctrl+C too, and ends when all have ended.
                 with contextlib.suppress(KeyboardInterrupt):
                     process.wait()
-    tell("The training is over." if process.returncode == 0 else "The training has failed.")
+    tell("Training failed." if process.returncode == 0 else "Training completed.")
     return 0 if process.returncode == 0 else 4

@@ -10,7 +10,7 @@ from workbench.cli._output import add_json_option
 from workbench.protocol.messages import WEIGHTS_ENDINGS
 
 NAME = "load"
-HELP = "make a run out of a project and a weights file"
+HELP = "create a run from a project and a weights file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,14 +11,14 @@ from workbench.errors import UsageError
 from workbench.templates import find_template
 
 NAME = "new"
-HELP = "write a project file from a template"
+HELP = "create a project file from a template"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """TEMPLATE and FILE."""
     parser.add_argument("template", metavar="TEMPLATE", help="key of a template")
-    parser.add_argument("file", metavar="FILE", type=Path, help="project file to write")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("file", metavar="FILE", type=Path, help="project file to create")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,9 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
     template = find_template(arguments.template)
     if arguments.file.exists() and not arguments.force:
         raise UsageError(
-            "There is such a file already.",
+            "This file already exists.",
             where=str(arguments.file),
-            fix="Choose another name, or add --force to replace it.",
+            fix="Choose another name, or use --force to overwrite it.",
         )
     save_project(template.project, arguments.file)
     tell(f"Wrote {arguments.file}: {template.title}.")

@@ -13,13 +13,13 @@ from workbench.exports import project_exports
 from workbench.protocol.messages import Done, ExportProject
 
 NAME = "notebook"
-HELP = "write a notebook or a script that trains a project on Colab, Kaggle or a TPU host"
+HELP = "write a notebook or script that trains a project on Colab, Kaggle or a TPU host"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, OUT, --json."""
     parser.add_argument("project", metavar="PROJECT", type=Path)
-    parser.add_argument("out", metavar="OUT", type=Path, help="a name that ends in .ipynb or .py")
+    parser.add_argument("out", metavar="OUT", type=Path, help="file name ending in .ipynb or .py")
     add_json_option(parser)
 
 
@@ -29,9 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     key = formats.get(arguments.out.suffix.lower())
     if key is None:
         raise UsageError(
-            "The ending says what is written; this one is not known.",
+            "Unknown file extension.",
             received=str(arguments.out),
-            expected="a name that ends in " + " or ".join(formats),
+            expected="a file name ending in " + " or ".join(formats),
         )
     out = str(arguments.out.resolve())
     project = project_text(read_project(arguments.project))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.cli._service import ask
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
 from workbench.hardware.tpu_chips import chip_choice
@@ -26,7 +26,7 @@ from workbench.protocol.preflight import (
 )
 
 NAME = "preflight"
-HELP = "will a project train on a TPU? (no TPU needed)"
+HELP = "check whether a project trains on a TPU (no TPU needed)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,13 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tpu", metavar="TPU", required=True, help="v2, v3, v4, v5e, v5p, v6e; with a size: v5e-8"
     )
-    parser.add_argument("--batch", type=int, metavar="N", help="pictures a step, of all cores")
+    parser.add_argument("--batch", type=int, metavar="N", help="images per step over all cores")
     parser.add_argument(
-        "--level", choices=LEVELS, default=LEVELS[-1], help="how deep to look at most"
+        "--level", choices=LEVELS, default=LEVELS[-1], help="deepest level of the check"
     )
-    parser.add_argument(
-        "--sweep", action="store_true", help="try batches of 8 to 1024 for each core"
-    )
+    parser.add_argument("--sweep", action="store_true", help="try batches of 8 to 1024 per core")
     add_json_option(parser)
 
 
@@ -50,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     chip_choice(arguments.tpu)
     if arguments.batch is not None and arguments.batch < 1:
         raise UsageError(
-            "A batch holds at least one picture.", where="--batch", received=str(arguments.batch)
+            "The batch size must be at least 1.", where="--batch", received=str(arguments.batch)
         )
     request = Preflight(
         id=1,
@@ -83,31 +81,28 @@ def _tell(answer: AnyAnswer) -> None:
 
 
 def _point_words(point: SweepPoint) -> str:
-    words = f"{point.per_core_batch:>7,} a core {point.global_batch:>9,} in all"
+    words = f"{point.per_core_batch:>7,} per core {point.global_batch:>9,} total"
     if point.memory is not None:
         words += f" {bytes_text(point.memory.needs_bytes):>9}"
     if point.estimate is None:
         return f"{words}  {point.problem}"
     return (
-        f"{words} {point.estimate.step_ms:>9,.2f} ms {point.estimate.images_per_second:>12,.0f} "
-        f"images/s, waits for {_waits(point.estimate.bound)}"
+        f"{words} {point.estimate.step_ms:>9,.2f} ms "
+        f"{point.estimate.images_per_second:>12,.0f} images/s, "
+        f"{point.estimate.bound}-bound"
     )
-
-
-def _waits(bound: str) -> str:
-    return "computing" if bound == "compute" else "memory"
 
 
 def _print_report(report: PreflightReport) -> None:
     print(report.verdict)
     if report.estimate is not None:
         print(
-            f"A step takes about {report.estimate.step_ms:,.2f} ms, "
-            f"{report.estimate.images_per_second:,.0f} images/s in all; it waits for "
-            f"{_waits(report.estimate.bound)} ({ESTIMATE_WORDS})."
+            f"About {report.estimate.step_ms:,.2f} ms per step, "
+            f"{report.estimate.images_per_second:,.0f} images/s, "
+            f"{report.estimate.bound}-bound ({ESTIMATE_WORDS})."
         )
     if report.largest:
-        print("Largest values in a core's memory:")
+        print("Largest buffers per core:")
         for buffer in report.largest:
             print(printable(f"{bytes_text(buffer.bytes):>10}  {buffer.words}"))
     if report.sweep:
@@ -119,4 +114,4 @@ def _print_report(report: PreflightReport) -> None:
     for problem in report.problems:
         tell(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            tell(f"    possible fix: {fix.title}")
+            tell(f"    fix: {fix.title}")

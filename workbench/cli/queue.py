@@ -14,7 +14,7 @@ from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
 NAME = "queue"
-HELP = "list the runs that wait for their turn, add some, move them"
+HELP = "list, add or move queued runs"
 
 _PLACES = {"up": -1, "down": 1, "front": -1_000_000, "back": 1_000_000}
 _RUN_WORDS = "run folder, or name from `workbench runs`"
@@ -25,15 +25,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
     parser.set_defaults(change=None)
     commands = parser.add_subparsers(metavar="COMMAND")
-    add = commands.add_parser("add", help="let a project wait for its turn; options as of `train`")
+    add = commands.add_parser("add", help="queue a project; options as in `train`")
     train.add_project_arguments(add)
     add_json_option(add, is_repeated=True)
     add.set_defaults(change=_add)
     for name, change, words in (
-        ("resume", _resume, "let a run wait to go on where it stopped"),
-        ("move", _move, "move a waiting run"),
-        ("cancel", _cancel, "take a waiting run out of the queue"),
-        ("start", _start, "start a waiting run although it is not its turn"),
+        ("resume", _resume, "queue a stopped run to resume"),
+        ("move", _move, "move a queued run"),
+        ("cancel", _cancel, "remove a run from the queue"),
+        ("start", _start, "start a queued run now"),
     ):
         command = commands.add_parser(name, help=words)
         command.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     for summary in runs:
         _print(summary, as_json=arguments.json)
     if not runs and not arguments.json:
-        tell("Nothing trains and nothing waits.")
+        tell("No run is training or queued.")
     return 0
 
 
@@ -106,8 +106,8 @@ def _tell_place(folder: RunFolder, *, as_json: bool) -> None:
         place = before + 1 if is_waiting else 0
         print_json({"place": place, "run": str(folder.path)})
         return
-    tell(queue.waiting_words(before) if is_waiting else "Nothing was before it: it is started.")
-    tell(f"The run is kept in {folder.path}")
+    tell(queue.waiting_words(before) if is_waiting else "Queue is empty: the run starts now.")
+    tell(f"Run folder: {folder.path}")
 
 
 def _move(arguments: argparse.Namespace) -> None:

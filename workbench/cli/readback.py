@@ -11,14 +11,17 @@ from workbench.errors import UsageError
 from workbench.protocol.messages import RESULT_ENDING
 
 NAME = "readback"
-HELP = "make a run out of the workbench_result.zip that an exported notebook has left"
+HELP = "import workbench_result.zip from an exported notebook as a run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ZIP, PROJECT, --json."""
     parser.add_argument("zip", metavar="ZIP", type=Path)
     parser.add_argument(
-        "project", metavar="PROJECT", type=Path, help="the project that the notebook was made of"
+        "project",
+        metavar="PROJECT",
+        type=Path,
+        help="the project that the notebook was exported from",
     )
     add_json_option(parser)
 
@@ -27,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Makes the run; nothing is made of a file that is refused."""
     if arguments.zip.suffix.lower() != RESULT_ENDING:
         raise UsageError(
-            "A notebook leaves a zip file.",
+            "Not a notebook result.",
             received=str(arguments.zip),
             expected="workbench_result.zip",
         )

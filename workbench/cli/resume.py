@@ -18,7 +18,7 @@ from workbench.runs.state.queue import start_now
 from workbench.targets import all_targets
 
 NAME = "resume"
-HELP = "go on with a run where it was paused, stopped or killed"
+HELP = "continue a run that was paused, stopped or killed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         metavar="TARGET",
-        help="go on there instead, such as this_computer for a run whose TPU went away",
+        help="continue on another target, such as this_computer for a run whose TPU is gone",
     )
     add_json_option(parser)
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             return tell_run(folder, ctrl_c, as_json=arguments.json, past=past)
         finally:
             if not arguments.json:
-                tell(f"The run is kept in {folder.path}")
+                tell(f"Run folder: {folder.path}")
 
 
 def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:
@@ -65,23 +65,23 @@ def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:
     where = str(folder.path)
     if outcome.kind == "away":
         raise RunFolderError(
-            "This run may go on at another computer.",
+            "This run may still be training on another computer.",
             where=where,
             received=outcome.sentence(),
-            fix=f"`workbench attach {folder.name}` connects to it again; "
-            "--target this_computer gives it up there and goes on here.",
+            fix=f"`workbench attach {folder.name}` reconnects; --target this_computer continues "
+            "here and abandons it there.",
         )
     if not outcome.is_over:
         raise RunFolderError(
-            "A trainer works on this run already.",
+            "This run is already training.",
             where=where,
-            fix="Wait for it, or ask it to stop with `workbench stop`.",
+            fix="Wait for it, or stop it with `workbench stop`.",
         )
     if outcome.kind == "completed":
         raise RunFolderError(
-            "This run is completed: there is nothing left to train.",
+            "This run is completed.",
             where=where,
-            fix="Raise the epochs in its project and train that again.",
+            fix="Increase the epochs in its project and train it again.",
         )
     raise RunFolderError(
         "This run cannot be resumed: it has no checkpoint.",

@@ -16,7 +16,7 @@ from workbench.runs.library.trash import trash_run
 from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
-HELP = "list the runs on this computer; rename, tag, note, trash or export one"
+HELP = "list the runs on this computer; rename, tag, annotate, trash or export one"
 
 _RUN_WORDS = "run folder, or name from `workbench runs`"
 
@@ -28,30 +28,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--filter",
         metavar="WORDS",
         default="",
-        help='only runs that fit, such as --filter="flowers tag:paper acc>0.8 -failed"',
+        help='only matching runs, such as --filter="flowers tag:paper acc>0.8 -failed"',
     )
-    parser.add_argument("--tag", metavar="TAG", action="append", default=[], help="only with it")
+    parser.add_argument(
+        "--tag", metavar="TAG", action="append", default=[], help="only runs with this tag"
+    )
     parser.set_defaults(change=None)
     commands = parser.add_subparsers(metavar="COMMAND")
-    rename = commands.add_parser("rename", help="give a run another title")
+    rename = commands.add_parser("rename", help="rename a run")
     rename.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
-    rename.add_argument("title", metavar="TITLE", help='"" for the one it was started with')
+    rename.add_argument("title", metavar="TITLE", help='"" restores the original title')
     rename.set_defaults(change=_rename)
     tag = commands.add_parser("tag", help="tag a run")
     tag.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
     tag.add_argument("tags", metavar="TAG", nargs="*")
     tag.add_argument("--remove", metavar="TAG", action="append", default=[])
     tag.set_defaults(change=_tag)
-    note = commands.add_parser("note", help="write a note about a run, or read it")
+    note = commands.add_parser("note", help="show or set the note of a run")
     note.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
     note.add_argument("text", metavar="TEXT", nargs="?", help='the note; "" removes it')
     note.set_defaults(change=_note)
     trash = commands.add_parser("trash", help="move runs to the trash")
     trash.add_argument("run_names", metavar="RUN", nargs="+", help=_RUN_WORDS)
     trash.set_defaults(change=_trash)
-    export = commands.add_parser("export", help="write a run's curves as .csv or .parquet")
+    export = commands.add_parser("export", help="export the curves of a run as .csv or .parquet")
     export.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
-    export.add_argument("file", metavar="FILE", type=Path, help="ends with .csv or .parquet")
+    export.add_argument(
+        "file", metavar="FILE", type=Path, help="file name ending in .csv or .parquet"
+    )
     export.set_defaults(change=_export)
 
 
@@ -69,17 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print(printable(_line(summary)))
     if not found and not arguments.json:
-        tell(
-            "No run fits these words."
-            if runs
-            else f"No runs yet. They will be kept in {runs_home()}."
-        )
+        tell("No run matches." if runs else f"No runs yet. They are stored in {runs_home()}.")
     return 0
 
 
 def _line(summary: RunSummary) -> str:
     accuracy = summary.test_accuracy
-    words = "" if accuracy is None else f"test {100 * accuracy:.1f} %"
+    words = "" if accuracy is None else f"test {accuracy:.1%}"
     tags = "".join(f" #{tag}" for tag in summary.tags)
     return (
         f"{summary.name:32} {summary.outcome:10} "
@@ -108,9 +108,9 @@ def _note(arguments: argparse.Namespace) -> None:
 def _trash(arguments: argparse.Namespace) -> None:
     for run in [open_run(name) for name in arguments.run_names]:  # a wrong name: none goes
         trash_run(run)
-        tell(f"{run.name} is in the trash.")
+        tell(f"Moved {run.name} to the trash.")
 
 
 def _export(arguments: argparse.Namespace) -> None:
     for path in export_curves(open_run(arguments.run_name), arguments.file):
-        tell(f"Written: {path}")
+        tell(f"Wrote {path}.")

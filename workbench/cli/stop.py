@@ -12,14 +12,16 @@ from workbench.runs.state.outcome import outcome_of
 from workbench.runs.state.queue import cancel, is_waiting
 
 NAME = "stop"
-HELP = "ask a run to stop and keep its weights"
+HELP = "stop a run and save its weights"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
     parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
     parser.add_argument(
-        "--pause", action="store_true", help="end without a test; `workbench resume` goes on"
+        "--pause",
+        action="store_true",
+        help="pause instead: end without a test, to be resumed with `workbench resume`",
     )
 
 
@@ -28,15 +30,15 @@ def run(arguments: argparse.Namespace) -> int:
     folder = open_run(arguments.run_name)
     if is_waiting(folder):
         cancel(folder)
-        tell(f"{folder.name} does not wait any more.")
+        tell(f"{folder.name} was removed from the queue.")
         return 0
     if outcome_of(folder).kind == "away":
         # Whoever connects passes it on: a stop that waits for somebody costs hours of a TPU.
         (ask_to_pause if arguments.pause else ask_to_stop)(folder)
         reattach(folder)
         tell(
-            f"Nobody was connected to the computer that trains {folder.name}: connecting. It "
-            f"ends as soon as it hears of it; `workbench attach {folder.name}` follows that."
+            f"Reconnecting to the computer that trains {folder.name}. The run ends as soon as "
+            f"the request arrives there; `workbench attach {folder.name}` follows it."
         )
         return 0
     if not folder.is_alive():
@@ -44,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.pause:
         ask_to_pause(folder)
-        tell(f"Asked {folder.name} to pause; `workbench resume {folder.name}` goes on.")
+        tell(f"{folder.name} is pausing; `workbench resume {folder.name}` continues it.")
         return 0
     ask_to_stop(folder)
-    tell(f"Asked {folder.name} to stop; it saves its weights first.")
+    tell(f"{folder.name} is stopping; it saves its weights first.")
     return 0

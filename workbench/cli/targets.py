@@ -20,7 +20,7 @@ from workbench.remote.ssh.saved_targets import saved_choices
 from workbench.targets import all_targets
 
 NAME = "targets"
-HELP = "list what can train here"
+HELP = "list the targets that can train"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _saved() -> Iterator[OfferedTarget]:
     for choice, words in saved_choices():
-        why = f"connected before: {words}" if words else "kept by `workbench host add`"
+        why = f"connected before: {words}" if words else "saved by `workbench host add`"
         yield OfferedTarget(all_targets()[choice.key], choice, why)
 
 
@@ -63,7 +63,7 @@ def _plain(offered: OfferedTarget) -> dict[str, Any]:
 
 def _print(lines: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in ("Target", "What", "Replicas", "State"):
+    for heading in ("Target", "Description", "Replicas", "State"):
         table.add_column(heading, header_style="bold", overflow="fold")
     for line in lines:
         words = [f"{line['title']}: {line['description']}"]

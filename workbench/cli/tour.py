@@ -19,7 +19,7 @@ from workbench.runs.start import start_trainer
 from workbench.templates import find_template
 
 NAME = "tour"
-HELP = "train the bundled project in the terminal and classify bundled pictures"
+HELP = "train the bundled project in the terminal and classify bundled images"
 
 _TEMPLATE = "fashion_convnet"
 
@@ -43,13 +43,13 @@ def run(arguments: argparse.Namespace) -> int:
         code = tell_run(folder, ctrl_c, as_json=False)
     if code:
         return code
-    tell("\nClassifying the bundled pictures:")
+    tell("\nClassifying the bundled images:")
     pictures = [str(path) for path in sample_paths()]
     for answer in ask(Classify(id=1, model=str(folder.path), pictures=pictures, top=3)):
         if isinstance(answer, Classified):
             _show(answer)
-    tell(f"\nThe run is kept in {folder.path}")
-    tell(f"Classify your own pictures with: workbench classify {folder.name} PICTURE...")
+    tell(f"\nRun folder: {folder.path}")
+    tell(f"Classify your own pictures with: workbench classify {folder.name} IMAGE...")
     return 0
 
 
@@ -60,4 +60,4 @@ def _show(answer: Classified) -> None:
         return
     best = answer.scores[0]
     bar = "█" * round(20 * best.probability)
-    print(f"{name:24} {bar:20} {best.name} {100 * best.probability:.1f} %", flush=True)
+    print(f"{name:24} {bar:20} {best.name} {best.probability:.1%}", flush=True)

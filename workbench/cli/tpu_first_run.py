@@ -19,9 +19,10 @@ from workbench.core.projects.target_text import parse_target, target_text
 from workbench.core.storage.save import save_bytes
 from workbench.hardware.tpu_host import TpuHost
 from workbench.targets import all_targets
+from workbench.targets.tpu import SPEC as TPU
 
 NAME = "tpu-first-run"
-HELP = "walk the checklist of the first run on a TPU; without one, rehearse it on this computer"
+HELP = "run the checklist for the first run on a TPU, or rehearse it on this computer"
 
 _POLL_S = 0.05
 
@@ -32,10 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="TARGET",
         default=default_target(),
-        help="see `targets`; %(default)s here",
+        help="see `workbench targets`; default %(default)s",
     )
     parser.add_argument(
-        "--report", metavar="FILE", type=Path, required=True, help="Markdown; JSON where .json"
+        "--report", metavar="FILE", type=Path, required=True, help="report file: .md or .json"
     )
     add_json_option(parser)
 
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = msgspec.json.format(msgspec.json.encode(report), indent=1) if is_json else None
     save_bytes(arguments.report.absolute(), text or _markdown(report, steps).encode())
     if not arguments.json:
-        tell(f"The report is {arguments.report}")
+        tell(f"Report: {arguments.report}")
     return 0 if report["ok"] else 1
 
 
@@ -83,7 +84,7 @@ def _report(target: str, steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _markdown(report: dict[str, Any], steps: Sequence[Step]) -> str:
-    kind = "on a TPU" if report["target"].startswith("tpu") else "a rehearsal, not on a TPU"
+    kind = "on a TPU" if report["target"].startswith(TPU.key) else "rehearsal, not on a TPU"
     lines = [
         f"# First run: {report['target']} ({kind})",
         f"{report['when']}, Workbench {report['workbench']}, Python {report['python']}",

@@ -30,14 +30,14 @@ from workbench.runs.state.queue import enqueue
 from workbench.targets import all_targets
 
 NAME = "train"
-HELP = "train a project; Ctrl+C stops and keeps the weights"
+HELP = "train a project; Ctrl+C stops and saves the weights"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to train, and how to go about it."""
     add_project_arguments(parser)
     parser.add_argument(
-        "--wait", action="store_true", help="begin when no other run of its folder trains"
+        "--wait", action="store_true", help="start when no other run in its folder is training"
     )
     add_json_option(parser)
 
@@ -48,7 +48,9 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ..."
     )
-    parser.add_argument("--target", metavar="TARGET", help="where to train, see `targets`")
+    parser.add_argument(
+        "--target", metavar="TARGET", help="where to train, see `workbench targets`"
+    )
     parser.add_argument("--epochs", type=int, metavar="N")
     parser.add_argument("--batch", type=int, metavar="N", dest="batch_size")
     parser.add_argument("--seed", type=int, metavar="N")
@@ -59,7 +61,7 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="values",
         metavar="KEY=VALUE",
-        help="any value of the recipe, e.g. schedule=cosine; again for more",
+        help="set a training setting, e.g. schedule=cosine; repeat for more",
     )
     parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
 
@@ -79,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             return tell_run(folder, ctrl_c, as_json=arguments.json)
         finally:
             if not arguments.json:
-                tell(f"The run is kept in {folder.path}")
+                tell(f"Run folder: {folder.path}")
 
 
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
@@ -155,6 +157,6 @@ def _refuse_problems(project: Project, path: Path) -> None:
         raise ProjectFileError(
             " ".join(f"{problem.title}: {problem.message}" for problem in analysis.errors),
             where=str(path),
-            expected="a network without problems",
-            fix=f"`workbench check {path}` lists them with their fixes.",
+            expected="a network without errors",
+            fix=f"`workbench check {path}` lists the errors and their fixes.",
         )

@@ -38,7 +38,7 @@ class _Job(QRunnable):
             self._owner.ended.emit(self._number, None, failure)
         except Exception as error:  # noqa: BLE001 - lost in a thread, the caller would wait for ever
             _log.exception("Work in another thread failed")
-            failure = RunError("Something went wrong inside Workbench.", received=repr(error))
+            failure = RunError("An unexpected error occurred in Workbench.", received=repr(error))
             self._owner.ended.emit(self._number, None, failure)
         else:
             self._owner.ended.emit(self._number, result, None)

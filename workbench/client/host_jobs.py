@@ -77,7 +77,7 @@ class HostJobs(QObject):
         Raises:
             RemoteError: nobody, or another one than was accepted.
         """
-        self._tell(f"Asking {place.text()} who it is", -1.0)
+        self._tell(f"Reading the host key of {place.text()}", -1.0)
         keys, accepted = offered_keys(place), accepted_keys(place)
         is_known = any(key in accepted for key in keys)
         if accepted and not is_known:
@@ -115,5 +115,5 @@ class HostJobs(QObject):
 
     def _tell(self, words: str, fraction: float) -> None:
         if self._called_off.is_set():
-            raise RunError("Called off; what was made so far is kept there.")
+            raise RunError("Canceled. Completed steps are kept there.")
         self.told.emit(words, fraction)

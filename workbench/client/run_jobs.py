@@ -1,4 +1,4 @@
-"""What the library of runs lets its background threads do. QtCore only."""
+"""What the library of runs lets its background threads do. Qt-free."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QFile
-
-from workbench.errors import RunError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import RunSummary, list_runs
-from workbench.runs.library.trash import check_deletable
 from workbench.runs.start import may_reattach, reattach
 from workbench.runs.state.queue import start_next
 
@@ -63,18 +60,3 @@ def list_and_start_next(
     except WorkbenchError as error:
         return runs, error
     return list_runs(home), problem
-
-
-def trash(path: Path) -> None:
-    """Moves a run that has ended to the desktop's trash.
-
-    Raises:
-        RunError: it still trains, or the trash cannot be written.
-    """
-    check_deletable(RunFolder(path))
-    if not QFile.moveToTrash(str(path)):
-        raise RunError(
-            "The run could not be moved to the trash.",
-            where=str(path),
-            fix="Delete its folder with the file manager.",
-        )

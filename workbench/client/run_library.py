@@ -11,13 +11,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
-from workbench.client.run_jobs import AwayRuns, list_and_start_next, trash
+from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import TrainerControl
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary
+from workbench.runs.library.trash import trash_run
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import reap
 from workbench.runs.state.outcome import RunOutcome
@@ -382,14 +383,12 @@ class RunLibrary(QObject):
         """Saves what people wrote about a run."""
         self._change(lambda: write_notes(RunFolder(path), notes))
 
-    def _change(self, work: Callable[[], object]) -> None:
-        self._background.run(work, lambda _done: self.refresh(), self.failed.emit)
+    def _change(self, work: Callable[[], object], then: Callable[[], None] | None = None) -> None:
+        self._background.run(work, lambda _done: (then or self.refresh)(), self.failed.emit)
 
     def delete(self, path: Path) -> None:
         """Moves a run that has ended to the trash."""
-        self._background.run(
-            lambda: trash(path), lambda _none: self._on_deleted(path), self.failed.emit
-        )
+        self._change(lambda: trash_run(RunFolder(path)), lambda: self._on_deleted(path))
 
     def _on_deleted(self, path: Path) -> None:
         if path in self.shown:

@@ -13,14 +13,12 @@ from workbench.errors import RunError, WireError, WorkbenchError
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Failed, Hello
 from workbench.protocol.service_call import (
     FINAL_ANSWERS,
-    LAST_LINES,
     STOP_SECONDS,
     check_hello,
     death_error,
 )
 from workbench.protocol.wire import (
     MAX_ANSWER_BYTES,
-    LineSplitter,
     decode_answer,
     encode_request,
     error_parts,
@@ -31,6 +29,8 @@ OnAnswer = Callable[[AnyAnswer], None]
 
 _STOP_MS = int(STOP_SECONDS * 1000)
 _MAX_LOG_LINE_BYTES = 64 * 1024
+_LAST_LINES = 12
+"""How many lines of its log are shown when a worker has died."""
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,12 @@ class ServiceProcess(QObject):
         self._next_id = 1
         self._is_ready = False
         self._state = "The service worker is not started"
-        self._last_lines: deque[str] = deque(maxlen=LAST_LINES)
-        self._answers = LineSplitter(MAX_ANSWER_BYTES)
-        self._logs = LineSplitter(_MAX_LOG_LINE_BYTES)
+        self._last_lines: deque[str] = deque(maxlen=_LAST_LINES)
 
     @property
     def state(self) -> str:
         """The words of the last `state_changed`."""
         return self._state
-
-    @property
-    def process_id(self) -> int:
-        """The worker's process id; 0 while there is none."""
-        return self._process.processId() if self._process is not None else 0
 
     def start(self) -> None:
         """Starts the worker, so that the first request waits less; no-op while it runs."""
@@ -87,8 +80,6 @@ class ServiceProcess(QObject):
             return
         self._is_ready = False
         self._last_lines.clear()
-        self._answers = LineSplitter(MAX_ANSWER_BYTES)
-        self._logs = LineSplitter(_MAX_LOG_LINE_BYTES)
         process = QProcess(self)
         environment = QProcessEnvironment()
         for name, value in worker_environment().items():
@@ -135,7 +126,7 @@ class ServiceProcess(QObject):
             self._next_id += 1
             self._write(encode_request(Cancel(id=cancel_id, target=request_id)))
         else:  # it has not been sent yet
-            self._answer_later(request_id, RunError("This was cancelled."))
+            self._answer_later(request_id, RunError("Canceled."))
 
     def stop(self) -> None:
         """Ends the worker: stdin closed, 3 s, terminated, 3 s, killed. Returns at once."""
@@ -165,11 +156,8 @@ class ServiceProcess(QObject):
     def _on_output(self) -> None:
         if self._process is None:
             return
-        data = self._process.readAllStandardOutput().data()
         try:
-            for line in self._answers.feed(bytes(data)):
-                if isinstance(line, WireError):
-                    raise line
+            for line in _lines(self._process, MAX_ANSWER_BYTES):
                 self._take(decode_answer(line))
         except WireError as error:
             self._break_off(error)
@@ -194,11 +182,12 @@ class ServiceProcess(QObject):
     def _on_log(self) -> None:
         if self._process is None:
             return
-        data = self._process.readAllStandardError().data()
-        for line in self._logs.feed(bytes(data)):
-            text = line.what if isinstance(line, WireError) else line.decode("utf-8", "replace")
-            self._last_lines.append(text.rstrip())
-            self.log_line.emit(text.rstrip())
+        self._process.setReadChannel(QProcess.ProcessChannel.StandardError)
+        lines = _lines(self._process, _MAX_LOG_LINE_BYTES)
+        self._process.setReadChannel(QProcess.ProcessChannel.StandardOutput)
+        for text in (line.decode("utf-8", "replace").rstrip() for line in lines):
+            self._last_lines.append(text)
+            self.log_line.emit(text)
 
     # how it ends -----------------------------------------------------------------------
 
@@ -206,7 +195,8 @@ class ServiceProcess(QObject):
         self._on_output()
         self._on_log()
         crashed = status == QProcess.ExitStatus.CrashExit
-        self._die(death_error(-exit_code if crashed else exit_code, list(self._last_lines)))
+        code = -exit_code if crashed else exit_code
+        self._die(death_error(code, "\n".join(self._last_lines)))
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart and self._process is not None:
@@ -216,7 +206,7 @@ class ServiceProcess(QObject):
                     "The service worker could not be started.",
                     where=self._command[0],
                     received=words,
-                    fix="Install Workbench again.",
+                    fix="Reinstall Workbench.",
                 )
             )
 
@@ -285,3 +275,14 @@ class ServiceProcess(QObject):
     def _tell(self, words: str) -> None:
         self._state = words
         self.state_changed.emit(words)
+
+
+def _lines(process: QProcess, max_bytes: int) -> list[bytes]:
+    """The lines that have come on a process' read channel, and pieces of one that is longer than
+    the limit, so that the memory does not fill with it. Nothing is left for a callback that
+    ends the process, or runs an event loop of its own.
+    """
+    lines = []
+    while process.canReadLine() or process.bytesAvailable() > max_bytes:
+        lines.append(bytes(process.readLine(max_bytes + 2).data()))  # Qt leaves room for a NUL
+    return [line for line in lines if line.strip()]

@@ -80,22 +80,22 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
     if has_courier(run):
         return _end_elsewhere(run, is_hard=is_hard)
     if pid <= 1 or not run.is_alive():
-        return RunError("The trainer has ended already.", where=str(run.path))
+        return RunError("The training process has already ended.", where=str(run.path))
     if not has_open(pid, run.lock_path):
         return RunError(
-            "Another trainer works on this run than the one that is known here.",
+            "Another training process has taken over this run.",
             where=str(run.path),
             received=f"process {pid}",
-            fix="Try again in a moment: it tells its number when it begins.",
+            fix="Try again in a moment.",
         )
     try:
         os.kill(pid, signal.SIGKILL if is_hard else signal.SIGTERM)
     except OSError as error:
         return RunError(
-            "The trainer could not be ended.",
+            "The training process could not be terminated.",
             where=f"process {pid}",
             received=error.strerror or str(error),
-            fix="End it with the system's task list.",
+            fix="Terminate it in the system monitor.",
         )
     return None
 
@@ -103,9 +103,9 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
 def _end_elsewhere(run: RunFolder, *, is_hard: bool) -> WorkbenchError | None:
     if not run.is_alive():
         return RunError(
-            "Nobody here is connected to the computer that trains this run.",
+            "Not connected to the computer that trains this run.",
             where=str(run.path),
-            fix="Connect to it again first.",
+            fix="Reconnect first.",
         )
     try:
         ask_courier(run, "kill" if is_hard else "terminate")

@@ -117,7 +117,9 @@ class TrainerControl(QObject):
         if self.is_starting and not may_be_one_of_many:
             # Told, not swallowed: a button that was pressed waits for an answer.
             self.failed.emit(
-                RunError("A trainer is being started already.", fix="Try again in a moment.")
+                RunError(
+                    "A training process is already being started.", fix="Try again in a moment."
+                )
             )
             return
         self._num_starting += 1

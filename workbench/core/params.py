@@ -96,7 +96,7 @@ class IntParam(Param):
 
     def expected(self) -> str:
         words = f"a whole number from {self.minimum:,} to {self.maximum:,}"
-        return f"{words}, or nothing ({self.none_text})" if self.is_optional else words
+        return f"{words}, or empty ({self.none_text})" if self.is_optional else words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +136,7 @@ class FloatParam(Param):
         low = "above" if self.is_minimum_excluded else "from"
         high = "to below" if self.is_maximum_excluded else "to"
         words = f"a number {low} {self.minimum:g} {high} {self.maximum:g}"
-        return f"{words}, or nothing ({self.none_text})" if self.is_optional else words
+        return f"{words}, or empty ({self.none_text})" if self.is_optional else words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,11 +190,13 @@ class SizeParam(Param):
 
     Attributes:
         axes: A name for each number; their count is the length of the value.
+        zero_text: What a value of zeros means; "" where zeros are plain numbers.
     """
 
     axes: tuple[str, ...] = ("height", "width")
     minimum: int = 1
     maximum: int = 65_536
+    zero_text: str = ""
     kind: ClassVar[str] = "size"
 
     def check(self, value: Any) -> tuple[int, ...]:
@@ -206,11 +208,15 @@ class SizeParam(Param):
         return tuple(numbers)
 
     def show(self, value: Any) -> str:
+        if self.zero_text and not any(value):
+            return self.zero_text
         return f"{' × '.join(str(n) for n in value)} {self.unit}".strip()
 
     def expected(self) -> str:
-        names = ", ".join(self.axes)
-        return f"{len(self.axes)} whole numbers ({names}) from {self.minimum:,} to {self.maximum:,}"
+        bounds = f"from {self.minimum:,} to {self.maximum:,}"
+        if len(self.axes) == 2:
+            return f"one or two whole numbers {bounds}, for example 3 or 3 × 5"
+        return f"{len(self.axes)} whole numbers ({', '.join(self.axes)}) {bounds}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,5 +328,5 @@ def _unknown(key: str, known: list[str]) -> ParamError:
         where=key,
         received=key,
         expected="one of " + ", ".join(known) if known else "no parameters",
-        fix="Remove it, or correct its name.",
+        fix="Remove it, or correct the name.",
     )

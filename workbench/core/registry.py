@@ -21,8 +21,15 @@ class HasKey(Protocol):
 S = TypeVar("S", bound=HasKey)
 
 
+def _place(item: tuple[str, HasKey]) -> tuple[int, str]:
+    key, spec = item
+    return getattr(spec, "order", 0), key
+
+
 class Registry(Mapping[str, S], Generic[S]):
-    """The specs of one folder by key, in order of `order` and then key. Immutable."""
+    """The specs of one folder by key, in order of `order`, where they have one, and then key.
+    Immutable.
+    """
 
     def __init__(self, specs: Mapping[str, S]) -> None:
         self._specs = dict(specs)
@@ -57,7 +64,7 @@ class Registry(Mapping[str, S], Generic[S]):
                     expected=info.name,
                 )
             specs[spec.key] = spec
-        return cls(specs)
+        return cls(dict(sorted(specs.items(), key=_place)))
 
     def __getitem__(self, key: str) -> S:
         return self._specs[key]

@@ -69,7 +69,7 @@ def cached_entry(
         entry = _open(path)
         _forget(folder, path, f"{name}-{place}-")
     if entry is None:
-        raise DatasetError("The unpacked pictures have disappeared.", where=str(path))
+        raise DatasetError("The unpacked images are missing.", where=str(path))
     return entry
 
 
@@ -131,7 +131,7 @@ def _make(path: Path, fill: Callable[[Path], Mapping[str, Any]]) -> None:
 
 def _not_stored(path: Path, error: OSError) -> DatasetError:
     return DatasetError(
-        f"The unpacked pictures could not be stored: {error.strerror or error}.",
+        f"The unpacked images could not be stored: {error.strerror or error}.",
         where=str(path.parent),
         fix="Free some space, or set WORKBENCH_HOME to a folder on another disk.",
     )

@@ -29,7 +29,7 @@ def cifar_spec(
         key=key,
         title=title,
         summary=summary,
-        licence="none stated; its makers ask to be cited (Krizhevsky 2009)",
+        licence="none stated; the authors ask to be cited (Krizhevsky 2009)",
         shape=(32, 32, 3),
         class_names=class_names,
         num_train=50_000,
@@ -86,7 +86,7 @@ def _arrays(data: bytes, labels_key: str, where: str) -> tuple[Any, Any]:
     is_rows = isinstance(rows, np.ndarray) and rows.dtype == np.uint8 and rows.ndim == 2
     if not is_rows or rows.shape != (len(labels) if labels.ndim == 1 else -1, 3072):
         raise DatasetError(
-            "The batch does not hold pictures and labels.",
+            "The batch does not contain images and labels.",
             where=where,
             received=f"keys {', '.join(sorted(batch))}"[:200],
             expected=f"data of (n, 3072) bytes and n {labels_key}",

@@ -3,6 +3,9 @@
 The one seam to the internet. A file that Keras has already fetched is used as it is; one
 fetched here is found by Keras. Unlike Keras's own routine it tells its progress, can be
 cancelled, and unpacks nothing onto the disk: members are read in memory, by name.
+
+Not by pooch: it unpacks a .gz file whose server sends it as "Content-Encoding: gzip", so that
+the checksum no longer fits, and what a killed download leaves has a name like any other file's.
 """
 
 from __future__ import annotations
@@ -82,7 +85,7 @@ def fetch(ctx: LoadContext, download: Download) -> Path:
         _download(ctx, download, handle)
         received = _checksum(temporary, download, ctx)
         if received != download.checksum:
-            raise _failed(download, f"checksum {received}", "the file came damaged or has changed")
+            raise _failed(download, f"checksum {received}", "the file is damaged or has changed")
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -103,20 +106,22 @@ def _download(ctx: LoadContext, download: Download, handle: int) -> None:
                 done += len(piece)
                 ctx.progress(*_told(download, done, total))
             if total and done < total:
-                raise _failed(download, f"{done:,} of {total:,} bytes", "the connection broke off")
+                raise _failed(download, f"{done:,} of {total:,} bytes", "the connection was lost")
     except urllib.error.HTTPError as error:
         error.close()
-        raise _failed(download, f"answer {error.code}", "the server refuses") from None
+        raise _failed(
+            download, f"HTTP status {error.code}", "the server refused the request"
+        ) from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        raise _failed(download, str(reason), "there is no connection") from None
+        raise _failed(download, str(reason), "no connection") from None
 
 
 def _open(address: str) -> Any:
     from urllib.request import Request, urlopen  # noqa: PLC0415 - as above
 
     if urllib.parse.urlsplit(address).scheme not in {"http", "https"}:
-        raise ValueError("not an address of the web")
+        raise ValueError("not a web address")
     request = Request(address, headers={"User-Agent": "model-workbench"})  # noqa: S310 - checked above
     return urlopen(request, timeout=TIMEOUT_S)  # noqa: S310 - checked above
 
@@ -156,7 +161,7 @@ def _failed(download: Download, received: str, cause: str) -> DatasetError:
         where=download.address,
         received=received,
         expected=f"a connection to {_host(download)}, once; afterwards it works offline",
-        fix=f"Connect to the internet and try again, or put {name} into {keras_folder()}.",
+        fix=f"Connect to the internet and try again, or copy {name} into {keras_folder()}.",
     )
 
 
@@ -203,5 +208,5 @@ def _bad_archive(path: Path, received: str) -> DatasetError:
         "The downloaded archive is damaged.",
         where=str(path),
         received=received,
-        fix="Remove it, so that it is downloaded again.",
+        fix="Delete it, so that it is downloaded again.",
     )

@@ -53,7 +53,7 @@ def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) ->
         return Labels(_cut(joined, flat), tuple(str(i) for i in range(width)))
     if np.array_equal(values, np.arange(len(values))):
         return Labels(_cut(joined, flat), tuple(str(value) for value in values))
-    note = f"The labels are {_listed(values)}: these numbers are used as class names."
+    note = f"The labels are {_listed(values)}; they are used as class names."
     return Labels(_cut(numbers, flat), tuple(str(value) for value in values), (note,))
 
 
@@ -81,7 +81,9 @@ def _flat(labels: Array, where: str) -> Array:
         if is_whole and _is_one_hot(numbers):
             return np.asarray(numbers.argmax(axis=1), np.int64)
     received = f"{labels.dtype} {labels.shape}"
-    raise DatasetError("These are not labels.", where=where, received=received, expected=EXPECTED)
+    raise DatasetError(
+        "These values are not labels.", where=where, received=received, expected=EXPECTED
+    )
 
 
 def _is_one_hot(rows: Array) -> bool:
@@ -92,11 +94,11 @@ def _is_one_hot(rows: Array) -> bool:
 def _check_count(count: int, where: str) -> None:
     if count > MAX_CLASSES:
         raise DatasetError(
-            "There are too many different labels for classes.",
+            "There are too many different labels.",
             where=where,
             received=f"{count:,} different labels",
             expected=f"at most {MAX_CLASSES:,}",
-            fix="Labels to predict a number from a picture are not supported.",
+            fix="Regression (predicting a number) is not supported.",
         )
 
 
@@ -104,7 +106,7 @@ def _checked_names(labels: Array, names: tuple[str, ...], where: str) -> tuple[s
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= len(names):
         raise DatasetError(
-            "The labels and class_names do not fit.",
+            "The labels do not match class_names.",
             where=where,
             received=f"labels from {low} to {high}, and {len(names)} class names",
             expected=f"labels from 0 to {len(names) - 1}",

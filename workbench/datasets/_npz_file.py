@@ -62,7 +62,7 @@ def read_members(path: Path) -> dict[str, Member]:
             found = [_member(file, info, path) for info in infos]
     except FileNotFoundError:
         raise DatasetError(
-            "There is no such file.", where=str(path), expected="an .npz file of numpy"
+            "There is no such file.", where=str(path), expected="an .npz file from NumPy"
         ) from None
     except _BAD_ZIP as error:
         raise _refused(path, _plain(str(error)), "an .npz file written by numpy.savez") from None
@@ -79,10 +79,10 @@ def _member(file: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> Member:
         dtype = np.dtype(descr) if isinstance(descr, str) else np.dtype("O")
         is_shape = isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)
     except (KeyError, TypeError, ValueError):
-        raise _refused(where, "a header that numpy did not write", "a numpy array") from None
+        raise _refused(where, "a header that NumPy did not write", "a NumPy array") from None
     if dtype.hasobject or dtype.kind not in "buifSU":
         raise DatasetError(
-            "The file holds Python objects, which could run code: they are never loaded.",
+            "The file contains Python objects, which could run code and are never loaded.",
             where=where,
             received=_plain(str(descr)),
             expected="numbers or text",
@@ -103,7 +103,7 @@ def _header(stream: IO[bytes], where: str) -> tuple[dict[str, Any], int]:
     """The header of an .npy stream and the bytes up to the data."""
     start = stream.read(8)
     if start[:6] != b"\x93NUMPY" or len(start) < 8 or start[6] not in {1, 2, 3}:
-        raise _refused(where, "no numpy header", "a numpy array")
+        raise _refused(where, "no NumPy header", "a NumPy array")
     width = 2 if start[6] == 1 else 4
     length = int.from_bytes(stream.read(width), "little")
     if length > MAX_HEADER_BYTES:
@@ -113,7 +113,7 @@ def _header(stream: IO[bytes], where: str) -> tuple[dict[str, Any], int]:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         header = None
     if not isinstance(header, dict):
-        raise _refused(where, "a damaged header", "a numpy array")
+        raise _refused(where, "a damaged header", "a NumPy array")
     return header, 8 + width + length
 
 
@@ -123,7 +123,7 @@ def check_space(path: Path, members: list[Member], folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if needed + _SPARE_BYTES > free:
         raise DatasetError(
-            "Unpacked, the file does not fit on the disk.",
+            "Not enough disk space to unpack the file.",
             where=str(path),
             received=f"{needed:,} bytes unpacked",
             expected=f"at most {max(0, free - _SPARE_BYTES):,} bytes",
@@ -163,15 +163,15 @@ def _read_piece(stream: IO[bytes], size: int, path: Path, member: Member) -> byt
     try:
         piece = stream.read(size)
     except _BAD_ZIP as error:
-        raise _refused(f"{path}, {member.name}", _plain(str(error)), "whole data") from None
+        raise _refused(f"{path}, {member.name}", _plain(str(error)), "complete data") from None
     if not piece:
-        raise _refused(f"{path}, {member.name}", "data that ends early", "whole data")
+        raise _refused(f"{path}, {member.name}", "data that ends early", "complete data")
     return piece
 
 
 def _refused(where: object, received: str, expected: str) -> DatasetError:
     return DatasetError(
-        "The file is damaged or not a numpy file.",
+        "The file is damaged or not a NumPy file.",
         where=str(where),
         received=received,
         expected=expected,

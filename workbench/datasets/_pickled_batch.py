@@ -72,9 +72,9 @@ def read_batch(data: bytes, where: str) -> dict[str, Any]:
 
 def _refused(where: str, received: str) -> DatasetError:
     return DatasetError(
-        "This is not a batch of pictures.",
+        "This is not a batch of images.",
         where=where,
         received=received[:120],
         expected="a dictionary of arrays and lists of numbers",
-        fix="Remove the downloaded archive, so that it is fetched again.",
+        fix="Delete the downloaded archive, so that it is downloaded again.",
     )

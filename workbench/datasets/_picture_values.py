@@ -45,7 +45,7 @@ def find_axes(shape: tuple[int, ...], where: str) -> Axes:
             return Axes()
         if shape[1] in {1, 3}:
             return Axes(is_channels_first=True)
-    fix = "Save the pictures with their height, width and channels as axes of their own."
+    fix = "Save the images with height, width and channels as separate axes."
     if len(shape) == 2 and shape[1] > 1:
         side = int(shape[1] ** 0.5)
         if side * side == shape[1]:
@@ -53,7 +53,7 @@ def find_axes(shape: tuple[int, ...], where: str) -> Axes:
     elif len(shape) == 4 and shape[3] == 4:
         fix = "Save them without transparency, as x[..., :3]."
     raise DatasetError(
-        "These numbers are not pictures.",
+        "These values are not images.",
         where=where,
         received=str(shape),
         expected=EXPECTED,
@@ -86,7 +86,7 @@ def find_scale(arrays: list[Array], where: str, ctx: LoadContext) -> Scale:
     """
     low, high = _range(arrays, where, ctx)
     is_real = any(array.dtype.kind == "f" for array in arrays)
-    found = f"Values from {low:g} to {high:g} were scaled to 0 to 255"
+    found = f"Values from {low:g} to {high:g} were scaled to 0–255"
     if low >= 0 and high <= 1 and (is_real or high > low):
         return Scale(0, 255.0, f"{found} (0 is black, 1 is white).")
     if low >= 0 and high == 16:
@@ -98,11 +98,11 @@ def find_scale(arrays: list[Array], where: str, ctx: LoadContext) -> Scale:
     if low >= -1 and high <= 1 and is_real:
         return Scale(-1.0, 127.5, f"{found} (-1 is black, 1 is white).")
     raise DatasetError(
-        "The values are not those of pictures.",
+        "These values are not pixel values.",
         where=where,
         received=f"values from {low:g} to {high:g}",
         expected="0 to 255, or 0 to 1, 0 to 16, 0 to 65,535 or -1 to 1",
-        fix="Save the pictures as they were before standardising.",
+        fix="Save the images before standardization.",
     )
 
 
@@ -116,9 +116,9 @@ def _range(arrays: list[Array], where: str, ctx: LoadContext) -> tuple[float, fl
             low, high = min(low, float(block.min())), max(high, float(block.max()))
             if not (np.isfinite(low) and np.isfinite(high)) or np.isnan(float(block.sum())):
                 raise DatasetError(
-                    "Some values are not numbers.",
+                    "Some values are not finite.",
                     where=where,
-                    received="nan or infinity",
+                    received="NaN or infinity",
                     expected="finite values",
                 )
     return low, high

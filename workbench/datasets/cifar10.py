@@ -34,7 +34,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 SPEC = cifar_spec(
     key="cifar10",
     title="CIFAR-10",
-    summary="60,000 colour photos, 32 × 32, in ten classes. Downloaded once (170 MB).",
+    summary="60,000 color photos, 32 × 32, in ten classes. Downloaded once (170 MB).",
     class_names=CLASS_NAMES,
     load=_load,
 )

@@ -44,7 +44,7 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 SPEC = cifar_spec(
     key="cifar100",
     title="CIFAR-100",
-    summary="60,000 colour photos, 32 × 32, in a hundred classes. Downloaded once (169 MB).",
+    summary="60,000 color photos, 32 × 32, in a hundred classes. Downloaded once (169 MB).",
     class_names=CLASS_NAMES,
     load=_load,
 )

@@ -44,10 +44,10 @@ def _unpack(path: Path) -> dict[str, Bytes]:
         }
     except (OSError, KeyError, ValueError, zipfile.BadZipFile, lzma.LZMAError) as error:
         raise DatasetError(
-            "The bundled Fashion-MNIST pictures are damaged.",
+            "The bundled Fashion-MNIST images are damaged.",
             where=str(path),
             received=str(error),
-            fix="Install Workbench again.",
+            fix="Reinstall Workbench.",
         ) from error
 
 
@@ -71,7 +71,8 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 SPEC = DatasetSpec(
     key="fashion_mnist",
     title="Fashion-MNIST",
-    summary="70,000 grey pictures of clothes, 28 × 28, in ten classes. Comes with Workbench.",
+    summary="70,000 grayscale images of clothing, 28 × 28, in ten classes. Included with "
+    "Workbench.",
     licence="MIT, Zalando SE 2017",
     shape=(28, 28, 1),
     class_names=CLASS_NAMES,

@@ -19,7 +19,7 @@ _TRAIN_NAMES = frozenset({"train", "training"})
 _TEST_NAMES = ("test", "testing", "val", "valid", "validation")
 """Names of a folder that holds the test part, the best first."""
 
-_EXPECTED = "one folder a class, each with pictures (or train and test folders of such folders)"
+_EXPECTED = "one folder per class with its images (or train and test folders of such folders)"
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,17 @@ class _Layout:
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     root = _root(str(params.get("path", "")))
     layout = _layout(root)
-    ctx.progress("Listing the pictures")
+    ctx.progress("Listing the images")
     train = {name: _list(folder, ctx) for name, folder in layout.train.items()}
     test = {name: _list(folder, ctx) for name, folder in layout.test.items()}
     notes = [*layout.notes]
     empty = [name for name in train if not train[name]]
-    notes += [f'The folder "{name}" holds no pictures and is no class.' for name in empty]
+    notes += [f'Folder "{name}" has no images and is ignored.' for name in empty]
     names = tuple(name for name in train if train[name])
     _check_classes(root, names, train)
+    notes += [f'Class "{name}" has only one image.' for name in names if len(train[name]) == 1]
     notes += [
-        f'The class "{name}" has a single picture.' for name in names if len(train[name]) == 1
-    ]
-    notes += [
-        f'The test folder "{name}" belongs to no class of the training part and is left out.'
+        f'Test folder "{name}" matches no training class and is ignored.'
         for name in test
         if name not in names and test[name]
     ]
@@ -62,7 +60,7 @@ def _root(text: str) -> Path:
     path = Path(os.path.expanduser(text)) if text else None  # noqa: PTH111 - keeps bad ~ as is
     if path is None:
         raise DatasetError(
-            "No folder has been chosen yet.", expected=_EXPECTED, fix="Choose a folder of pictures."
+            "No folder has been chosen yet.", expected=_EXPECTED, fix="Choose an image folder."
         )
     try:
         if path.is_dir():
@@ -76,7 +74,7 @@ def _root(text: str) -> Path:
         "This is a file, not a folder." if is_there else "There is no such folder.",
         where=str(path),
         expected=_EXPECTED,
-        fix="" if is_there else "Correct the path, or choose the folder again.",
+        fix="" if is_there else "Check the path, or choose the folder again.",
     )
 
 
@@ -89,7 +87,7 @@ def _layout(root: Path) -> _Layout:
     if train is None or not is_split:  # "train" may well be a class, beside cars and planes
         return _Layout({folder.name: folder for folder in folders}, {})
     notes = tuple(
-        f'The folder "{folder.name}" is not used.'
+        f'Folder "{folder.name}" is not used.'
         for folder in folders
         if folder not in (train, *tests[:1])
     )
@@ -104,7 +102,7 @@ def _folders(folder: Path) -> list[Path]:
         raise DatasetError(
             f"The folder cannot be listed: {error.strerror}.",
             where=str(folder),
-            fix="Check who may read it.",
+            fix="Check its permissions.",
         ) from None
 
 
@@ -118,22 +116,22 @@ def _check_classes(root: Path, names: tuple[str, ...], found: dict[str, list[str
         return
     if names:
         raise DatasetError(
-            f'There is only one class, "{names[0]}": nothing to tell apart.',
+            f'There is only one class, "{names[0]}". A classifier needs at least two.',
             where=str(root),
-            received=f"{len(found[names[0]]):,} pictures of one class",
+            received=f"{len(found[names[0]]):,} images of one class",
             expected=_EXPECTED,
-            fix="Add a folder with pictures of something else.",
+            fix="Add a folder with images of another class.",
         )
     loose = len(list_pictures(root))
-    received = f"{len(found)} folders without pictures" if found else "no folders"
+    received = f"{len(found)} folders without images" if found else "no folders"
     if loose:
-        received += f", and {loose:,} pictures that belong to no class"
+        received += f", and {loose:,} images outside class folders"
     raise DatasetError(
-        "The folder holds no classes.",
+        "The folder contains no class folders.",
         where=str(root),
         received=received,
         expected=_EXPECTED,
-        fix="Sort the pictures into one folder for each class.",
+        fix="Sort the images into one folder per class.",
     )
 
 
@@ -145,17 +143,16 @@ def _part(names: tuple[str, ...], files: dict[str, list[str]]) -> FilePart:
 
 SPEC = DatasetSpec(
     key="folder",
-    title="Folder of pictures",
-    summary="Your own pictures, in one folder for each class. Sizes may differ.",
-    licence="that of the pictures",
+    title="Image folder",
+    summary="Your own images, in one folder per class. Sizes may differ.",
     params=(
         PathParam(
             key="path",
             title="Folder",
             default="",
             is_folder=True,
-            help="Holds one folder of pictures for each class, or the folders train and test, "
-            "each with such folders.",
+            help="Contains one folder of images per class, or the folders train and test with "
+            "such folders.",
         ),
         ChoiceParam(
             key="fit",
@@ -163,7 +160,7 @@ SPEC = DatasetSpec(
             default="crop",
             choices=tuple(FITS),
             titles={"crop": "crop", "stretch": "stretch", "pad": "pad with black"},
-            help="How pictures of other proportions are brought to the network's: "
+            help="How images with other proportions are resized: "
             + "; ".join(f"{fit}: {words}" for fit, words in FITS.items())
             + ".",
         ),

@@ -65,7 +65,7 @@ def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
             "The downloaded file is damaged.",
             where=str(path),
             received=str(error),
-            fix="Remove it, so that it is downloaded again.",
+            fix="Delete it, so that it is downloaded again.",
         ) from error
 
 
@@ -90,7 +90,8 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 SPEC = DatasetSpec(
     key="kmnist",
     title="KMNIST",
-    summary="70,000 cursive Japanese letters, grey, 28 × 28, ten classes. Downloaded once (21 MB).",
+    summary="70,000 cursive Japanese characters, grayscale, 28 × 28, in ten classes. Downloaded "
+    "once (21 MB).",
     licence="CC BY-SA 4.0, Center for Open Data in the Humanities",
     shape=(28, 28, 1),
     class_names=CLASS_NAMES,

@@ -22,7 +22,8 @@ def _load(ctx: LoadContext, params: Params) -> LoadedData:
 SPEC = DatasetSpec(
     key="mnist",
     title="MNIST",
-    summary="70,000 handwritten digits, grey, 28 × 28. Downloaded once (11 MB).",
+    summary="70,000 handwritten digits, grayscale, 28 × 28, in ten classes. Downloaded once (11 "
+    "MB).",
     licence="CC BY-SA 3.0, Yann LeCun and Corinna Cortes",
     shape=(28, 28, 1),
     class_names=tuple("0123456789"),

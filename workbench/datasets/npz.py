@@ -67,7 +67,7 @@ def _path(text: str) -> Path:
         "This is a folder, not a file." if is_folder else "There is no such file.",
         where=str(path),
         expected="an .npz file written by numpy.savez",
-        fix=f'For a folder of pictures use "folder:{text}".' if is_folder else "Correct the path.",
+        fix=f'For a folder of images use "folder:{text}".' if is_folder else "Check the path.",
     )
 
 
@@ -99,7 +99,7 @@ def _choose(members: Mapping[str, Member], path: Path) -> list[Member]:
             has_test = keys[2] in members and keys[3] in members
             return [members[key] for key in (keys if has_test else keys[:2])]
     raise DatasetError(
-        "The file does not hold pictures and labels under names that are known.",
+        "The file does not contain images and labels under known names.",
         where=str(path),
         received=", ".join(member.words() for member in members.values())[:300] or "no arrays",
         expected=_EXPECTED,
@@ -114,12 +114,12 @@ def _check_sizes(chosen: list[Member], path: Path) -> None:
         find_axes(pictures.shape, where)
         if pictures.dtype.kind in "SU":
             raise DatasetError(
-                "The pictures are text.", where=where, received=str(pictures.dtype),
+                "The images are text.", where=where, received=str(pictures.dtype),
                 expected="numbers",
             )  # fmt: skip
         if labels.shape[:1] != pictures.shape[:1]:
             raise DatasetError(
-                "There are not as many labels as pictures.",
+                "The numbers of images and labels differ.",
                 where=str(path),
                 received=f"{pictures.words()} and {labels.words()}",
                 expected="the same first number in both shapes",
@@ -151,7 +151,7 @@ def _given_names(arrays: list[np.ndarray[Any, Any]], path: Path) -> tuple[str, .
     names = arrays[0]
     if names.ndim != 1 or names.dtype.kind not in "SU":
         raise DatasetError(
-            "The class names are not a list of texts.",
+            "The class names are not a list of strings.",
             where=str(path),
             received=f"{names.dtype} {names.shape}",
             expected="text (classes,)",
@@ -182,12 +182,12 @@ def _convert(
         names = CIFAR10_NAMES
     if len(names) < 2:
         raise DatasetError(
-            "There is only one class: nothing to tell apart.",
+            "There is only one class. A classifier needs at least two.",
             where=str(path),
             received=f"all {len(labels.parts[0]):,} labels are {names[0]}",
             expected="labels of at least two classes",
         )
-    first = "The channels came first and were moved last."
+    first = "The channels came first and were moved to the last axis."
     moved = [first] if any(axis.is_channels_first for axis in axes) else []
     notes = [note for note in (scale.note, *labels.notes, *moved) if note]
     return {"class_names": names, "notes": notes}
@@ -197,7 +197,7 @@ def _check_same_shape(samples: list[np.ndarray[Any, Any]], path: Path) -> None:
     shapes = {sample.shape[1:] for sample in samples}
     if len(shapes) > 1:
         raise DatasetError(
-            "Training and test pictures differ in size.",
+            "Training and test images differ in size.",
             where=str(path),
             received=" and ".join(str(sample.shape[1:]) for sample in samples),
             expected="the same height, width and channels in both",
@@ -212,17 +212,15 @@ def _is_cifar10(shape: tuple[int, ...], labels: np.ndarray[Any, Any]) -> bool:
 
 SPEC = DatasetSpec(
     key="npz",
-    title="Numpy file (.npz)",
-    summary="Arrays of pictures and labels in one file, such as x_train, y_train, x_test, y_test.",
-    licence="that of the pictures",
+    title="NumPy file (.npz)",
+    summary="Arrays of images and labels in one file, such as x_train, y_train, x_test, y_test.",
     params=(
         PathParam(
             key="path",
             title="File",
             default="",
             patterns=("*.npz",),
-            help="Holds x_train and y_train, and x_test and y_test where there is a test part; "
-            "or x and y.",
+            help="Contains x_train and y_train, and optionally x_test and y_test; or x and y.",
         ),
     ),
     source_param="path",

@@ -109,5 +109,5 @@ class Autosave(QObject):
 
     def _on_written(self, error: SaveError | None) -> None:
         if error is not None and not self._is_failing:
-            self.failed.emit(f"Unsaved edits would be lost in a crash: {error.what} {error.fix}")
+            self.failed.emit(f"Unsaved changes would be lost in a crash: {error.what} {error.fix}")
         self._is_failing = error is not None

@@ -57,7 +57,7 @@ def read_text(text: str) -> Clipping:
         raise _foreign(describe(plain))
     if plain.get("version") != CLIPBOARD_VERSION:
         raise InputError(
-            "The clipboard holds layers of a newer Workbench.",
+            "The clipboard contains layers of a newer version of Workbench.",
             where="clipboard",
             received=describe(plain.get("version")),
             expected=f"version {CLIPBOARD_VERSION}",
@@ -78,7 +78,7 @@ def _positions(plain: dict[str, object], graph: Graph) -> dict[str, Position]:
 
 def _foreign(received: str) -> InputError:
     return InputError(
-        "The clipboard holds no layers.",
+        "The clipboard contains no layers.",
         where="clipboard",
         received=received,
         expected="layers copied in Workbench",

@@ -39,7 +39,7 @@ def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
         raise GraphError(
             f'There is no layer type "{kind}".',
             received=kind,
-            expected=" or ".join(near) if near else "a layer of the palette",
+            expected=" or ".join(near) if near else "a layer from the palette",
         )
     return Node(graph.new_id(), kind, graph.new_name(kind), spec.defaults())
 
@@ -47,12 +47,12 @@ def new_node(graph: Graph, kind: str, layers: Layers) -> Node:
 def split_edge(graph: Graph, edge: Edge, node: Node, layers: Layers) -> Graph:
     """Puts a new node in the middle of an edge; the far end keeps its port."""
     if edge not in graph.edges:
-        raise GraphError("That connection is gone.", fix="Connect the layers again.")
+        raise GraphError("That connection no longer exists.", fix="Connect the layers again.")
     spec = layers.get(node.kind)
     if spec is not None and spec.max_inputs == 0:
         raise GraphError(
-            f"{spec.title} begins a network and cannot stand inside a connection.",
-            fix="Drop it on an empty place.",
+            f"{spec.title} is the first layer and cannot be inserted into a connection.",
+            fix="Drop it on an empty spot.",
         )
     return (
         graph.without_edge(edge)
@@ -72,15 +72,19 @@ def connected(graph: Graph, source: str, target: str, port: int | None, layers: 
     limit = spec.max_inputs if spec else None
     if spec is not None and limit == 0:
         raise GraphError(
-            f"{spec.title} begins a network: nothing can lead into it.",
+            f"{spec.title} is the first layer and takes no connection.",
             fix="Connect to another layer.",
         )
     port = graph.free_port(target) if port is None else port
     if spec is not None and limit is not None and port >= limit:
-        inputs = "one input, and it is taken" if limit == 1 else f"{limit} inputs, all taken"
+        inputs = (
+            "only one input, which is already connected"
+            if limit == 1
+            else f"{limit} inputs, all connected"
+        )
         raise GraphError(
             f'"{graph.nodes[target].name}" has {inputs}.',
-            fix="Remove a connection first, or join the branches in a merge layer such as Add.",
+            fix="Remove a connection first, or merge the branches with a layer such as Add.",
         )
     return graph.with_edge(Edge(source, target, port))
 

@@ -20,7 +20,7 @@ from workbench.document.edited_project import EditedProject, with_places
 from workbench.errors import GraphError, ParamError, UnconfirmedSaveError, UsageError
 
 _PASTE_OFFSET = 32.0
-_NAME_RULE = "up to 100 letters, digits, underscores, dots and hyphens, a letter or digit first"
+_NAME_RULE = "Use letters, digits, _ . - (no spaces), starting with a letter or digit."
 
 
 class ProjectDocument(EditedProject):
@@ -121,17 +121,14 @@ class ProjectDocument(EditedProject):
         """
         node, name = self._node(node_id), name.strip()
         if not is_valid_name(name):
-            fix = "Choose another name."
-            raise ParamError(
-                "That cannot be the name of a layer.", received=name, expected=_NAME_RULE, fix=fix
-            )
+            raise ParamError(_NAME_RULE, received=name)
         if any(other.name == name for other in self.graph.nodes.values() if other is not node):
             raise GraphError(f'Another layer is named "{name}".', fix="Choose another name.")
         graph = self.graph.with_node(replace(node, name=name))
         self._push_graph(f"Rename {node.name} to {name}", graph)
 
     def apply_fix(self, fix: Fix) -> None:
-        """Mends a problem in the way offered."""
+        """Fixes a problem in the way offered."""
         if fix.recipe:
             recipe = self.recipe.with_values(**fix.recipe)
             self._push(fix.title, replace(self._state, recipe=recipe))
@@ -289,7 +286,7 @@ class ProjectDocument(EditedProject):
     def _node(self, node_id: str) -> Node:
         node = self.graph.nodes.get(node_id)
         if node is None:
-            raise GraphError("That layer is gone.", where=node_id)
+            raise GraphError("That layer no longer exists.", where=node_id)
         return node
 
     def _name(self, node_id: str) -> str:

@@ -61,9 +61,9 @@ class RecoveryOffer:
         """The offer in words."""
         when = time.strftime("%d %B, %H:%M", time.localtime(self.saved_at))
         if self.project is None:
-            return f"Unsaved work of {when} is damaged: {self.problem}"
+            return f"Unsaved changes of {when} are damaged: {self.problem}"
         edits = "1 edit" if self.num_edits == 1 else f"{self.num_edits} edits"
-        newer = " The file itself was changed since." if self.is_original_newer else ""
+        newer = " The file itself has changed since." if self.is_original_newer else ""
         return f"{self.title}: {edits} not saved, {when}.{newer}"
 
 
@@ -94,7 +94,7 @@ class RecoverySlot:
             raise SaveError(
                 f"the recovery folder cannot be used ({self._problem}).",
                 where=str(self._folder),
-                fix="Save your work yourself from time to time.",
+                fix="Save your work regularly.",
             )
         words = {
             "original": str(original) if original else "",
@@ -111,12 +111,12 @@ class RecoverySlot:
             InputError: another window has taken it, or it is damaged.
         """
         if offer.project is None:
-            raise InputError("That work cannot be recovered.", received=offer.problem)
+            raise InputError("These changes cannot be recovered.", received=offer.problem)
         try:
             offer.snapshot.rename(self.snapshot)
         except OSError as error:
             raise InputError(
-                "That work has been recovered in another window.", where=str(offer.snapshot)
+                "These changes were recovered in another window.", where=str(offer.snapshot)
             ) from error
         _remove(_lock_path(offer.snapshot))
         return offer.project

@@ -26,8 +26,8 @@ def _write(context: Any, path: str) -> None:
 SPEC = ExportSpec(
     key="keras",
     title="Keras model",
-    summary="Network and weights in one file that plain Keras opens. It takes raw pictures, "
-    "0 to 255: the preprocessing is inside.",
+    summary="Architecture and weights in one file for plain Keras. Takes raw images, 0 to 255: "
+    "the preprocessing is included.",
     suffix=".keras",
     write=_write,
 )

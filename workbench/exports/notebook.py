@@ -40,8 +40,8 @@ def _write(context: Any, path: str) -> None:
 SPEC = ExportSpec(
     key="notebook",
     title="Notebook for Colab or Kaggle",
-    summary="Trains this project on a TPU, on GPUs or on a processor there, and leaves a "
-    "file that Workbench reads back.",
+    summary="Trains this project there on a TPU, GPUs or the CPU, and writes a results file to "
+    "import in Workbench.",
     suffix=".ipynb",
     write=_write,
     needs_weights=False,

@@ -14,9 +14,9 @@ from workbench.programs.training import TrainingText
 _HEAD = '''"""{title}: written by Workbench.
 
 Train:     python {file} train DATA.npz NEW.weights.h5
-Classify:  python {file} classify OLD.weights.h5 PICTURE...
+Classify:  python {file} classify OLD.weights.h5 IMAGE...
 
-DATA.npz holds x_train, y_train, x_test and y_test. The pictures are raw, 0 to 255.
+DATA.npz holds x_train, y_train, x_test and y_test. The images are raw, 0 to 255.
 """
 
 import argparse
@@ -51,12 +51,12 @@ def train(model, data_path, weights_path):
     model.save_weights(weights_path)
 
 
-def classify(model, weights_path, picture_paths):
-    """Prints the most likely class of each picture."""
+def classify(model, weights_path, image_paths):
+    """Prints the most likely class of each image."""
     model.load_weights(weights_path)
-    for path in picture_paths:
-        picture = keras.utils.load_img(path, color_mode="{color}")
-        pixels = keras.utils.img_to_array(picture)
+    for path in image_paths:
+        image = keras.utils.load_img(path, color_mode="{color}")
+        pixels = keras.utils.img_to_array(image)
 {resize}
         outputs = model.predict(np.asarray(pixels)[None], verbose=0)[0]
         shares = {shares}
@@ -73,21 +73,21 @@ def main():
     training.add_argument("weights")
     classifying = commands.add_parser("classify")
     classifying.add_argument("weights")
-    classifying.add_argument("pictures", nargs="+")
+    classifying.add_argument("images", nargs="+")
     arguments = parser.parse_args()
     keras.utils.set_random_seed({seed})
     model = build_model()
     if arguments.command == "train":
         train(model, arguments.data, arguments.weights)
     else:
-        classify(model, arguments.weights, arguments.pictures)
+        classify(model, arguments.weights, arguments.images)
 
 
 if __name__ == "__main__":
     main()
 '''
 
-_ADAPT = """    for layer in model.layers:  # mean and variance of the training pictures
+_ADAPT = """    for layer in model.layers:  # mean and variance of the training images
         if isinstance(layer, layers.Normalization):
             before = keras.Model(model.inputs, layer.input)
             layer.adapt(before.predict(x_train[:10000], verbose=0))
@@ -106,8 +106,8 @@ def script(context: Any, file: str) -> str:
         shape=literal(tuple(card.input_shape)),
         classes=sequence("CLASS_NAMES", card.class_names),
     )
-    has_normalization = any(call.kind == "Normalization" for call in calls)
-    return head + _network(calls) + _training(context, text, _ADAPT if has_normalization else "")
+    is_adapted = any(call.spec.is_adapted for call in calls)
+    return head + _network(calls) + _training(context, text, _ADAPT if is_adapted else "")
 
 
 def _network(calls: list[Any]) -> str:
@@ -152,8 +152,8 @@ def _write(context: Any, path: str) -> None:
 SPEC = ExportSpec(
     key="python",
     title="Python script",
-    summary="A readable program with this network and its training, for plain Keras. It "
-    "loads the exported .weights.h5.",
+    summary="A readable script with this model and its training, for plain Keras. It loads the "
+    "exported .weights.h5.",
     suffix=".py",
     write=_write,
 )

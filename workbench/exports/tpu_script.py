@@ -33,8 +33,8 @@ def _write(context: Any, path: str) -> None:
 SPEC = ExportSpec(
     key="tpu_script",
     title="Training script for a TPU",
-    summary="The cells of the notebook as one Python program, for a TPU host or any computer "
-    "with Keras; it leaves the same file to read back.",
+    summary="The notebook as one Python script, for a TPU host or any computer with Keras; it "
+    "writes the same results file.",
     suffix=".py",
     write=_write,
     needs_weights=False,

@@ -19,8 +19,8 @@ def _write(context: Any, path: str) -> None:
 SPEC = ExportSpec(
     key="weights",
     title="Keras weights",
-    summary="The learned numbers alone, for a Keras program that builds the same layers in "
-    "the same order (the Python export is such a program).",
+    summary="The weights alone, for a Keras program that builds the same layers in the same "
+    "order, such as the Python export.",
     suffix=".weights.h5",
     write=_write,
 )

@@ -19,6 +19,8 @@ PATH = r"[^-\x00-\x1f\x7f][^\x00-\x1f\x7f]{0,999}"
 
 MAX_PORT = 65_535
 
+_NAMES = {"host": "host name", "user": "user name", "home": "folder", "python": "Python path"}
+
 
 @dataclass(frozen=True)
 class Address:
@@ -94,9 +96,9 @@ def checked_path(text: str, name: str) -> str:
 def _refused(where: str, received: str, expected: str) -> UsageError:
     shown = "".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in received[:100])
     return UsageError(
-        f"This {where} of another computer is not allowed.",
+        f"Not a valid {_NAMES.get(where, where)}: “{shown}”.",
         where=where,
         received=shown or "nothing",
         expected=expected,
-        fix="For example ssh:user@tpu-vm-1.example.org:22.",
+        fix=f"Use {expected}.",
     )

@@ -59,11 +59,11 @@ def read_address(text: str) -> Address:
     port = int(match[2]) if match and match[2] else 0
     if match is None or (match[2] and not 0 < port < 65_536):
         raise UsageError(
-            "This is no address of a machine.",
+            "Not a valid machine address.",
             where="several",
             received=text or "nothing",
             expected="HOST or HOST:PORT, the port from 1 to 65,535",
-            fix="For example several:192.168.1.10,192.168.1.11.",
+            fix="For example: several:192.168.1.10,192.168.1.11",
         )
     return Address(match[1], port)
 
@@ -79,11 +79,11 @@ def read_addresses(text: str) -> tuple[Address, ...]:
     named = [address for address in found if address.port or not address.is_here]
     if not 2 <= len(found) <= MOST_MACHINES or len({*named}) < len(named):
         raise UsageError(
-            "Several machines need an address each.",
+            "Each machine needs its own address.",
             where="several",
             received=text,
             expected=f"from 2 to {MOST_MACHINES} different addresses",
-            fix="For example several:localhost,localhost for two processes on this computer.",
+            fix="For example: several:localhost,localhost for two processes on this computer.",
         )
     if len({address.is_here for address in found}) > 1:
         raise UsageError(
@@ -91,7 +91,7 @@ def read_addresses(text: str) -> tuple[Address, ...]:
             where="several",
             received=text,
             expected="localhost for all machines, or for none",
-            fix="Name this computer as the others know it.",
+            fix="Use an address of this computer that the others can reach.",
         )
     return found
 
@@ -131,7 +131,7 @@ class Cluster:
         except (msgspec.DecodeError, UsageError) as error:
             raise _no_cluster(text, str(error)) from error
         if not all(address.port for address in addresses):
-            raise _no_cluster(text, "a machine has no port")
+            raise _no_cluster(text, "a machine without a port")
         if not 0 <= cluster.index < len(cluster.machines):
             raise _no_cluster(text, f"there is no machine {cluster.index + 1}")
         return cluster
@@ -158,7 +158,7 @@ def kept_cluster(folder: Path) -> Cluster | None:
 
 def _no_cluster(text: str, why: str) -> RunError:
     return RunError(
-        "The machines that train together are described wrongly.",
+        "The description of the cluster is invalid.",
         where=CLUSTER_VARIABLE,
         received=f"{text[:200]} ({why})",
         expected='{"machines": ["HOST:PORT", "HOST:PORT"], "index": 0, "key": ""}',

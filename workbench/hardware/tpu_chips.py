@@ -149,11 +149,11 @@ def chip_choice(text: str) -> ChipChoice:
     known = {generation.name: generation for generation in GENERATIONS}
     if match is None or name not in known:
         raise UsageError(
-            "There is no such TPU.",
+            "Unknown TPU type.",
             where="--tpu",
             received=repr(text[:40]),
             expected="one of " + ", ".join(g.name for g in GENERATIONS if not g.needs_jax),
-            fix='Behind a dash its size can stand, for example "v5e-8".',
+            fix='Add the size after a dash, for example "v5e-8".',
         )
     generation = known[name]
     if match[2] is None:
@@ -161,7 +161,7 @@ def chip_choice(text: str) -> ChipChoice:
     chips, rest = divmod(int(match[2]), generation.named_per_chip)
     if rest or chips not in generation.slices:
         raise UsageError(
-            f"A TPU {generation.name} does not come in that size.",
+            f"TPU {generation.name} is not available in this size.",
             where="--tpu",
             received=text[:40],
             expected="one of " + ", ".join(generation.sizes),

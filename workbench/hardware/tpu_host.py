@@ -117,12 +117,12 @@ class TpuHost:
         chips, generation = self.chips(), self.generation()
         if not chips:
             return TpuError(
-                "There is no TPU in this computer.",
+                "No TPU in this computer.",
                 where="tpu:local",
-                received="neither /dev/accel0 nor a TPU behind /dev/vfio",
+                received="neither /dev/accel0 nor a TPU in /dev/vfio",
                 expected="a TPU VM",
-                fix="Train on a TPU VM over ssh, with ssh:HOST/tpu:local as the target; "
-                "`workbench preflight` tells here what would happen there.",
+                fix="Train on a TPU VM over SSH: --target ssh:HOST/tpu:local. `workbench "
+                "preflight` shows here what would happen there.",
             )
         if generation == "tpu7x":
             return TpuError(
@@ -130,7 +130,7 @@ class TpuHost:
                 where="tpu:local",
                 received="TPU7x",
                 expected="v2 to v6e",
-                fix="Take a v5e, v5p or v6e.",
+                fix="Use a v5e, v5p or v6e.",
             )
         return self._denied(chips) or self._busy(chips) or packages_problem()
 
@@ -140,10 +140,10 @@ class TpuHost:
             return None
         group = _group_of(denied[0])
         return TpuError(
-            "This user may not use the TPU.",
+            "No permission to use the TPU.",
             where=str(denied[0]),
-            received=f"no right to read and write, which the group {group} has",
-            fix=f"sudo usermod -aG {group} $USER, then log in again; or restart the VM.",
+            received=f"no read and write permission (group {group} has it)",
+            fix=f"Run sudo usermod -aG {group} $USER and log in again, or restart the VM.",
         )
 
     def _busy(self, chips: list[Path]) -> TpuError | None:
@@ -152,7 +152,11 @@ class TpuHost:
             return None
         ours = next((holder for holder in holders if holder.run), None)
         first = ours or holders[0]
-        fix = f"Stop that run: workbench stop {ours.run}" if ours else f"End it: kill {first.pid}"
+        fix = (
+            f"Stop that run: workbench stop {ours.run}"
+            if ours
+            else f"Terminate it: kill {first.pid}"
+        )
         return TpuError(
             "The TPU is in use by another process.",
             where=str(chips[0]),
@@ -217,17 +221,17 @@ def packages_problem(
             "The TensorFlow installed here has no TPU support.",
             where="tensorflow-tpu",
             received=f"tensorflow {stock}" if stock else "no TensorFlow",
-            expected="tensorflow-tpu 2.19.1, in an environment of its own",
+            expected="tensorflow-tpu 2.19.1, in its own environment",
             fix=_INSTALL,
         )
     if not libtpu:
-        return TpuError("libtpu, which reaches the chip, is not installed.", fix=_INSTALL)
+        return TpuError("libtpu, the TPU driver, is not installed.", fix=_INSTALL)
     expected = _expected_libtpu(_numbers(tensorflow_tpu), _numbers(libtpu))
     if not expected:
         return None
     return TpuError(
-        f"libtpu {libtpu} does not fit tensorflow-tpu {tensorflow_tpu}: TensorFlow would end "
-        "at its import.",
+        f"libtpu {libtpu} is incompatible with tensorflow-tpu {tensorflow_tpu}: "
+        "TensorFlow would crash at import.",
         where="libtpu",
         received=libtpu,
         expected=expected,

@@ -52,4 +52,4 @@ class Asked:
 
 
 def _wrong(name: str, value: Any) -> Fault:
-    return Fault("request", "A request is not as agreed.", where=name, received=repr(value)[:200])
+    return Fault("request", "The request is invalid.", where=name, received=repr(value)[:200])

@@ -2,19 +2,20 @@
 without end.
 """
 
+import collections
 import contextlib
 import os
-import queue
+import select
 import signal
 import subprocess
-import threading
 import time
-from typing import IO, Callable, Dict, List, Optional, Set
+from typing import IO, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Set, cast
 
 from workbench.host.faults import Fault, of_system
 
 _alive: Set[int] = set()
 _MOST_LINES = 200
+_LONGEST = 64 * 1024
 
 
 class Ended:
@@ -60,65 +61,61 @@ def run(
         raise of_system(error, argv[0]) from error
     if is_ended_with_line:
         _alive.add(child.pid)
-    lines: queue.Queue[Optional[str]] = queue.Queue()
-    threading.Thread(target=_read, args=(child.stdout, lines), daemon=True).start()
+    kept: Deque[str] = collections.deque(maxlen=_MOST_LINES)
     try:
-        kept = _follow(lines, silence_s, on_line, has_grown)
+        with cast("IO[bytes]", child.stdout) as output:
+            for line in _lines(output.fileno(), silence_s, has_grown):
+                if line is None:
+                    raise _silence(argv, kept, silence_s)
+                kept.append(line)
+                if on_line is not None and line:
+                    on_line(line)
         code = child.wait(30)
     except (Fault, subprocess.TimeoutExpired) as error:
         end_group(child.pid)
-        child.wait()
+        code = child.wait()
         if isinstance(error, Fault):
-            error.parts["where"] = " ".join(argv[:6])
             raise
-        code = child.returncode
-        kept = []
     finally:
         _alive.discard(child.pid)
-    return Ended(code, kept)
+    return Ended(code, list(kept))
 
 
-def _read(output: IO[bytes], lines: "queue.Queue[Optional[str]]") -> None:
-    for line in iter(lambda: output.readline(4096), b""):
-        lines.put(line.decode("utf-8", "replace").rstrip())
-    lines.put(None)
-
-
-def _follow(
-    lines: "queue.Queue[Optional[str]]",
-    silence_s: float,
-    on_line: Optional[Callable[[str], None]],
-    has_grown: Callable[[], bool],
-) -> List[str]:
-    kept: List[str] = []
+def _lines(output: int, silence_s: float, has_grown: Callable[[], bool]) -> Iterator[Optional[str]]:
+    """What a program prints, line by line; None where it was silent for too long."""
+    rest = b""
     deadline = time.monotonic() + silence_s
     while True:
-        try:
-            line = lines.get(timeout=1.0)
-        except queue.Empty:
-            if has_grown():
-                deadline = time.monotonic() + silence_s
+        if select.select([output], [], [], 1.0)[0]:
+            data = os.read(output, 4096)
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines if data or not rest else [rest]:
+                yield line.decode("utf-8", "replace").rstrip()
+            if not data:
+                return
+            rest = rest[-_LONGEST:]
+        elif not has_grown():
             if time.monotonic() > deadline:
-                raise Fault(
-                    "silence",
-                    "A program on the other computer was silent for too long and was ended.",
-                    received="; ".join(kept[-3:])[:500],
-                    expected="a sign of life within %d s" % silence_s,
-                    fix="Try again: what it has done so far is kept.",
-                ) from None
+                yield None
             continue
-        if line is None:
-            return kept
         deadline = time.monotonic() + silence_s
-        kept = [*kept, line][-_MOST_LINES:]
-        if on_line is not None and line:
-            on_line(line)
 
 
-def end_group(pid: int) -> None:
-    """Kills a program and all that it started."""
+def _silence(argv: List[str], kept: Iterable[str], silence_s: float) -> Fault:
+    return Fault(
+        "silence",
+        "A program on the other computer did not respond and was terminated.",
+        where=" ".join(argv[:6]),
+        received="; ".join(list(kept)[-3:])[:500],
+        expected="output within %d s" % silence_s,
+        fix="Try again: its progress is kept.",
+    )
+
+
+def end_group(pid: int, number: int = signal.SIGKILL) -> None:
+    """Ends a program and all that it started, by a signal."""
     with contextlib.suppress(OSError):
-        os.killpg(pid, signal.SIGKILL)
+        os.killpg(pid, number)
 
 
 def end_all() -> None:

@@ -30,7 +30,7 @@ def make(asked: Asked) -> Answer:
     sha, python = asked.text("sha"), asked.text("python")
     folder = asked.home.environment(sha)
     if hashlib.sha256(asked.data).hexdigest() != sha:
-        raise Fault("sum", "The list of packages is not the one that was meant.", received=sha)
+        raise Fault("sum", "The package list does not match its checksum.", received=sha)
     with _alone(asked, folder):
         ready = _ready(folder)
         is_new = ready is None
@@ -60,9 +60,9 @@ def _alone(asked: Asked, folder: str) -> Iterator[None]:
             except OSError:
                 if time.monotonic() > deadline:
                     raise Fault(
-                        "busy", "Another set-up on that computer does not end.", where=path
+                        "busy", "Another setup on that computer does not finish.", where=path
                     ) from None
-                asked.progress("Waiting for another set-up of the same environment")
+                asked.progress("Waiting for another setup of the same environment")
                 time.sleep(2.0)
         yield
     finally:
@@ -90,7 +90,9 @@ def _build(asked: Asked, folder: str, python: str, sha: str) -> Dict[str, Any]:
         shutil.rmtree(os.path.join(temporary, "tmp"), ignore_errors=True)
         found = probe.pythons((own,))
         if not found:
-            raise Fault("pip", "The environment was made, but its Python does not run.", where=own)
+            raise Fault(
+                "pip", "The environment was created, but its Python does not run.", where=own
+            )
         ready = {
             "sha": sha,
             "name": asked.text("name"),
@@ -138,7 +140,7 @@ def _run(asked: Asked, folder: str, argv: List[str], step: str) -> None:
         size = _bytes_in(folder)
         is_more, sizes[0] = size > sizes[0], max(size, sizes[0])
         if is_more:
-            asked.progress("%d MB on the disk so far" % (size // 1_000_000))
+            asked.progress("%d MB so far" % (size // 1_000_000))
         return is_more
 
     variables = dict(os.environ, TMPDIR=os.path.join(folder, "tmp"))
@@ -166,22 +168,22 @@ def _failed(step: str, lines: List[str], python: str) -> Fault:
         name = os.path.basename(os.path.realpath(python))
         return Fault(
             "no_venv",
-            "Python there cannot make environments.",
+            "Python there cannot create environments.",
             where=python,
             received=text[-800:],
-            fix="Install its package there: sudo apt-get install -y %s-venv" % name,
+            fix="Install the venv package there: sudo apt-get install -y %s-venv" % name,
         )
     if "No space left" in text:
         return Fault(
             "disk_full",
             "The disk of the other computer is full.",
             where=python,
-            fix="Make room there (the environment needs up to 2.5 GB) and set it up again.",
+            fix="Free some space there (the environment needs up to 2.5 GB) and set it up again.",
         )
     return Fault(
         "pip",
         "The packages could not be installed on the other computer.",
         where=python,
         received=text[-1500:],
-        fix="Look at the last lines; set it up again once the cause is gone.",
+        fix="See the last lines of the output; fix the cause and set it up again.",
     )

@@ -31,8 +31,8 @@ def of_system(error: OSError, where: str) -> Fault:
     """A refusal of the operating system."""
     return Fault(
         "system",
-        "The other computer could not do it.",
+        "The other computer reported an error.",
         where=where,
         received=error.strerror or str(error),
-        fix="Make room there, or make the folder writable.",
+        fix="Free some space there, or make the folder writable.",
     )

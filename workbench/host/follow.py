@@ -133,7 +133,7 @@ def read(asked: Asked) -> Answer:
     path = _path(asked)
     file = _open.get(path)
     if file is None:
-        raise Fault("request", "The file has not been asked about before.", where=path)
+        raise Fault("request", "This file was not requested before.", where=path)
     offset = asked.number("offset")
     try:
         file.seek(offset)
@@ -146,5 +146,5 @@ def read(asked: Asked) -> Answer:
 def _path(asked: Asked) -> str:
     folder, name = asked.home.known_run(asked.text("run")), asked.text("name")
     if name not in FILES and not _BEST.fullmatch(name):
-        raise Fault("request", "No such file of a run may be read.", received=name[:200])
+        raise Fault("request", "This file of a run may not be read.", received=name[:200])
     return os.path.join(folder, name)

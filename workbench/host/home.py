@@ -20,7 +20,6 @@ from workbench.host.faults import Fault, of_system
 
 _RUN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,119}")
 _SHA = re.compile(r"[0-9a-f]{64}")
-KINDS = ("code", "parcel", "state")
 
 
 class Home:
@@ -48,9 +47,9 @@ class Home:
         if info.st_uid != os.getuid():
             raise Fault(
                 "foreign_home",
-                "The folder for Workbench on the other computer belongs to somebody else.",
+                "The Workbench folder on the other computer belongs to another user.",
                 where=self.path,
-                fix="Name another folder.",
+                fix="Choose another folder.",
             )
 
     def environment(self, sha: str) -> str:
@@ -61,7 +60,7 @@ class Home:
         """The unpacked folder of an upload."""
         folder = {"code": "code", "parcel": "parcels", "state": "states"}.get(kind)
         if folder is None:
-            raise Fault("request", "There is no such kind of upload.", received=repr(kind))
+            raise Fault("request", "Unknown kind of upload.", received=repr(kind))
         return os.path.join(self.path, folder, checked_sha(sha))
 
     def upload(self, kind: str, sha: str) -> str:
@@ -78,7 +77,7 @@ class Home:
         if not isinstance(name, str) or not _RUN.fullmatch(name):
             raise Fault(
                 "request",
-                "A run on another computer is named by letters, digits, dots and dashes.",
+                "The name of a run may have letters, digits, dots and dashes.",
                 received=repr(name)[:200],
             )
         return os.path.join(self.runs, name)
@@ -93,7 +92,7 @@ class Home:
         if not os.path.isfile(os.path.join(folder, "request.json")):
             raise Fault(
                 "no_run",
-                "The run is not on the other computer (any more).",
+                "The run is no longer on the other computer.",
                 where=folder,
                 fix="Train it again, or resume it here from its last checkpoint.",
             )
@@ -103,7 +102,7 @@ class Home:
 def checked_sha(sha: str) -> str:
     """A sha256 in hexadecimal digits; raises Fault for anything else."""
     if not isinstance(sha, str) or not _SHA.fullmatch(sha):
-        raise Fault("request", "That is no sha256.", received=repr(sha)[:200])
+        raise Fault("request", "Not a sha256 checksum.", received=repr(sha)[:200])
     return sha
 
 

@@ -104,7 +104,7 @@ class Bridge:
         except Exception:  # noqa: BLE001 - told to the other end with its stack
             failed = Fault(
                 "internal",
-                "The part of Workbench on the other computer failed.",
+                "Workbench failed on the other computer.",
                 where=str(verb)[:100],
                 received=traceback.format_exc()[-1500:],
             )
@@ -135,7 +135,7 @@ class Bridge:
 
 def unknown(asked: Asked) -> Answer:
     """What this bridge is not for."""
-    raise Fault("request", "There is no such verb.", received=asked.text("verb")[:100])
+    raise Fault("request", "Unknown command.", received=asked.text("verb")[:100])
 
 
 def end(code: int) -> None:
@@ -156,7 +156,7 @@ def main(home: str) -> None:
         os.chdir("/")
         Bridge(Home(home), cast("io.BufferedReader", sys.stdin.buffer).read1, target).serve()
     except wire.FrameFault as fault:
-        sys.stderr.write("The line is not Workbench's: %s\n" % fault)
+        sys.stderr.write("Not a line of Workbench: %s\n" % fault)
         code = 1
     except Exception:  # noqa: BLE001 - the other end shows what it reads here
         traceback.print_exc()

@@ -10,6 +10,7 @@ from workbench.host import children, chips, state
 from workbench.host.asked import Answer, Asked
 from workbench.host.faults import Fault
 from workbench.host.home import read_json
+from workbench.host.memory import memory_limit
 
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3")
 _SILENCE_S = 20.0
@@ -61,7 +62,7 @@ def probe(asked: Asked) -> Answer:
         "user": _user(),
         "home": asked.home.path,
         "cores": len(os.sched_getaffinity(0)),
-        "memory_bytes": _memory(),
+        "memory_bytes": memory_limit(),
         "free_bytes": shutil.disk_usage(asked.home.path).free,
         "pythons": pythons((named,) if named else PYTHONS),
         "environments": _environments(asked),
@@ -116,10 +117,3 @@ def _user() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return str(os.getuid())
-
-
-def _memory() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return 0

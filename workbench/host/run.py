@@ -43,9 +43,9 @@ def create(asked: Asked) -> Answer:
     if not (os.path.isabs(python) and os.access(python, os.X_OK)):
         raise Fault(
             "no_python",
-            "The Python that the run should use is not there.",
+            "The Python environment of the run is missing.",
             where=python[:200],
-            fix="Set the computer up again.",
+            fix="Set up the computer again.",
         )
     is_new = not os.path.lexists(folder)
     if is_new:
@@ -65,7 +65,7 @@ def _check_stored(asked: Asked, code: str, parcel: str) -> None:
 
 def _make(asked: Asked, folder: str, facts: Dict[str, str], begun: str) -> None:
     if begun and not os.path.isdir(asked.home.stored("state", begun)):
-        raise Fault("not_stored", "What the run has told has not been sent yet.", received=begun)
+        raise Fault("not_stored", "The log of the run has not been sent yet.", received=begun)
     try:
         temporary = tempfile.mkdtemp(prefix=".new-", dir=asked.home.runs)
     except OSError as error:
@@ -88,9 +88,9 @@ def _check_same(folder: str, digest: str) -> None:
     if there is None or there.get("request") != digest:
         raise Fault(
             "other_run",
-            "Another run of that name is on the other computer already.",
+            "The other computer already has a run with this name.",
             where=folder,
-            fix="Train under another name, or forget that run there.",
+            fix="Use another name, or delete that run there.",
         )
 
 
@@ -150,7 +150,9 @@ def _end(folder: str) -> None:
             with contextlib.suppress(OSError):  # it ended meanwhile
                 os.kill(pid, signals.SIGKILL)
         if time.monotonic() > deadline:
-            raise Fault("alive", "The process of an earlier attempt does not end.", where=folder)
+            raise Fault(
+                "alive", "The process of an earlier attempt is still running.", where=folder
+            )
         time.sleep(0.05)
 
 
@@ -212,7 +214,7 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
         "The training could not be started on the other computer.",
         where=folder,
         received="; ".join(lines[-3:])[:1000],
-        fix="Set the computer up again.",
+        fix="Set up the computer again.",
     )
 
 
@@ -223,7 +225,7 @@ def control(asked: Asked) -> Answer:
     """
     folder, wish = asked.home.known_run(asked.text("run")), asked.text("wish")
     if wish not in _WISHES:
-        raise Fault("request", "There is no such wish.", received=wish[:100])
+        raise Fault("request", "Unknown command for a run.", received=wish[:100])
     if not (state.is_waiting(folder) and _is_cancelled(asked, folder)):
         write_file(os.path.join(folder, "control"), wish.encode("ascii") + b"\n")
     return {}, b""
@@ -244,7 +246,7 @@ def signal(asked: Asked) -> Answer:
     """
     folder, name = asked.home.known_run(asked.text("run")), asked.text("signal")
     if name not in _SIGNALS:
-        raise Fault("request", "There is no such signal.", received=name[:100])
+        raise Fault("request", "Unknown signal.", received=name[:100])
     count = 0
     for pid in state.holders(folder):
         try:
@@ -275,7 +277,7 @@ def forget(asked: Asked) -> Answer:
         if state.is_alive(folder):
             raise Fault(
                 "alive",
-                "The run is still being trained there.",
+                "The run is still training there.",
                 where=folder,
                 fix="Stop it first.",
             )

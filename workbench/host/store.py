@@ -58,13 +58,13 @@ def put(asked: Asked) -> Answer:
             if there != offset:
                 raise Fault(
                     "offset",
-                    "A piece of an upload does not fit what is there.",
+                    "A part of an upload does not continue the received data.",
                     received=str(offset),
                     expected=str(there),
                 )
             file.write(asked.data)
     except FileNotFoundError as error:  # another line has sent it all
-        raise Fault("offset", "The upload is not there any more.", where=upload) from error
+        raise Fault("offset", "The upload no longer exists.", where=upload) from error
     except OSError as error:
         raise of_system(error, upload) from error
     return {"offset": offset + len(asked.data)}, b""
@@ -100,7 +100,7 @@ def _alone(upload: str, asked: Asked) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                asked.progress("Another line unpacks it there")
+                asked.progress("Another connection is unpacking it there")
                 time.sleep(_LOOK_S)
         yield
 
@@ -111,7 +111,7 @@ def _check_sum(upload: str, sha: str) -> None:
         _remove(upload)
         raise Fault(
             "sum",
-            "What came is not what was sent; it was thrown away.",
+            "The upload arrived damaged and was discarded.",
             where=upload,
             received=found,
             expected=sha,
@@ -125,11 +125,11 @@ def _check_room(asked: Asked, size: int) -> None:
     if 2 * size + _SPARE_BYTES > free:
         raise Fault(
             "disk_full",
-            "There is not enough room on the other computer's disk.",
+            "Not enough disk space on the other computer.",
             where=asked.home.path,
             received="%d MB free" % (free // 1_000_000),
             expected="%d MB" % ((2 * size + _SPARE_BYTES) // 1_000_000),
-            fix="Make room there, for example by forgetting old runs.",
+            fix="Free some space there, for example by deleting old runs.",
         )
 
 
@@ -167,11 +167,13 @@ def _unpack(upload: str, folder: str, asked: Asked) -> None:
                 if number % _TOLD_EVERY == 0:
                     asked.progress("Unpacking there", number / len(members))
                 if not _MEMBER.fullmatch(member.filename):
-                    raise Fault("member", "A file has a strange name.", received=member.filename)
+                    raise Fault(
+                        "member", "Invalid file name in the archive.", received=member.filename
+                    )
                 _write_member(archive, member, os.path.join(temporary, member.filename))
         os.rename(temporary, folder)
     except zipfile.BadZipFile as error:
-        raise Fault("archive", "What was sent is no archive.", received=str(error)) from error
+        raise Fault("archive", "The upload is not an archive.", received=str(error)) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -187,6 +189,6 @@ def _write_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str) 
 def _copy_piece(source: IO[bytes], target: IO[bytes], size: int) -> int:
     data = source.read(size)
     if not data:
-        raise Fault("archive", "A file of the archive is shorter than it says.")
+        raise Fault("archive", "A file of the archive is truncated.")
     target.write(data)
     return len(data)

@@ -1,4 +1,7 @@
-"""Frames: one line of JSON, and the bytes that it announces. Used on both ends of the line.
+"""Frames: one line of JSON, and the bytes that it announces.
+
+Used on both ends of the line to another computer; `head`, `read_head` and `read_exactly` also
+between machines that train together, and by readers of foreign files.
 
 {"n": 7, "verb": "put", "sha": "...", "offset": 0, "bytes": 1048576}   and that many bytes
 {"n": 7, "ok": true, "offset": 1048576}
@@ -35,21 +38,39 @@ def encode(fields: Fields, data: bytes = b"") -> bytes:
     Raises:
         FrameFault: it is longer than the other end would take.
     """
+    if len(data) > DATA_LIMIT:
+        raise FrameFault("a frame is too long: %d bytes" % len(data))
+    return head(fields, len(data)) + data
+
+
+def head(fields: Fields, size: int, limit: int = LINE_LIMIT) -> bytes:
+    """The line that announces so many bytes; see `encode` for errors."""
     whole = dict(fields)
-    whole["bytes"] = len(data)
+    whole["bytes"] = size
     line = json.dumps(whole, separators=(",", ":")).encode("ascii") + b"\n"
-    if len(line) > LINE_LIMIT or len(data) > DATA_LIMIT:
-        raise FrameFault("a frame is too long: %d and %d bytes" % (len(line), len(data)))
-    return line + data
+    if len(line) > limit:
+        raise FrameFault("a line is too long: %d bytes" % len(line))
+    return line
 
 
 def read_frame(stream: IO[bytes]) -> Optional[Tuple[Fields, bytes]]:
-    """The next frame of a stream; None at its end.
+    """The next numbered frame of a stream; None at its end.
 
     Raises:
         FrameFault: what comes is not a frame, or ends within one.
     """
-    line = stream.readline(LINE_LIMIT)
+    announced = read_head(stream)
+    if announced is None:
+        return None
+    fields, size = announced
+    if type(fields.get("n")) is not int:
+        raise FrameFault("a frame has no number: %r" % list(fields)[:5])
+    return fields, read_exactly(stream, size)
+
+
+def read_head(stream: IO[bytes], limit: int = LINE_LIMIT) -> Optional[Tuple[Fields, int]]:
+    """The fields of the next frame, and how many bytes follow; see `read_frame`."""
+    line = stream.readline(limit)
     if not line:
         return None
     if not line.endswith(b"\n"):
@@ -59,22 +80,24 @@ def read_frame(stream: IO[bytes]) -> Optional[Tuple[Fields, bytes]]:
     except (ValueError, RecursionError):
         raise FrameFault("a line is not JSON: %r" % line[:80]) from None
     size = fields.get("bytes") if isinstance(fields, dict) else None
-    if type(size) is not int or type(fields.get("n")) is not int or not 0 <= size <= DATA_LIMIT:
+    if type(size) is not int or size < 0:
         raise FrameFault("a line is not a frame: %r" % line[:80])
-    return fields, read_exactly(stream, size)
+    return fields, size
 
 
-def read_exactly(stream: IO[bytes], size: int) -> bytes:
+def read_exactly(stream: IO[bytes], size: int, limit: int = DATA_LIMIT) -> bytes:
     """So many bytes of a stream.
 
     Raises:
-        FrameFault: it ends before.
+        FrameFault: they are more than the limit, or the stream ends before.
     """
+    if size > limit:
+        raise FrameFault("a frame is too long: %d bytes" % size)
     parts = []
     while size:
         part = stream.read(size)
         if not part:
-            raise FrameFault("the line ended within a frame")
+            raise FrameFault("the connection ended within a frame")
         parts.append(part)
         size -= len(part)
     return b"".join(parts)

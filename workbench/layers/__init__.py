@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from workbench.core.registry import Registry
@@ -12,3 +13,9 @@ from workbench.core.specs import LayerSpec
 def all_layers() -> Registry[LayerSpec]:
     """Every layer type by key."""
     return Registry.from_package("workbench.layers", LayerSpec)
+
+
+@cache
+def layers_by_title() -> Mapping[str, LayerSpec]:
+    """Every layer type by the name of Keras's class."""
+    return {spec.title: spec for spec in all_layers().values()}

@@ -33,12 +33,12 @@ def fill_params() -> tuple[Param, ...]:
             default="reflect",
             choices=("reflect", "nearest", "wrap", "constant"),
             titles={
-                "reflect": "mirror the picture",
+                "reflect": "mirror the image",
                 "nearest": "repeat the edge",
-                "wrap": "repeat the picture",
-                "constant": "one value",
+                "wrap": "repeat the image",
+                "constant": "constant value",
             },
-            help="What appears where the moved picture leaves a gap.",
+            help="How the gap at the borders is filled.",
             is_advanced=True,
         ),
         ChoiceParam(
@@ -46,7 +46,7 @@ def fill_params() -> tuple[Param, ...]:
             title="Interpolation",
             default="bilinear",
             choices=("bilinear", "nearest"),
-            help="How values between pixels are found.",
+            help="How values between pixels are computed.",
             is_advanced=True,
         ),
         FloatParam(
@@ -56,7 +56,7 @@ def fill_params() -> tuple[Param, ...]:
             minimum=-1000.0,
             maximum=1000.0,
             step=1.0,
-            help='The value for "one value".',
+            help='Used when Fill is "constant value".',
             is_advanced=True,
         ),
     )
@@ -70,7 +70,7 @@ def value_range_param() -> ChoiceParam:
         default="0-255",
         choices=tuple(VALUE_RANGES),
         titles={"0-255": "0 to 255", "0-1": "0 to 1", "-1-1": "−1 to 1"},
-        help="Range of the values at this place: 0 to 255 unless Rescaling stands before it.",
+        help="Range of the values at this point: 0 to 255, unless Rescaling comes before it.",
         is_advanced=True,
     )
 
@@ -81,7 +81,7 @@ def with_value_range(params: Params) -> dict[str, Any]:
 
 
 def plus_minus(share: float) -> str:
-    """A symmetric range in words: ± 10 %."""
+    """A symmetric range in words: ± 10%."""
     return f"± {percent(share)}"
 
 

@@ -73,8 +73,8 @@ def activation_param(default: str = "linear") -> ChoiceParam:
         default=default,
         choices=ACTIVATIONS,
         titles={"linear": "none"},
-        help="Function applied to every value of the output. relu is the usual choice inside "
-        "a network, softmax at its end.",
+        help="Function applied to every value of the output. relu is the usual choice inside a "
+        "network, softmax at its end.",
     )
 
 
@@ -84,7 +84,7 @@ def use_bias_param() -> BoolParam:
         key="use_bias",
         title="Use bias",
         default=True,
-        help="Adds a learned number to every output channel. Not needed right before "
+        help="Adds a learned bias to every output channel. Not needed right before "
         "BatchNormalization.",
         is_advanced=True,
     )
@@ -106,8 +106,8 @@ def _initializer(key: str, title: str, default: str, choices: tuple[str, ...]) -
         title=title,
         default=default,
         choices=choices,
-        help="How the numbers are set before training. he_normal suits relu, "
-        "glorot_uniform suits most others.",
+        help="How the weights are initialized. he_normal suits relu, glorot_uniform suits most "
+        "others.",
         is_advanced=True,
     )
 
@@ -115,8 +115,10 @@ def _initializer(key: str, title: str, default: str, choices: tuple[str, ...]) -
 def regularizer_params(stem: str, words: str) -> tuple[FloatParam, FloatParam]:
     """L1 and L2 penalties on one weight, as `<stem>_l1` and `<stem>_l2`."""
     return (
-        _penalty(f"{stem}_l1", f"{words} L1", "the absolute values; pushes some to exactly zero"),
-        _penalty(f"{stem}_l2", f"{words} L2", "the squares; keeps them small"),
+        _penalty(
+            f"{stem}_l1", f"{words} L1", "the absolute values; drives some weights to exactly zero"
+        ),
+        _penalty(f"{stem}_l2", f"{words} L2", "the squares; keeps the weights small"),
     )
 
 
@@ -174,8 +176,8 @@ def padding_param(default: str = "valid") -> ChoiceParam:
         title="Padding",
         default=default,
         choices=("valid", "same"),
-        help="valid uses only whole windows, so the picture shrinks; same fills up the border "
-        "so that with stride 1 the picture keeps its size.",
+        help="valid uses only full windows, so the image shrinks; same pads the border, so that "
+        "the image keeps its size at stride 1.",
     )
 
 
@@ -188,10 +190,10 @@ def need_picture(title: str, inputs: Sequence[Shape]) -> tuple[int, int, int]:
     shape = inputs[0]
     if len(shape) != 3:
         raise ShapeProblem(
-            f"{title} needs a picture",
+            f"{title} needs a 3D input",
             f"{title} works on height × width × channels, and this input has "
-            f"{axes_text(len(shape))}. Put it before Flatten or the global pooling, or bring "
-            "the numbers into picture form with Reshape.",
+            f"{axes_text(len(shape))}. Place it before Flatten or global pooling, or restore the "
+            "axes with Reshape.",
         )
     height, width, channels = shape
     return height, width, channels
@@ -232,8 +234,8 @@ def size_text(size: Sequence[int]) -> str:
 
 
 def percent(value: float) -> str:
-    """A share as on the canvas: 25 %."""
-    return f"{value * 100:g} %"
+    """A share as on the canvas: 25%."""
+    return f"{value * 100:g}%"
 
 
 def unless(params: Params, key: str, default: object, words: str = "{}") -> str:
@@ -267,14 +269,14 @@ def lanes_hint(count: int, words: str) -> str:
     if padded == count:
         return ""
     name = words if count > 1 else words.removesuffix("s")
-    share = f"{100 * count / padded:.0f} %"
+    share = f"{100 * count / padded:.0f}%"
     if passes == 1:
         fills = f"{count} {name} {'fill' if count > 1 else 'fills'} {share} of a TPU's 128-wide"
         wider = f"{2 * count} or {padded}" if 4 <= 2 * count < padded else str(padded)
-        return f"{fills} matrix unit. {wider} would cost about the same time."
+        return f"{fills} matrix unit. {wider} would take about the same time."
     return (
         f"{count} {name} take {passes} passes through a TPU's 128-wide matrix unit and fill "
-        f"{share} of them. {padded} would cost about the same time."
+        f"{share} of them. {padded} would take about the same time."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import shape_text
 from workbench.core.params import IntParam, Param, Params
 from workbench.core.specs import Shape, ShapeProblem
 from workbench.layers._common import extras, join, padding_param, size_param, size_text, unless
@@ -20,7 +20,7 @@ def filters_param() -> IntParam:
         default=32,
         minimum=1,
         maximum=16_384,
-        help="Number of patterns to learn; each gives one channel of the output.",
+        help="Number of filters; each produces one output channel.",
     )
 
 
@@ -32,7 +32,7 @@ def depth_multiplier_param() -> IntParam:
         default=1,
         minimum=1,
         maximum=1024,
-        help="How many patterns are learned for each input channel on its own.",
+        help="Number of filters per input channel.",
     )
 
 
@@ -43,14 +43,14 @@ def window_params(*, kernel: int = 3) -> tuple[Param, ...]:
             "kernel_size",
             "Kernel size",
             kernel,
-            "Height and width of the patch each output value looks at.",
+            "Height and width of the filter window.",
             maximum=MAX_KERNEL,
         ),
         size_param(
             "strides",
             "Strides",
             1,
-            "How far the patch moves. 2 halves height and width.",
+            "Step of the window. 2 halves height and width.",
             maximum=MAX_KERNEL,
         ),
         padding_param(),
@@ -63,8 +63,8 @@ def dilation_param() -> Param:
         "dilation_rate",
         "Dilation",
         1,
-        "Distance between the values a patch looks at; above 1 it sees a larger area with "
-        "the same number of weights.",
+        "Spacing between the values in a window; above 1 it covers a larger area with the same "
+        "number of weights.",
         maximum=MAX_KERNEL,
         is_advanced=True,
     )
@@ -78,8 +78,8 @@ def groups_param() -> IntParam:
         default=1,
         minimum=1,
         maximum=16_384,
-        help="Splits the channels into groups that do not see each other. Must divide the "
-        "input's channels and the filters.",
+        help="Splits the channels into separate groups. Must divide the input channels and the "
+        "filters.",
         is_advanced=True,
     )
 
@@ -111,13 +111,11 @@ def window_shape(title: str, params: Params, height: int, width: int, key: str) 
 def _too_small(
     title: str, window: Sequence[int], reach: Sequence[int], picture: Sequence[int]
 ) -> ShapeProblem:
-    spread = (
-        "" if tuple(window) == tuple(reach) else f" (spread to {shape_text(reach)} by dilation)"
-    )
+    spread = "" if tuple(window) == tuple(reach) else f" (dilated to {shape_text(reach)})"
     return ShapeProblem(
-        f"The picture is too small for {title}",
-        f"A window of {shape_text(window)}{spread} does not fit into {shape_text(picture)}: "
-        "nothing would be left.",
+        f"The image is too small for {title}",
+        f"A window of {shape_text(window)}{spread} does not fit into {shape_text(picture)}: the "
+        "output would be empty.",
         ('set_padding:"same"',),
     )
 
@@ -130,9 +128,9 @@ def check_dilation(title: str, params: Params) -> None:
     """
     if max(params["strides"]) > 1 and max(params["dilation_rate"]) > 1:
         raise ShapeProblem(
-            "Strides and dilation exclude each other",
-            f"{title} cannot have strides of {shape_text(params['strides'])} and a dilation of "
-            f"{shape_text(params['dilation_rate'])} at once: one of them must be 1 × 1.",
+            "Strides and dilation cannot be combined",
+            f"{title} has strides of {shape_text(params['strides'])} and a dilation of "
+            f"{shape_text(params['dilation_rate'])}; one of them must be 1 × 1.",
             ("set_dilation_rate:[1,1]", "set_strides:[1,1]"),
         )
 
@@ -161,3 +159,16 @@ def output_shape(title: str, params: Params, picture: Shape, channels: int) -> S
     """Shape after a convolution of a picture."""
     height, width = window_shape(title, params, picture[0], picture[1], "kernel_size")
     return (height, width, channels)
+
+
+def strides_to(shape: Shape, wanted: Shape) -> tuple[int, int] | None:
+    """The strides that bring a picture to the height and width of another, with same padding.
+
+    Returns:
+        None where no strides do, and for shapes that are no pictures.
+    """
+    if len(shape) != 3 or len(wanted) != 3:
+        return None
+    rows, columns = -(-shape[0] // wanted[0]), -(-shape[1] // wanted[1])
+    is_met = (-(-shape[0] // rows), -(-shape[1] // columns)) == tuple(wanted[:2])
+    return (rows, columns) if is_met else None

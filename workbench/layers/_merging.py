@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from workbench.core.network.text import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import Shape, ShapeProblem
 
@@ -24,10 +23,10 @@ def broadcast(title: str, first: Shape, second: Shape) -> Shape:
             shape[axis] = length
         elif length not in (1, shape[axis]):
             raise ShapeProblem(
-                f"{title} needs inputs of one shape",
-                f"{title} combines its inputs value by value, and {shape_text(first)} does not "
-                f"match {shape_text(second)}: {_axis_words(axis, len(long))} must be equal, or 1.",
-                ("match_inputs",),
+                f"{title} needs inputs of the same shape",
+                f"They are combined element by element: {_axis_words(axis, len(long))} must be "
+                "equal, or 1.",
+                ("match_inputs:dense,conv2d",),
             )
     return tuple(shape)
 

@@ -25,7 +25,7 @@ def epsilon_param() -> FloatParam:
         is_minimum_excluded=True,
         maximum=1.0,
         step=0.001,
-        help="Added to the variance so that the division is always safe.",
+        help="Added to the variance to avoid division by zero.",
         is_advanced=True,
     )
 
@@ -37,7 +37,7 @@ def affine_params() -> tuple[Param, ...]:
             key="center",
             title="Learn offset",
             default=True,
-            help="Learns a number per channel that is added afterwards (beta).",
+            help="Learns an offset per channel (beta).",
             is_advanced=True,
         ),
         BoolParam(
@@ -45,7 +45,7 @@ def affine_params() -> tuple[Param, ...]:
             title="Learn scale",
             default=True,
             help="Learns a factor per channel (gamma). Not needed right before a Dense or "
-            "Conv2D layer without activation in between.",
+            "Conv2D layer without an activation in between.",
             is_advanced=True,
         ),
         vector_initializer_param("beta_initializer", "Offset initializer"),

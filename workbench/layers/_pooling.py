@@ -19,7 +19,7 @@ def pooling_params() -> tuple[Param, ...]:
             "pool_size",
             "Pool size",
             2,
-            "Height and width of the window that becomes one value.",
+            "Height and width of the pooling window.",
             maximum=MAX_KERNEL,
         ),
         SizeParam(
@@ -28,7 +28,9 @@ def pooling_params() -> tuple[Param, ...]:
             default=(0, 0),
             minimum=0,
             maximum=MAX_KERNEL,
-            help="How far the window moves; 0 means by its own size, so windows do not overlap.",
+            zero_text="same as pool size",
+            help="Step of the window. Left empty, it is the pool size, so that windows do not "
+            "overlap.",
         ),
         padding_param(),
     )

@@ -16,7 +16,7 @@ def rate_param(default: float, words: str) -> FloatParam:
         maximum=1.0,
         is_maximum_excluded=True,
         step=0.05,
-        help=f"Share of {words} set to zero at each training step; none are when predicting.",
+        help=f"Fraction of {words} set to zero at each training step; inactive during prediction.",
     )
 
 

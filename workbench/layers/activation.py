@@ -9,8 +9,8 @@ SPEC = LayerSpec(
     key="activation",
     title="Activation",
     category="activation",
-    summary="Applies a function to every value. Most layers can do so themselves; on its own "
-    "it can stand behind a normalisation or an Add.",
+    summary="Applies a function to every value. Most layers have an activation of their own; a "
+    "separate one can follow a normalization or an Add.",
     params=(activation_param("relu"),),
     infer_shape=same_shape,
     describe=lambda params: str(params["activation"]),

@@ -9,10 +9,11 @@ SPEC = LayerSpec(
     key="add",
     title="Add",
     category="merge",
-    summary="Adds its inputs value by value, as at the end of a residual block.",
+    summary="Adds its inputs element by element, as at the end of a residual block.",
     infer_shape=merge_shape("Add"),
     count_multiply_adds=count_products,
     min_inputs=2,
     max_inputs=None,
+    common_rank=10,
     keywords=("merge", "sum", "residual", "skip", "plus"),
 )

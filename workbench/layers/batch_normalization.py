@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.params import FloatParam, Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
 from workbench.layers._common import join, one_per_value, same_shape, unless
 from workbench.layers._normalisation import (
     affine_arguments,
@@ -29,8 +29,8 @@ SPEC = LayerSpec(
     key="batch_normalization",
     title="BatchNormalization",
     category="normalisation",
-    summary="Brings each channel to mean 0 and variance 1 over the batch; training becomes "
-    "faster and steadier. Predicting uses the running mean and variance.",
+    summary="Normalizes each channel to mean 0 and variance 1 over the batch, which makes "
+    "training faster and more stable. Predictions use the moving mean and variance.",
     params=(
         FloatParam(
             key="momentum",
@@ -39,8 +39,8 @@ SPEC = LayerSpec(
             minimum=0.0,
             maximum=1.0,
             is_maximum_excluded=True,
-            help="How slowly the running mean and variance follow. Lower it, to 0.9 say, when "
-            "there are few steps.",
+            help="How slowly the moving mean and variance follow. Lower it, for example to 0.9, "
+            "when there are few steps.",
         ),
         epsilon_param(),
         *affine_params(),
@@ -50,5 +50,8 @@ SPEC = LayerSpec(
     count_multiply_adds=one_per_value,
     describe=_describe,
     keras_arguments=affine_arguments,
-    keywords=("bn", "batchnorm", "normalise", "standardise"),
+    has_batch_statistics=True,
+    training_class=TrainingClass.FUSED_BATCH_NORM,
+    common_rank=7,
+    keywords=("bn", "batchnorm", "normalize", "standardize"),
 )

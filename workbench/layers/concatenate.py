@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.core.network.text import shape_text
 from workbench.core.params import ChoiceParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 
@@ -17,8 +16,8 @@ def _axis(params: Params, rank: int) -> int:
     axis = _AXES[params["axis"]]
     if axis > rank:
         raise ShapeProblem(
-            "There is no such axis",
-            f"Concatenate is to join along the {params['axis']}, which these inputs do not have.",
+            "Axis does not exist",
+            f"Concatenate joins along the {params['axis']}, which these inputs do not have.",
             ('set_axis:"channels"',),
         )
     return rank - 1 if axis == -1 else axis - 1
@@ -31,10 +30,9 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     for other in inputs[1:]:
         if len(other) != len(first) or _without(other, axis) != _without(first, axis):
             raise ShapeProblem(
-                "Concatenate needs inputs that fit together",
-                f"Concatenate joins along the {params['axis']}, so all other axes must be "
-                f"equal, and {shape_text(first)} does not match {shape_text(other)}.",
-                ("match_inputs",),
+                "Concatenate needs inputs of matching shapes",
+                f"They are joined along the {params['axis']}, so all other axes must be equal.",
+                ("match_inputs:max_pooling2d",),
             )
         total += other[axis]
     return (*first[:axis], total, *first[axis + 1 :])
@@ -52,7 +50,7 @@ SPEC = LayerSpec(
     key="concatenate",
     title="Concatenate",
     category="merge",
-    summary="Puts its inputs side by side; by default their channels follow each other.",
+    summary="Joins its inputs along one axis, by default the channels.",
     params=(
         ChoiceParam(
             key="axis",
@@ -67,5 +65,6 @@ SPEC = LayerSpec(
     min_inputs=2,
     max_inputs=None,
     keras_arguments=_keras_arguments,
+    common_rank=11,
     keywords=("merge", "join", "inception", "densenet", "concat"),
 )

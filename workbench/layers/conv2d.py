@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem, TrainingClass
 from workbench.layers._common import (
     activation_param,
     kernel_arguments,
@@ -21,6 +21,7 @@ from workbench.layers._convolution import (
     filters_param,
     groups_param,
     output_shape,
+    strides_to,
     window_params,
 )
 
@@ -31,8 +32,8 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     for count, words in ((filters, "filters"), (picture[2], "input channels")):
         if count % groups:
             raise ShapeProblem(
-                "The groups do not divide the channels",
-                f"Conv2D has {groups} groups, and {count} {words} cannot be split into as many "
+                "Groups do not divide the channels",
+                f"Conv2D has {groups} groups, and {count} {words} cannot be split into that many "
                 "equal parts.",
                 (f"set_groups:{math.gcd(filters, picture[2], groups)}",),
             )
@@ -54,12 +55,19 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(output) * _weights_per_output(params, inputs)
 
 
+def _projection(shape: Shape, wanted: Shape) -> Params | None:
+    strides = strides_to(shape, wanted)
+    if strides is None:
+        return None
+    return {"filters": wanted[2], "kernel_size": (1, 1), "strides": strides, "padding": "same"}
+
+
 SPEC = LayerSpec(
     key="conv2d",
     title="Conv2D",
     category="convolution",
-    summary="Slides small filters over the picture; each learns one pattern and gives one "
-    "channel of the output.",
+    summary="Slides small filters over the image; each learns one pattern and produces one "
+    "output channel.",
     params=(
         filters_param(),
         *window_params(),
@@ -73,6 +81,10 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=describe_convolution,
     keras_arguments=kernel_arguments,
+    width="filters",
+    projection=_projection,
+    training_class=TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN,
+    common_rank=2,
     keywords=("convolution", "filter", "kernel", "cnn"),
     tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

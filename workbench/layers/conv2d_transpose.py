@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
+from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem, TrainingClass
 from workbench.layers._common import (
     activation_param,
     kernel_arguments,
@@ -44,8 +44,8 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     )
     if height * width > 2**31:
         raise ShapeProblem(
-            "The picture becomes too large",
-            f"Conv2DTranspose would give {height} × {width}.",
+            "The output is too large",
+            f"The output of Conv2DTranspose would be {height} × {width}.",
             ("set_strides:[1,1]",),
         )
     return (height, width, params["filters"])
@@ -65,8 +65,7 @@ SPEC = LayerSpec(
     key="conv2d_transpose",
     title="Conv2DTranspose",
     category="convolution",
-    summary="A convolution backwards: each input value paints a learned patch, so the picture "
-    "grows with the strides.",
+    summary="Transposed convolution: it enlarges the image by the strides.",
     params=(
         filters_param(),
         *window_params(),
@@ -79,6 +78,8 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=describe_convolution,
     keras_arguments=kernel_arguments,
+    width="filters",
+    training_class=TrainingClass.EXACT_BIAS,
     keywords=("deconvolution", "upsampling", "enlarge", "decoder"),
     tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.layers._borders import describe_sides, sides_arguments, sides_param
@@ -17,8 +17,8 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     rows, columns = height - top - bottom, width - left - right
     if rows <= 0 or columns <= 0:
         raise ShapeProblem(
-            "Nothing is left of the picture",
-            f"Cropping2D cuts {top + bottom} rows and {left + right} columns off a picture of "
+            "Nothing is left of the image",
+            f"Cropping2D removes {top + bottom} rows and {left + right} columns from an image of "
             f"{shape_text((height, width))}.",
             ("set_cropping:[0,0,0,0]",),
         )
@@ -29,8 +29,8 @@ SPEC = LayerSpec(
     key="cropping2d",
     title="Cropping2D",
     category="core",
-    summary="Cuts rows and columns off the sides of the picture.",
-    params=(sides_param("cropping", "Cropping", 0, "Rows and columns to cut off at each side."),),
+    summary="Removes rows and columns at the sides of the image.",
+    params=(sides_param("cropping", "Cropping", 0, "Rows and columns to remove at each side."),),
     infer_shape=_infer_shape,
     describe=describe_sides("cropping"),
     keras_arguments=sides_arguments("cropping"),

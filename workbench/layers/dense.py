@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.core.params import IntParam, Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.core.specs import LayerSpec, ParamCount, Role, Shape, TrainingClass
 from workbench.layers._common import (
     activation_param,
     extras,
@@ -42,11 +42,15 @@ def _tpu_hint(params: Params, output: Shape) -> str:
     return "" if is_last else lanes_hint(params["units"], "units")
 
 
+def _projection(shape: Shape, wanted: Shape) -> Params | None:
+    return {"units": wanted[0]} if len(shape) == len(wanted) == 1 else None
+
+
 SPEC = LayerSpec(
     key="dense",
     title="Dense",
     category="core",
-    summary="Connects every input value with every unit. The last one has a unit per class.",
+    summary="Fully connected layer. The last one has one unit per class.",
     params=(
         IntParam(
             key="units",
@@ -64,6 +68,11 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=_describe,
     keras_arguments=kernel_arguments,
+    role=Role.DENSE,
+    width="units",
+    projection=_projection,
+    training_class=TrainingClass.EXACT_BIAS,
+    common_rank=4,
     keywords=("fully connected", "linear", "classifier", "units"),
     tpu_hint=_tpu_hint,
 )

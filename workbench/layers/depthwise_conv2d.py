@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
 from workbench.layers._common import (
     activation_param,
     need_picture,
@@ -47,7 +47,7 @@ SPEC = LayerSpec(
     key="depthwise_conv2d",
     title="DepthwiseConv2D",
     category="convolution",
-    summary="Slides a filter over each channel on its own; the channels are not mixed.",
+    summary="Slides a filter over each channel separately; channels are not mixed.",
     params=(
         *window_params(),
         activation_param(),
@@ -60,6 +60,7 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=describe_convolution,
     keras_arguments=_keras_arguments,
+    training_class=TrainingClass.EXACT_BIAS,
     keywords=("convolution", "per channel", "mobilenet"),
     tpu_hint=lambda params, output: (
         "Depthwise convolutions hardly use a TPU's matrix unit: they run on its vector unit."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import LayerSpec, TrainingClass
 from workbench.layers._common import same_shape
 from workbench.layers._regularisation import describe_rate, rate_param
 
@@ -10,10 +10,13 @@ SPEC = LayerSpec(
     key="dropout",
     title="Dropout",
     category="regularisation",
-    summary="Sets some values to zero at random while training, so that the network cannot "
-    "rely on single ones. Does nothing when predicting.",
+    summary="Sets random values to zero during training, so that the network does not rely on "
+    "single ones. Inactive during prediction.",
     params=(rate_param(0.25, "values"),),
     infer_shape=same_shape,
     describe=describe_rate,
-    keywords=("overfitting", "regularise", "random"),
+    randomness="rate",
+    training_class=TrainingClass.FAST_DROPOUT,
+    common_rank=6,
+    keywords=("overfitting", "regularize", "random"),
 )

@@ -10,7 +10,7 @@ SPEC = LayerSpec(
     key="elu",
     title="ELU",
     category="activation",
-    summary="Keeps positive values and bends negative ones smoothly towards a limit.",
+    summary="Keeps positive values and lets negative ones approach a limit smoothly.",
     params=(
         FloatParam(
             key="alpha",
@@ -18,7 +18,7 @@ SPEC = LayerSpec(
             default=1.0,
             maximum=100.0,
             step=0.1,
-            help="Negative values approach minus this.",
+            help="Negative values approach minus alpha.",
         ),
     ),
     infer_shape=same_shape,

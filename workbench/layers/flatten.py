@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -17,7 +17,9 @@ SPEC = LayerSpec(
     key="flatten",
     title="Flatten",
     category="core",
-    summary="Puts all values of the picture in one row, as Dense layers need them.",
+    summary="Reshapes the input into one vector, as Dense layers need it.",
     infer_shape=_infer_shape,
+    role=Role.FLATTEN,
+    common_rank=5,
     keywords=("vector", "row", "reshape"),
 )

@@ -10,20 +10,21 @@ SPEC = LayerSpec(
     key="gaussian_noise",
     title="GaussianNoise",
     category="regularisation",
-    summary="Adds normally distributed random numbers while training, so that the network "
-    "becomes less sensitive to small changes. Does nothing when predicting.",
+    summary="Adds normally distributed noise during training, so that the network becomes less "
+    "sensitive to small changes. Inactive during prediction.",
     params=(
         FloatParam(
             key="stddev",
-            title="Strength",
+            title="Standard deviation",
             default=0.1,
             minimum=0.0,
             maximum=1000.0,
             step=0.05,
-            help="Standard deviation of the noise, in units of the values it is added to.",
+            help="Standard deviation of the noise, in units of the input values.",
         ),
     ),
     infer_shape=same_shape,
-    describe=lambda params: f"strength {params['stddev']:g}",
-    keywords=("noise", "overfitting", "regularise", "random"),
+    describe=lambda params: f"stddev {params['stddev']:g}",
+    randomness="stddev",
+    keywords=("noise", "overfitting", "regularize", "random"),
 )

@@ -9,9 +9,9 @@ SPEC = LayerSpec(
     key="global_max_pooling2d",
     title="GlobalMaxPooling2D",
     category="pooling",
-    summary="Keeps the largest value of each channel over the whole picture.",
+    summary="Keeps the largest value of each channel over the whole image.",
     params=(keepdims_param(),),
     infer_shape=infer_global("GlobalMaxPooling2D"),
     describe=describe_global,
-    keywords=("flatten", "gap", "max", "whole picture"),
+    keywords=("flatten", "gap", "max", "whole image"),
 )

@@ -23,9 +23,9 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
         return inputs[0]
     if groups == 0 or channels % groups:
         raise ShapeProblem(
-            "The groups do not divide the channels",
+            "Groups do not divide the channels",
             f"GroupNormalization has {groups} groups, and {channels} channels cannot be split "
-            "into as many equal parts.",
+            "into that many equal parts.",
             (f"set_groups:{math.gcd(groups, channels) if groups else 1}", "set_groups:-1"),
         )
     return inputs[0]
@@ -41,8 +41,8 @@ SPEC = LayerSpec(
     key="group_normalization",
     title="GroupNormalization",
     category="normalisation",
-    summary="Brings groups of channels to mean 0 and variance 1, each picture on its own: "
-    "works with small batches too.",
+    summary="Normalizes groups of channels to mean 0 and variance 1, per image: also works with "
+    "small batches.",
     params=(
         IntParam(
             key="groups",
@@ -50,8 +50,8 @@ SPEC = LayerSpec(
             default=32,
             minimum=-1,
             maximum=16_384,
-            help="Number of groups the channels are split into; must divide their number. "
-            "-1 takes each channel on its own (instance normalisation).",
+            help="Number of groups of channels; must divide the number of channels. -1 "
+            "normalizes each channel separately (instance normalization).",
         ),
         epsilon_param(),
         *affine_params(),
@@ -61,5 +61,5 @@ SPEC = LayerSpec(
     count_multiply_adds=one_per_value,
     describe=_describe,
     keras_arguments=affine_arguments,
-    keywords=("groupnorm", "instance", "normalise", "standardise"),
+    keywords=("groupnorm", "instance", "normalize", "standardize"),
 )

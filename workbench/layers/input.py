@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.core.params import Params, SizeParam
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape
 from workbench.layers._common import size_text
 
 
@@ -23,17 +23,17 @@ SPEC = LayerSpec(
     key="input",
     title="Input",
     category="input",
-    summary="Where the pictures come in. Every picture is brought to this size; values are "
-    "raw, from 0 to 255.",
+    summary="Input images. Every image is resized to this shape; pixel values are raw, from 0 "
+    "to 255.",
     params=(
         SizeParam(
             key="shape",
-            title="Picture",
+            title="Input shape",
             default=(32, 32, 3),
             axes=("height", "width", "channels"),
             minimum=1,
             maximum=16_384,
-            help="Height, width and channels of the pictures: 3 channels for colour, 1 for grey.",
+            help="Height, width and channels of the images: 3 channels for color, 1 for grayscale.",
         ),
     ),
     infer_shape=_infer_shape,
@@ -41,5 +41,7 @@ SPEC = LayerSpec(
     min_inputs=0,
     max_inputs=0,
     keras_arguments=_keras_arguments,
+    role=Role.INPUT,
+    common_rank=1,
     keywords=("picture", "image", "start", "shape"),
 )

@@ -22,13 +22,13 @@ SPEC = LayerSpec(
     key="layer_normalization",
     title="LayerNormalization",
     category="normalisation",
-    summary="Brings the channels of each place to mean 0 and variance 1, each picture on its "
-    "own: the same in training and prediction, for any batch size.",
+    summary="Normalizes the channels at each position to mean 0 and variance 1, per image: the "
+    "same in training and prediction, for any batch size.",
     params=(epsilon_param(), *affine_params()),
     infer_shape=same_shape,
     count_params=count_affine,
     count_multiply_adds=one_per_value,
     describe=_describe,
     keras_arguments=affine_arguments,
-    keywords=("layernorm", "normalise", "standardise", "convnext"),
+    keywords=("layernorm", "normalize", "standardize", "convnext"),
 )

@@ -10,7 +10,7 @@ SPEC = LayerSpec(
     key="leaky_relu",
     title="LeakyReLU",
     category="activation",
-    summary="Like ReLU, but negative values pass a little, so no unit can die.",
+    summary="Like ReLU, but with a small slope for negative values, so that units do not die.",
     params=(
         FloatParam(
             key="negative_slope",

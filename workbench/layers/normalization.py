@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, ParamCount, Shape
 from workbench.layers._common import one_per_value, same_shape
+
+_LEAST_DEVIATION = 1e-7  # Keras's epsilon
 
 
 def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
     return ParamCount(0, 2 * inputs[0][-1] + 1)  # mean, variance, and Keras's counter
 
 
+def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
+    mean, variance = (np.asarray(value, np.float32) for value in (layer.mean, layer.variance))
+    scale = 1 / np.maximum(np.sqrt(variance), np.float32(_LEAST_DEVIATION))
+    return pictures, curve.then(scale, -mean * scale)
+
+
 SPEC = LayerSpec(
     key="normalization",
     title="Normalization",
     category="preprocessing",
-    summary="Brings each channel to mean 0 and variance 1. Mean and variance are measured on "
-    "the training pictures before training starts.",
+    summary="Normalizes each channel to mean 0 and variance 1, computed from the training "
+    "images before training starts.",
     infer_shape=same_shape,
     count_params=_count_params,
     count_multiply_adds=one_per_value,
     place="either",
-    keywords=("standardise", "mean", "variance", "adapt", "scale"),
+    is_adapted=True,
+    pipeline_form=IntensityTransform(_curve),
+    keywords=("standardize", "mean", "variance", "adapt", "scale"),
 )

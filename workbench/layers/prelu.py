@@ -20,8 +20,8 @@ from workbench.layers._common import (
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     if params["share_places"] and len(inputs[0]) < 3:
         raise ShapeProblem(
-            "PReLU can share slopes only over a picture",
-            "PReLU is to share its slopes over height and width, which this input does not have.",
+            "PReLU can only share slopes over an image",
+            "PReLU shares its slopes over height and width, which this input does not have.",
             ("set_share_places:false",),
         )
     return same_shape(params, inputs)
@@ -43,13 +43,13 @@ SPEC = LayerSpec(
     key="prelu",
     title="PReLU",
     category="activation",
-    summary="Like LeakyReLU, but how much of the negative values passes is learned.",
+    summary="Like LeakyReLU, but the slope for negative values is learned.",
     params=(
         BoolParam(
             key="share_places",
-            title="Share over the picture",
+            title="Share over the image",
             default=False,
-            help="One slope per channel instead of one per value: far fewer to learn.",
+            help="One slope per channel instead of one per value: far fewer weights.",
         ),
         vector_initializer_param("alpha_initializer", "Slope initializer"),
         *regularizer_params("alpha", "Slope"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.core.specs import LayerSpec
+from typing import Any
+
+from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, between
 from workbench.layers._augmentation import (
     describe_factor,
     factor_param,
@@ -11,21 +13,32 @@ from workbench.layers._augmentation import (
 )
 from workbench.layers._common import picture_same_shape
 
+
+def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
+    low, high = map(float, layer.value_range)
+    more = between(draw()[..., None], *layer.factor) * (high - low)
+    return pictures, curve.then(1.0, more).clipped(tf, low, high)
+
+
 SPEC = LayerSpec(
     key="random_brightness",
     title="RandomBrightness",
     category="preprocessing",
-    summary="Makes each training picture lighter or darker at random. Does nothing when "
-    "predicting.",
+    summary="Changes the brightness of each training image at random. Inactive during prediction.",
     params=(
         factor_param(
-            "factor", "Largest change", 0.2, 1.0, "Largest change as a share of the value range."
+            "factor",
+            "Largest change",
+            0.2,
+            1.0,
+            "Largest change, as a fraction of the value range.",
         ),
         value_range_param(),
     ),
     infer_shape=picture_same_shape("RandomBrightness"),
     describe=describe_factor,
     place="pipeline",
+    pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
-    keywords=("augmentation", "light", "dark", "colour", "random"),
+    keywords=("augmentation", "light", "dark", "color", "random"),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.core.specs import LayerSpec
+from typing import Any
+
+from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, between
 from workbench.layers._augmentation import (
     describe_factor,
     factor_param,
@@ -11,12 +13,22 @@ from workbench.layers._augmentation import (
 )
 from workbench.layers._common import picture_same_shape
 
+
+def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
+    if not curve.is_straight:
+        pictures, curve = curve.of(tf, pictures), Curve()
+    mean = tf.reduce_mean(tf.cast(pictures, tf.float32), axis=(1, 2), keepdims=True)
+    mean = mean * curve.scale + curve.offset
+    factor = between(draw()[..., None], 1.0 - layer.factor[0], 1.0 + layer.factor[1])
+    curve = curve.then(factor, mean * (1.0 - factor))
+    return pictures, curve.clipped(tf, *map(float, layer.value_range))
+
+
 SPEC = LayerSpec(
     key="random_contrast",
     title="RandomContrast",
     category="preprocessing",
-    summary="Strengthens or weakens the contrast of each training picture at random. Does "
-    "nothing when predicting.",
+    summary="Changes the contrast of each training image at random. Inactive during prediction.",
     params=(
         factor_param("factor", "Largest change", 0.2, 1.0, "Largest change of the contrast."),
         value_range_param(),
@@ -24,6 +36,7 @@ SPEC = LayerSpec(
     infer_shape=picture_same_shape("RandomContrast"),
     describe=describe_factor,
     place="pipeline",
+    pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
-    keywords=("augmentation", "colour", "random"),
+    keywords=("augmentation", "color", "random"),
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
 from workbench.layers._augmentation import factor_param, fill_params
 from workbench.layers._common import picture_same_shape
 
@@ -12,23 +15,32 @@ def _describe(params: Params) -> str:
     return f"± {params['factor'] * 360:g}°"
 
 
+def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
+    low, high = layer.factor
+    angle = between(draw(), low, high) * (2 * math.pi)
+    cos, sin = tf.cos(angle), tf.sin(angle)
+    x, y = (width - 1) / 2, (height - 1) / 2
+    return (cos, -sin, x - cos * x + sin * y), (sin, cos, y - sin * x - cos * y)
+
+
 SPEC = LayerSpec(
     key="random_rotation",
     title="RandomRotation",
     category="preprocessing",
-    summary="Turns each training picture by a random angle. Does nothing when predicting.",
+    summary="Rotates each training image by a random angle. Inactive during prediction.",
     params=(
         factor_param(
             "factor",
-            "Largest turn",
+            "Largest rotation",
             0.05,
             1.0,
-            "Largest angle as a share of a full turn, in both directions: 0.05 is 18 degrees.",
+            "Largest angle in both directions, as a fraction of a full turn: 0.05 is 18 degrees.",
         ),
         *fill_params(),
     ),
     infer_shape=picture_same_shape("RandomRotation"),
     describe=_describe,
     place="pipeline",
+    pipeline_form=AffineTransform(_matrix, draws=1),
     keywords=("augmentation", "rotate", "turn", "angle", "random"),
 )

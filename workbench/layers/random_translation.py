@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
 from workbench.layers._augmentation import factor_param, fill_params, plus_minus
 from workbench.layers._common import picture_same_shape
 
@@ -15,21 +17,29 @@ def _describe(params: Params) -> str:
     return f"{plus_minus(height)} high, {plus_minus(width)} wide"
 
 
+def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
+    down = between(draw(), layer.height_lower, layer.height_upper) * height
+    right = between(draw(), layer.width_lower, layer.width_upper) * width
+    return (1.0, 0.0, -right), (0.0, 1.0, -down)
+
+
 SPEC = LayerSpec(
     key="random_translation",
     title="RandomTranslation",
     category="preprocessing",
-    summary="Moves each training picture sideways and up or down at random. Does nothing when "
-    "predicting.",
+    summary="Shifts each training image at random. Inactive during prediction.",
     params=(
         factor_param(
-            "height_factor", "Up and down", 0.1, 1.0, "Largest move as a share of the height."
+            "height_factor", "Up and down", 0.1, 1.0, "Largest shift, as a fraction of the height."
         ),
-        factor_param("width_factor", "Sideways", 0.1, 1.0, "Largest move as a share of the width."),
+        factor_param(
+            "width_factor", "Sideways", 0.1, 1.0, "Largest shift, as a fraction of the width."
+        ),
         *fill_params(),
     ),
     infer_shape=picture_same_shape("RandomTranslation"),
     describe=_describe,
     place="pipeline",
+    pipeline_form=AffineTransform(_matrix, draws=2),
     keywords=("augmentation", "shift", "move", "random"),
 )

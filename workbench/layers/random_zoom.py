@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.params import BoolParam, Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
 from workbench.layers._augmentation import factor_param, fill_params, plus_minus
 from workbench.layers._common import picture_same_shape
 
@@ -22,11 +22,20 @@ def _describe(params: Params) -> str:
     return height if params["keep_ratio"] else f"{height} high, {width} wide"
 
 
+def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
+    high = between(draw(), 1.0 + layer.height_lower, 1.0 + layer.height_upper)
+    wide = high
+    if layer.width_factor is not None:
+        wide = between(draw(), 1.0 + layer.width_lower, 1.0 + layer.width_upper)
+    x, y = (width - 1) / 2, (height - 1) / 2
+    return (wide, 0.0, x * (1.0 - wide)), (0.0, high, y * (1.0 - high))
+
+
 SPEC = LayerSpec(
     key="random_zoom",
     title="RandomZoom",
     category="preprocessing",
-    summary="Enlarges or shrinks each training picture at random. Does nothing when predicting.",
+    summary="Zooms each training image at random. Inactive during prediction.",
     params=(
         factor_param("height_factor", "Height", 0.1, 0.9, "Largest change of the height."),
         BoolParam(
@@ -40,13 +49,14 @@ SPEC = LayerSpec(
             "Width",
             0.1,
             0.9,
-            "Largest change of the width where the proportions are not kept.",
+            "Largest change of the width, if proportions are not kept.",
         ),
         *fill_params(),
     ),
     infer_shape=picture_same_shape("RandomZoom"),
     describe=_describe,
     place="pipeline",
+    pipeline_form=AffineTransform(_matrix, draws=2),
     keras_arguments=_keras_arguments,
     keywords=("augmentation", "scale", "enlarge", "random"),
 )

@@ -27,7 +27,7 @@ SPEC = LayerSpec(
     key="relu",
     title="ReLU",
     category="activation",
-    summary="Sets negative values to zero and keeps the others: the usual activation.",
+    summary="Sets negative values to zero: the usual activation.",
     params=(
         FloatParam(
             key="max_value",
@@ -35,7 +35,7 @@ SPEC = LayerSpec(
             default=0.0,
             maximum=1e6,
             step=1.0,
-            help="Largest value that passes; 0 means no limit. 6 gives ReLU6.",
+            help="Largest output value; 0 means no limit. 6 gives ReLU6.",
             is_advanced=True,
         ),
         FloatParam(
@@ -43,7 +43,7 @@ SPEC = LayerSpec(
             title="Negative slope",
             default=0.0,
             maximum=100.0,
-            help="Negative values are multiplied by this instead of becoming zero.",
+            help="Slope for negative values, instead of zero.",
             is_advanced=True,
         ),
         FloatParam(
@@ -58,5 +58,6 @@ SPEC = LayerSpec(
     infer_shape=same_shape,
     describe=_describe,
     keras_arguments=_keras_arguments,
+    common_rank=8,
     keywords=("activation", "rectified", "relu6"),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.core.params import FloatParam, Params
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec
 from workbench.layers._common import one_per_value, same_shape
 
 
@@ -13,21 +15,27 @@ def _describe(params: Params) -> str:
     return f"{words} {'+' if offset > 0 else '−'} {abs(offset):g}" if offset else words
 
 
+def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
+    if layer.scale < 0:  # bounds would change places
+        return Curve(layer.scale, layer.offset).of(tf, curve.of(tf, pictures)), Curve()
+    return pictures, curve.then(float(layer.scale), float(layer.offset))
+
+
 SPEC = LayerSpec(
     key="rescaling",
     title="Rescaling",
     category="preprocessing",
-    summary="Multiplies every value by a factor and adds an offset: 1/255 brings pixels from "
-    "0 to 255 into 0 to 1.",
+    summary="Multiplies every value by a scale and adds an offset: 1/255 maps pixels from 0–255 "
+    "to 0–1.",
     params=(
         FloatParam(
             key="scale",
-            title="Factor",
+            title="Scale",
             default=1 / 255,
             minimum=-1e6,
             maximum=1e6,
             step=0.001,
-            help="Every value is multiplied by this. 1/255 is 0.00392157.",
+            help="Factor for every value. 1/255 is 0.00392157.",
         ),
         FloatParam(
             key="offset",
@@ -36,12 +44,14 @@ SPEC = LayerSpec(
             minimum=-1e6,
             maximum=1e6,
             step=0.1,
-            help="Added afterwards. With a factor of 1/127.5, -1 gives -1 to 1.",
+            help="Added after scaling. With a scale of 1/127.5, -1 gives -1 to 1.",
         ),
     ),
     infer_shape=same_shape,
     count_multiply_adds=one_per_value,
     describe=_describe,
     place="either",
-    keywords=("scale", "normalise", "255", "divide"),
+    pipeline_form=IntensityTransform(_curve),
+    common_rank=12,
+    keywords=("scale", "normalize", "255", "divide"),
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import shape_text
 from workbench.core.params import Params, ShapeParam
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 
@@ -19,15 +19,15 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
         if have != known:
             raise ShapeProblem(
                 "The number of values must stay the same",
-                f"These are {have:,} values, and {shape_text(target)} holds {known:,}.",
+                f"The input has {have:,} values, {shape_text(target)} has {known:,}.",
                 ("set_target_shape:[-1]",),
             )
         return target
     if have % known:
         raise ShapeProblem(
             "The number of values must stay the same",
-            f"These are {have:,} values, which cannot be divided by the {known:,} that the "
-            "given axes hold.",
+            f"The input has {have:,} values, which is not divisible by the {known:,} of the "
+            "given axes.",
             ("set_target_shape:[-1]",),
         )
     return tuple(have // known if n == -1 else n for n in target)
@@ -41,14 +41,14 @@ SPEC = LayerSpec(
     key="reshape",
     title="Reshape",
     category="core",
-    summary="Keeps all values in their order and gives them another shape.",
+    summary="Changes the shape and keeps all values in order.",
     params=(
         ShapeParam(
             key="target_shape",
             title="Target shape",
             default=(-1,),
             can_infer=True,
-            help="The new shape without the batch axis; -1 once for whatever is left.",
+            help="The new shape without the batch axis; -1 once for the remaining size.",
         ),
     ),
     infer_shape=_infer_shape,

@@ -18,7 +18,7 @@ def _side(key: str, title: str) -> IntParam:
         minimum=1,
         maximum=8192,
         unit="px",
-        help=f"{title} of the picture afterwards.",
+        help=f"{title} of the resized image.",
     )
 
 
@@ -55,7 +55,7 @@ SPEC = LayerSpec(
     key="resizing",
     title="Resizing",
     category="preprocessing",
-    summary="Brings the picture to a given height and width.",
+    summary="Resizes the image to a given height and width.",
     params=(
         _side("height", "Height"),
         _side("width", "Width"),
@@ -64,15 +64,15 @@ SPEC = LayerSpec(
             title="Interpolation",
             default="bilinear",
             choices=("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5"),
-            help="How values between the old ones are found.",
+            help="How values between pixels are computed.",
         ),
         ChoiceParam(
             key="fit",
             title="Fit",
             default="stretch",
             choices=("stretch", "crop", "pad"),
-            help="What happens when the proportions differ: stretch the picture, crop what "
-            "does not fit, or pad with zeros.",
+            help="If proportions differ: stretch the image, crop what does not fit, or pad with "
+            "zeros.",
         ),
     ),
     infer_shape=_infer_shape,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape
+from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
 from workbench.layers._common import (
     activation_param,
     initializer_param,
@@ -55,7 +55,7 @@ SPEC = LayerSpec(
     key="separable_conv2d",
     title="SeparableConv2D",
     category="convolution",
-    summary="Looks at each channel on its own and then mixes the channels: nearly as able as "
+    summary="A convolution per channel, then one that mixes the channels: nearly as powerful as "
     "Conv2D with far fewer weights.",
     params=(
         filters_param(),
@@ -76,6 +76,8 @@ SPEC = LayerSpec(
     count_multiply_adds=_count_multiply_adds,
     describe=describe_convolution,
     keras_arguments=_keras_arguments,
+    width="filters",
+    training_class=TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN,
     keywords=("convolution", "depthwise", "pointwise", "mobilenet", "xception"),
     tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

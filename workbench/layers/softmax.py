@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import LayerSpec, Role
 from workbench.layers._common import same_shape
 
 SPEC = LayerSpec(
     key="softmax",
     title="Softmax",
     category="activation",
-    summary="Turns the last axis into probabilities that add up to 1: the usual end of a "
+    summary="Converts the last axis into probabilities that sum to 1: the usual end of a "
     "classifier.",
     infer_shape=same_shape,
+    role=Role.SOFTMAX,
+    common_rank=9,
     keywords=("probabilities", "classifier", "activation", "output"),
 )

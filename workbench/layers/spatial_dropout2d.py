@@ -10,10 +10,12 @@ SPEC = LayerSpec(
     key="spatial_dropout2d",
     title="SpatialDropout2D",
     category="regularisation",
-    summary="Sets whole channels to zero at random while training: stronger than Dropout "
-    "between convolutions, whose neighbouring values are much alike.",
+    summary="Sets whole channels to zero at random during training: stronger than Dropout "
+    "between convolutions, where neighboring values are similar. Inactive during "
+    "prediction.",
     params=(rate_param(0.25, "channels"),),
     infer_shape=picture_same_shape("SpatialDropout2D"),
     describe=describe_rate,
-    keywords=("overfitting", "regularise", "channels", "random"),
+    randomness="rate",
+    keywords=("overfitting", "regularize", "channels", "random"),
 )

@@ -30,15 +30,15 @@ SPEC = LayerSpec(
     key="up_sampling2d",
     title="UpSampling2D",
     category="core",
-    summary="Enlarges the picture by whole factors, without weights to learn.",
+    summary="Enlarges the image by whole factors, without weights.",
     params=(
-        size_param("size", "Factors", 2, "How often each row and column appears.", maximum=256),
+        size_param("size", "Factors", 2, "How often each row and column is repeated.", maximum=256),
         ChoiceParam(
             key="interpolation",
             title="Interpolation",
             default="nearest",
             choices=("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"),
-            help="nearest repeats values; the others blend neighbours.",
+            help="nearest repeats values; the others interpolate.",
         ),
     ),
     infer_shape=_infer_shape,

@@ -80,10 +80,10 @@ def pack(loaded: LoadedData, path: Path, ctx: LoadContext) -> str:
             return hashlib.file_digest(packed, "sha256").hexdigest()
     except OSError as error:
         raise SaveError(
-            "The pictures could not be packed for the other computer.",
+            "The images could not be packed for the other computer.",
             where=str(path.parent),
             received=error.strerror or str(error),
-            fix="Make room on the disk of this computer.",
+            fix="Free some disk space on this computer.",
         ) from error
 
 
@@ -134,13 +134,13 @@ def _member(archive: zipfile.ZipFile, name: str, *, is_packed: bool) -> IO[bytes
 def _pack_part(archive: zipfile.ZipFile, name: str, part: Part, ctx: LoadContext) -> None:
     _pack_array(archive, f"{name}/labels.npy", part.labels)
     if isinstance(part, ArrayPart):
-        ctx.progress("Packing the pictures")
+        ctx.progress("Packing the images")
         _pack_array(archive, f"{name}/pictures.npy", part.pictures)
         return
     for number, path in enumerate(part.paths):
         if number % _CHECK_EVERY == 0:
             ctx.check_cancelled()
-            ctx.progress("Packing the pictures", number / len(part.paths))
+            ctx.progress("Packing the images", number / len(part.paths))
         _pack_file(archive, f"{name}/{number:07}{_suffix(path)}", path)
 
 
@@ -154,7 +154,7 @@ def _pack_file(archive: zipfile.ZipFile, name: str, path: str) -> None:
         source = open(path, "rb")  # noqa: SIM115, PTH123 - its own errors, apart from writing's
     except OSError as error:
         raise DatasetError(
-            "A picture cannot be read.", where=path, received=error.strerror or str(error)
+            "An image cannot be read.", where=path, received=error.strerror or str(error)
         ) from error
     with source, _member(archive, name, is_packed=False) as file:
         shutil.copyfileobj(source, file, 1 << 20)
@@ -163,11 +163,11 @@ def _pack_file(archive: zipfile.ZipFile, name: str, path: str) -> None:
 def _read_part(folder: Path, index: _PartIndex) -> Part:
     labels = np.load(folder / "labels.npy", allow_pickle=False)
     if labels.ndim != 1 or labels.dtype != np.int64:
-        raise _damaged(folder, "labels of a wrong kind")
+        raise _damaged(folder, "labels of a wrong type")
     if index.kind == "array":
         pictures = np.load(folder / "pictures.npy", mmap_mode="r", allow_pickle=False)
         if pictures.dtype != np.uint8 or pictures.ndim != 4 or len(pictures) != len(labels):
-            raise _damaged(folder, "pictures of a wrong kind")
+            raise _damaged(folder, "images of a wrong type")
         return ArrayPart(pictures, labels)
     if len(index.suffixes) != len(labels):
         raise _damaged(folder, f"{len(index.suffixes)} files, {len(labels)} labels")
@@ -177,14 +177,14 @@ def _read_part(folder: Path, index: _PartIndex) -> Part:
 
 def _checked(suffix: str) -> str:
     if suffix and not _SUFFIX.fullmatch(suffix):
-        raise ValueError(f"the ending {suffix!r}")
+        raise ValueError(f"the file extension {suffix!r}")
     return suffix
 
 
 def _damaged(folder: Path, received: str) -> DatasetError:
     return DatasetError(
-        "The pictures that were sent here are incomplete or damaged.",
+        "The images that were sent here are incomplete or damaged.",
         where=str(folder),
         received=received[:300],
-        fix="Remove that folder, and start the training again: they are sent anew.",
+        fix="Delete that folder and start the training again: they are sent again.",
     )

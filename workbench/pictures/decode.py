@@ -95,7 +95,7 @@ def decode_reduced(source: str | Path | bytes, side: int, *, where: str = "") ->
         PictureError: whatever is wrong with it; names the file and the cause.
     """
     if isinstance(source, bytes):
-        where = where or "a picture without a name"
+        where = where or "an unnamed picture"
         return _decode(source, side, where, is_tga=_has_tga_end(source))
     path = Path(source)
     where = where or str(path)
@@ -151,7 +151,7 @@ def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
         counted = re.search(r"\((\d+) pixels\)", str(error))
         raise _too_large(f"{int(counted[1]):,} pixels" if counted else "", where) from None
     except MemoryError:
-        raise PictureError("There is not enough memory for this picture.", where=where) from None
+        raise PictureError("Not enough memory for this picture.", where=where) from None
     except Exception as error:  # noqa: BLE001 - a decoder fails in any way on damaged bytes
         raise _damaged(kind, error, where) from None
     return Decoded(pixels, full_size[::-1] if upright in _SIDEWAYS else full_size)
@@ -168,7 +168,7 @@ def _kind(data: bytes, where: str, *, is_tga: bool) -> str:
     raise PictureError(
         "This file is not a picture that can be read.",
         where=where,
-        received=UNSUPPORTED.get(kind, "bytes of no known picture format"),
+        received=UNSUPPORTED.get(kind, "bytes of no known image format"),
         expected=_CAN_READ,
         fix="Save it as PNG or JPEG." if kind in {"SVG", "HEIC", "JXL", "EPS", "PDF"} else "",
     )
@@ -195,7 +195,7 @@ def _too_large(received: str, where: str) -> PictureError:
 def _damaged(kind: str, error: Exception, where: str) -> PictureError:
     words = "".join(c if c.isprintable() else " " for c in str(error))[:120].strip(" .")
     if "<_io.BytesIO" in words:  # Pillow's "cannot identify", without more
-        words = "its beginning is damaged"
+        words = "damaged header"
     is_cut = "truncated" in words.lower() or isinstance(error, EOFError)
     return PictureError(
         "The picture file is cut off." if is_cut else "The picture file is damaged.",

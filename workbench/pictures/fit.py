@@ -62,7 +62,7 @@ def _image(pixels: Pixels) -> Image.Image:
     if is_picture and (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] == 3)):
         return Image.fromarray(np.ascontiguousarray(pixels))
     raise PictureError(
-        "These numbers are not a picture.",
+        "These values are not an image.",
         received=f"{pixels.dtype} {pixels.shape}",
         expected="uint8 (height, width, 1 or 3)",
     )
@@ -76,14 +76,14 @@ def check_shape(shape: Shape, fit: str) -> None:
 def _wanted(shape: Shape, fit: str) -> tuple[int, int, str]:
     if len(shape) != 3 or shape[2] not in _MODES or min(shape) < 1:
         raise PictureError(
-            "Pictures cannot be brought to this shape.",
+            "Images cannot be converted to this shape.",
             received=str(tuple(shape)),
             expected="(height, width, 1 or 3)",
-            fix="Give the Input layer one channel (grey) or three (colour).",
+            fix="Set the Input layer to one channel (grayscale) or three (color).",
         )
     if fit not in FITS:
         raise PictureError(
-            "Pictures cannot be fitted this way.", received=fit, expected=", ".join(FITS)
+            "Images cannot be fitted this way.", received=fit, expected=", ".join(FITS)
         )
     return shape[0], shape[1], _MODES[shape[2]]
 

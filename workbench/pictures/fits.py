@@ -5,8 +5,8 @@ forms only show them.
 from __future__ import annotations
 
 FITS: dict[str, str] = {
-    "crop": "the largest centred part of the right proportions",
-    "stretch": "the whole picture, its proportions changed",
-    "pad": "the whole picture, with black beside or above it",
+    "crop": "the largest centered part with the right proportions",
+    "stretch": "the whole image, distorted",
+    "pad": "the whole image, with black borders",
 }
 """Ways to fit a picture into other proportions: key -> words."""

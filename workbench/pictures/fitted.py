@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.format import bytes_text
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures.file_rows import FileRows
@@ -87,14 +88,14 @@ def fitted_rows(
         prune(folder)
         stored = open_rows(path, len(part), shape)
     if stored is None:  # removed by someone between writing and opening
-        raise DatasetError("The prepared pictures have disappeared.", where=str(path))
+        raise DatasetError("The prepared images are missing.", where=str(path))
     return Fitted(*stored)
 
 
 def _no_room(words: str, needed: int) -> str:
     return (
-        f"The disk has no room for the prepared {words} ({needed / 1e9:,.1f} GB): they are "
-        "decoded anew in each epoch, which is slower."
+        f"Not enough disk space for the prepared {words} ({bytes_text(needed)}): they are "
+        "decoded again in each epoch, which is slower."
     )
 
 
@@ -174,5 +175,5 @@ def _in_order(
 
 def _reason(error: PictureError) -> str:
     """One line without the path, which the list of bad files has beside it."""
-    received = f" ({error.received})" if error.received else ""
+    received = f": {error.received}" if error.received else ""
     return f"{error.what.rstrip('.')}{received}"

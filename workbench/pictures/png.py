@@ -44,5 +44,5 @@ def write_png(path: str | Path, pixels: Pixels) -> None:
             raise
     except OSError as error:
         raise SaveError(
-            f"The picture could not be written: {error.strerror}.", where=str(path)
+            f"The image could not be written: {error.strerror}.", where=str(path)
         ) from error

@@ -91,15 +91,15 @@ def prepare(
     """
     check_shape(shape, fit)
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
-    train = read.readable(loaded.train, "training pictures")
+    train = read.readable(loaded.train, "training images")
     test = None
     if loaded.test is not None and len(loaded.test):
-        test = read.readable(loaded.test, "test pictures")
+        test = read.readable(loaded.test, "test images")
     bad_files = [*loaded.bad_files, *read.bad_files]
     _check_enough(train, loaded.class_names, bad_files)
     train, validation, test = _split(train, test, recipe)
     notes = (*loaded.notes, *read.notes, *_notes(loaded.class_names, train, test))
-    ctx.progress("Gathering the pictures")
+    ctx.progress("Collecting the images")
     test_part = _gather(test) if test is not None else None
     validation_part = test_part
     if validation is not test:
@@ -121,9 +121,9 @@ def prepare_test(
     check_shape(shape, fit)
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     if loaded.test is not None and len(loaded.test):
-        test: _Selection | None = read.readable(loaded.test, "test pictures")
+        test: _Selection | None = read.readable(loaded.test, "test images")
     else:
-        test = _split(read.readable(loaded.train, "training pictures"), None, recipe)[2]
+        test = _split(read.readable(loaded.train, "training images"), None, recipe)[2]
     return _gather(test) if test is not None and len(test.indices) else None
 
 
@@ -173,14 +173,14 @@ def _check_enough(
         return
     where = f"{bad_files[0][0]}: {bad_files[0][1]}" if bad_files else ""
     if len(labels):
-        what = f'Only the class "{class_names[labels[0]]}" has pictures that can be read.'
+        what = f'Only the class "{class_names[labels[0]]}" has readable images.'
     else:
-        what = "Not one of the training pictures can be read."
+        what = "None of the training images can be read."
     raise DatasetError(
         what,
         where=where,
-        received=f"{len(train.indices):,} readable and {len(bad_files):,} unreadable pictures",
-        expected="readable pictures of at least two classes",
+        received=f"{len(train.indices):,} readable and {len(bad_files):,} unreadable images",
+        expected="readable images of at least two classes",
         fix="The data check lists every unreadable file with its reason.",
     )
 
@@ -208,19 +208,19 @@ def _notes(
     """What is odd about the classes of the split data."""
     count = len(class_names)
     trained = np.bincount(train.chosen, minlength=count)
-    yield from _note(class_names, trained == 0, "no training picture and cannot be learnt")
-    yield from _note(class_names, trained == 1, "a single training picture")
+    yield from _note(class_names, trained == 0, "no training image and cannot be learned")
+    yield from _note(class_names, trained == 1, "only one training image")
     if test is not None:
         tested = np.bincount(test.chosen, minlength=count)
         untested = (tested == 0) & (trained > 0)
-        yield from _note(class_names, untested, "no test picture: no accuracy can be measured")
+        yield from _note(class_names, untested, "no test image, so no test accuracy")
 
 
 def _note(class_names: tuple[str, ...], is_so: Mask, what: str) -> Iterator[str]:
     """Which classes have `what`, in one sentence however many they are; nothing for none."""
     names = [f'"{class_names[index]}"' for index in np.flatnonzero(is_so)]
     if len(names) == 1:
-        yield f"The class {names[0]} has {what}."
+        yield f"Class {names[0]} has {what}."
     elif names:
         more = len(names) - _NAMES_TOLD
         listed = ", ".join(names[:_NAMES_TOLD]) + (f" and {more:,} more" if more > 0 else "")

@@ -144,7 +144,7 @@ class _OpenFile:
             except OSError as error:
                 raise self._unreadable(str(error.strerror)) from error
             if not count:
-                raise self._unreadable("it has become shorter")
+                raise self._unreadable("it became shorter")
             target, offset = target[count:], offset + count
 
     def _read_some(self, target: memoryview, offset: int) -> int:
@@ -156,9 +156,9 @@ class _OpenFile:
 
     def _unreadable(self, cause: str) -> DatasetError:
         return DatasetError(
-            f"The prepared pictures can no longer be read: {cause}.",
+            f"The prepared images can no longer be read: {cause}.",
             where=str(self._path),
-            fix="Start again: they are prepared anew where they are damaged.",
+            fix="Start again: damaged images are prepared again.",
         )
 
 

@@ -1,4 +1,9 @@
-"""What a file is, told from its first bytes: names lie, contents rarely do."""
+"""What a file is, told from its first bytes: names lie, contents rarely do.
+
+Neither Pillow nor puremagic answers this. Pillow has no name for what it cannot decode and
+opens a decoder for the rest; puremagic 1.30 takes a HEIC photo for .mp4, text for .info and
+zero bytes for .xxx, and does not know BigTIFF or the side files of a Mac.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +22,10 @@ UNSUPPORTED: dict[str, str] = {
     "EPS": "a PostScript drawing, which has no pixels",
     "PDF": "a PDF document, not a picture",
     "ZIP": "an archive, not a picture",
-    "HTML": "a web page, not a picture (a failed download leaves such files behind)",
+    "HTML": "a web page, not a picture (a failed download leaves such files)",
     "APPLE_DOUBLE": "a Mac side file (its name begins with ._), not a picture",
     "TEXT": "text, not a picture",
-    "ZEROS": "only zero bytes (a crashed copy leaves such files behind)",
+    "ZEROS": "only zero bytes (a crashed copy leaves such files)",
 }
 """Contents that are recognised in order to be refused in words."""
 

@@ -91,7 +91,7 @@ def write_rows(path: Path, rows: Iterable[Pixels | str], count: int, shape: Shap
         temporary.replace(path)
     except OSError as error:
         raise DatasetError(
-            f"The prepared pictures could not be stored: {error.strerror}.",
+            f"The prepared images could not be stored: {error.strerror}.",
             where=str(path.parent),
             expected=f"{count * len(black):,} bytes of free space",
             fix="Free some space, or set WORKBENCH_HOME to a folder on another disk.",

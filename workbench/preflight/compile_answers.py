@@ -107,10 +107,10 @@ def read_answer(line: bytes) -> CompilerAnswer:
         answer = msgspec.json.decode(line, type=_Answer)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise TpuError(
-            "The TPU compiler's answer cannot be read.",
+            "The output of the TPU compiler cannot be read.",
             where="compiler environment",
             received=line[:200].decode("utf-8", "replace"),
-            fix="Remove it with `workbench compiler remove`, and install it again.",
+            fix="Reinstall it: `workbench compiler remove`, then `workbench compiler install`.",
         ) from error
     if answer.fits is None:
         raise fault_error(answer.fault)
@@ -125,7 +125,7 @@ def fault_error(words: str) -> TpuError:
         "The TPU compiler could not be started.",
         where="compiler environment",
         received=words[:400],
-        fix="Remove it with `workbench compiler remove`, and install it again.",
+        fix="Reinstall it: `workbench compiler remove`, then `workbench compiler install`.",
     )
 
 

@@ -9,13 +9,14 @@ from typing import Self
 
 import msgspec
 
+from workbench.errors import ChildDiedError, DeadlineError
 from workbench.hardware.tpu_chips import ChipChoice
 from workbench.preflight.compile_answers import (
     CompilerAnswer,
     fault_error,
     read_answer,
 )
-from workbench.preflight.line_child import ChildDiedError, DeadlineError, LineChild
+from workbench.processes.child import Child
 
 START_S = 120.0
 """Processor time for importing the compiler; takes 2 to 10 s."""
@@ -46,7 +47,7 @@ class CompilerCall:
         self._python = python
         self._folder = folder
         self._check = check
-        self._child: LineChild | None = None
+        self._child: Child | None = None
         self.versions: dict[str, str] = {}
 
     def __enter__(self) -> Self:
@@ -75,28 +76,29 @@ class CompilerCall:
         try:
             child = self._child or self._start()
             return read_answer(child.ask(msgspec.json.encode(order), deadline_s=deadline_s))
-        except (DeadlineError, ChildDiedError):
+        except (DeadlineError, ChildDiedError) as error:
             self._end()
+            if isinstance(error, DeadlineError):
+                error.fix += " A smaller model or batch takes less time."
             raise
 
     def _end(self) -> None:
         if self._child is not None:
-            self._child.__exit__()
+            self._child.end()
         self._child = None
 
-    def _start(self) -> LineChild:
+    def _start(self) -> Child:
         logs = self._folder / "compiler-logs"
         logs.mkdir(exist_ok=True)
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        self._child = LineChild(
+        self._child = Child(
             [str(self._python), "-I", str(Path(__file__).with_name("compile_child.py"))],
-            {**environment, "TPU_LOG_DIR": str(logs)},
+            environment={**environment, "TPU_LOG_DIR": str(logs)},
             name="the TPU compiler",
-            folder=self._folder,
             check=self._check,
+            counts_work=True,
         )
-        self._child.__enter__()
-        line = self._child.next_line(deadline_s=START_S)
+        line = self._child.answer(deadline_s=START_S)
         try:
             started = msgspec.json.decode(line, type=_Started)
         except (msgspec.ValidationError, msgspec.DecodeError) as error:

@@ -14,6 +14,7 @@ import platform
 import shutil
 import sys
 import zipfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +22,11 @@ from pathlib import Path
 import msgspec
 
 from workbench.assets import environment_lock
+from workbench.core.format import bytes_text
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.save import save_bytes
-from workbench.errors import InputError, RunError, SaveError, UsageError
-from workbench.preflight.run_lines import run_lines
+from workbench.errors import DeadlineError, InputError, RunError, SaveError, UsageError
+from workbench.processes.child import Child, end_words
 from workbench.runs.home import cache_home, made_cache
 
 DOWNLOAD_BYTES = 347_000_000
@@ -33,6 +35,7 @@ _ROOM = 300_000_000  # beside it, so that the disk is not full afterwards
 _DOWNLOAD_S, _INSTALL_S, _MAKE_S = 3600.0, 900.0, 300.0
 _LICENCES = ("LICENSE", "LICENSE.txt", "LICENCE")
 _LONGEST_LICENCE = 200_000
+_LAST_LINES = 6
 
 Tell = Callable[[str], None]
 Check = Callable[[], None]
@@ -83,7 +86,7 @@ class CompilerEnvironment:
     def why_not(self) -> str:
         """Why it cannot be had on this computer, in words; "" where it can."""
         if sys.platform != "linux" or platform.machine() not in {"x86_64", "AMD64"}:
-            return "The TPU compiler exists for Linux on x86-64 processors alone."
+            return "The TPU compiler is available for Linux on x86-64 only."
         return ""
 
     def is_installed(self) -> bool:
@@ -120,7 +123,7 @@ class CompilerEnvironment:
                         text = data.decode("utf-8", "replace").strip()
                         return Licence(text, hashlib.sha256(data).hexdigest())
         raise InputError(
-            "There is no licence to show: the TPU compiler is not downloaded.",
+            "No license to show: the TPU compiler is not downloaded.",
             where=str(self._wheels),
             fix="Download it first: `workbench compiler install`.",
         )
@@ -169,11 +172,11 @@ class CompilerEnvironment:
         licence = self.licence()
         if accepted_sha256.strip().lower() != licence.sha256:
             raise UsageError(
-                "That is not the licence that came with the TPU compiler.",
+                "The accepted license is not the one of the TPU compiler.",
                 where="--accept",
                 received=accepted_sha256[:80],
                 expected=licence.sha256,
-                fix="Read the licence that `workbench compiler install` shows.",
+                fix="Read the license that `workbench compiler install` shows.",
             )
         with self._alone():
             self._need_room(INSTALLED_BYTES)
@@ -228,10 +231,10 @@ class CompilerEnvironment:
         free = shutil.disk_usage(self.home).free
         if free < wanted + _ROOM:
             raise SaveError(
-                "There is not enough room on the disk for the TPU compiler.",
+                "Not enough disk space for the TPU compiler.",
                 where=str(self.home),
-                received=f"{free / 1e9:.1f} GB free",
-                expected=f"{(wanted + _ROOM) / 1e9:.1f} GB free",
+                received=f"{bytes_text(free)} free",
+                expected=f"{bytes_text(wanted + _ROOM)} free",
             )
 
     @contextlib.contextmanager
@@ -252,12 +255,12 @@ class CompilerEnvironment:
         """A new, empty Python environment under a temporary name; returns its interpreter."""
         python = self._making / "bin" / "python"
         self._remove(self._making)
-        tell("Making a Python environment")
+        tell("Creating a Python environment")
         _run(
             [sys.executable, "-I", "-m", "venv", str(self._making)],
-            "The Python environment could not be made.",
+            "The Python environment could not be created.",
             deadline_s=_MAKE_S, tell=lambda line: None, check=check,
-            fix="On Debian and Ubuntu it needs the package python3-venv.",
+            fix="On Debian and Ubuntu, install the package python3-venv.",
         )  # fmt: skip
         return python
 
@@ -277,7 +280,7 @@ class CompilerEnvironment:
              "--require-hashes", "--requirement", str(self._lock)],
             what,
             deadline_s=deadline_s, tell=tell, check=check,
-            fix="Nothing was changed; try again when the network is there.",
+            fix="Nothing was changed. Check the network connection and try again.",
         )  # fmt: skip
 
     def _remove(self, folder: Path) -> None:
@@ -302,7 +305,7 @@ def _opened(wheel: Path) -> Iterator[zipfile.ZipFile]:
             "The downloaded TPU compiler is damaged.",
             where=str(wheel),
             received=str(error)[:200],
-            fix="Remove it with `workbench compiler remove`, and download it again.",
+            fix="Remove it with `workbench compiler remove` and download it again.",
         ) from error
 
 
@@ -315,11 +318,17 @@ def _run(
     check: Check,
     fix: str,
 ) -> None:
-    result = run_lines(command, deadline_s=deadline_s, tell=tell, check=check)
-    if result.exit_code != 0:
-        raise RunError(
-            what,
-            where=command[0],
-            received=result.last_words or f"exit code {result.exit_code}",
-            fix=fix,
-        )
+    """Runs a program to its end, and tells each line that it prints."""
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    try:
+        with Child(command, name="it", order=b"", check=check, has_merged_errors=True) as child:
+            for line in child.lines(deadline_s=deadline_s):
+                if text := line.decode("utf-8", "replace").strip():
+                    last.append(text)
+                    tell(text)
+            code = child.exit_code()
+    except DeadlineError as error:
+        raise RunError(what, where=command[0], received=error.what, fix=fix) from error
+    if code != 0:
+        words = "\n".join(last) or f"it {end_words(code)}"
+        raise RunError(what, where=command[0], received=words, fix=fix)

@@ -18,13 +18,12 @@ from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.core.training.recipe import RECIPE_PARAMS
-from workbench.errors import TpuError
+from workbench.errors import ChildDiedError, DeadlineError, TpuError
 from workbench.hardware.tpu_chips import GIB, ChipChoice
 from workbench.preflight.compile_answers import Compiled, CompilerAnswer, Rejected, TooLarge
 from workbench.preflight.compile_call import COMPILE_S
 from workbench.preflight.compiled_words import estimate_of, largest_buffers
 from workbench.preflight.findings import Findings
-from workbench.preflight.line_child import ChildDiedError, DeadlineError
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, problem_of
 from workbench.preflight.rules import batch_fix, batch_words, check_rules, per_core_batch
 from workbench.preflight.verdict import memory_words
@@ -113,6 +112,16 @@ def memory_of(answer: Compiled | TooLarge, chip: ChipChoice) -> Memory:
     return Memory(needs_bytes=min(answer.needs_bytes, has), has_bytes=has)
 
 
+def _count_words(problems: Sequence[Problem]) -> str:
+    """Such as "1 warning, 2 hints"; "No problems found" for none."""
+    counts = {
+        severity: sum(problem.severity == severity for problem in problems)
+        for severity in ("warning", "hint")
+    }
+    words = [f"{n:,} {name}{'s' * (n != 1)}" for name, n in counts.items() if n]
+    return ", ".join(words) or "No problems found"
+
+
 def best_of(points: Sequence[SweepPoint]) -> int:
     """The smallest batch for each core that is nearly as fast as the fastest; 0 for none."""
     speeds = {
@@ -169,7 +178,7 @@ class Examination:
 
     def _rules(self) -> bool:
         question = self._question
-        self._tell("rules", "running", "Checking our rules")
+        self._tell("rules", "running", "Checking the rules")
         problems = list(
             check_rules(question.project, question.layers, question.chip, facts=question.facts)
         )
@@ -177,9 +186,7 @@ class Examination:
         if self._found.errors:
             self._tell("rules", "refused", self._found.errors[0].message)
             return False
-        count = len(problems)
-        words = {0: "Nothing to object", 1: "One remark"}.get(count, f"{count:,} remarks")
-        self._tell("rules", "passed", words)
+        self._tell("rules", "passed", _count_words(problems))
         return True
 
     # lowering ----------------------------------------------------------------------------
@@ -222,14 +229,14 @@ class Examination:
                 if is_answered and self._question.is_sweep:
                     self._sweep(compiler)
         except (DeadlineError, ChildDiedError, TpuError) as error:
-            title = "The compiler has given no answer"
+            title = "No result from the compiler"
             self._found.add("", [Problem(None, "warning", title, str(error))])
             self._tell("compiler", "unfinished", str(error))
 
     def _judge(self, compiler: Compiler, answer: CompilerAnswer) -> bool:
         """What the answer for the asked batch means; False where it is none about memory."""
         if isinstance(answer, Rejected):
-            title = "The TPU compiler refuses it"
+            title = "Rejected by the TPU compiler"
             self._found.add("compiler", [Problem(None, "error", title, answer.words)])
             self._tell("compiler", "refused", answer.words)
             return False
@@ -241,7 +248,7 @@ class Examination:
         )
         if isinstance(answer, Compiled) and point.memory is not None:
             self._found.add("compiler", [])
-            self._tell("compiler", "passed", f"Fits: {memory_words(point.memory)} of each core")
+            self._tell("compiler", "passed", f"Fits: {memory_words(point.memory)} per core")
         else:
             self._refuse(answer, self._halved(compiler))
         return True
@@ -251,11 +258,11 @@ class Examination:
         memory = memory_of(answer, chip)
         words = (
             f"A batch of {batch_words(self._question.per_core, chip)} needs "
-            f"{memory.needs_bytes / GIB:.2f} GiB of each core's memory, and there are "
+            f"{memory.needs_bytes / GIB:.2f} GiB per core; a core has "
             f"{memory.has_bytes / GIB:.2f} GiB."
         )
         fixes = (batch_fix(fits, chip),) if fits else ()
-        title = "It does not fit into the TPU's memory"
+        title = "Does not fit into TPU memory"
         self._found.suggested_per_core = fits
         self._found.add("compiler", [Problem(None, "error", title, words, fixes)])
         self._tell("compiler", "refused", words)

@@ -10,6 +10,7 @@ import msgspec
 from workbench.core.checks.fixes import move_behind_input_fix, set_fix
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.network.graph import Graph
+from workbench.core.network.roles import input_node
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 
@@ -110,7 +111,9 @@ def problem_of(answer: Refused | Unchecked, graph: Graph, layers: Registry[Layer
     if isinstance(answer, Unchecked):
         return Problem(node, "warning", "Not checked here", answer.words)
     message = f"{answer.words} {answer.fix}"
-    return Problem(node, "error", "No TPU can compile it", message, fixes_of(answer, graph, layers))
+    return Problem(
+        node, "error", "Cannot be compiled for a TPU", message, fixes_of(answer, graph, layers)
+    )
 
 
 def fixes_of(answer: Refused, graph: Graph, layers: Registry[LayerSpec]) -> tuple[Fix, ...]:
@@ -123,7 +126,7 @@ def fixes_of(answer: Refused, graph: Graph, layers: Registry[LayerSpec]) -> tupl
     found = [
         set_fix(node.id, params[key], value) for key, value in answer.settings if key in params
     ]
-    inputs = [other.id for other in graph.nodes.values() if other.kind == "input"]
-    if answer.can_move and len(inputs) == 1:
-        found.append(move_behind_input_fix(node.id, inputs[0], node.name))
+    start = input_node(graph, layers)
+    if answer.can_move and start is not None:
+        found.append(move_behind_input_fix(node.id, start.id, node.name))
     return tuple(found)

@@ -8,6 +8,8 @@ from typing import Any
 from workbench.core.checks.fixes import move_behind_input_fix
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.network.graph import Graph
+from workbench.core.network.roles import input_node
+from workbench.layers import all_layers
 from workbench.protocol.preflight import ReportFix, ReportProblem
 
 _MOVE = "move_behind_input"
@@ -56,9 +58,9 @@ def _fix(fix: ReportFix, node: str | None, graph: Graph) -> Fix | None:
         return None
     if fix.params:
         return Fix(fix.key, fix.title, lambda graph: _with_params(graph, node, fix.params))
-    inputs = [other.id for other in graph.nodes.values() if other.kind == "input"]
-    if fix.key == _MOVE and len(inputs) == 1:
-        return move_behind_input_fix(node, inputs[0], graph.nodes[node].name)
+    start = input_node(graph, all_layers())
+    if fix.key == _MOVE and start is not None:
+        return move_behind_input_fix(node, start.id, graph.nodes[node].name)
     return None
 
 

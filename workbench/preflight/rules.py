@@ -14,15 +14,16 @@ from typing import Any
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.checks.fixes import set_fix
 from workbench.core.checks.problems import Fix, Problem, Severity
+from workbench.core.format import bytes_text
 from workbench.core.network.pipeline_split import pipeline_nodes
-from workbench.core.network.text import bytes_text, node_text, nodes_text
+from workbench.core.network.text import node_text, nodes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.hardware.tpu_chips import GIB, ChipChoice
 
-MEMORY_GUESS = "It may not fit into the TPU's memory"
+MEMORY_GUESS = "May not fit into TPU memory"
 """Title of our own estimate, which the compiler's answer takes the place of."""
 
 _MOST_WASTED = 5
@@ -32,7 +33,6 @@ _WORTH_NAMING = 0.05
 _MUCH_WASTE = 0.5
 _FEW_STEPS = 20
 _MUCH_UPLOAD = 2_000_000_000
-_WIDTHS = ("filters", "units")
 _HALF = 0.6  # bfloat16 halves what layers write; weights and optimizer stay as they are
 
 
@@ -69,8 +69,8 @@ def _needs_jax(chip: ChipChoice) -> Problem:
     return _problem(
         "error",
         "This TPU needs JAX",
-        f"TensorFlow does not support {chip.generation.name} (Ironwood): it needs JAX, and "
-        "Workbench trains with TensorFlow. v2 to v6e can be used.",
+        f"TensorFlow does not support {chip.generation.name} (Ironwood): it needs JAX, "
+        "and Workbench uses TensorFlow. Use v2 to v6e.",
     )
 
 
@@ -93,7 +93,7 @@ def batch_words(per_core: int, chip: ChipChoice) -> str:
     """A batch as every core and as the recipe sees it: "1,024 (128 for each of 8 cores)"."""
     if chip.cores == 1:
         return f"{per_core:,}"
-    return f"{per_core * chip.cores:,} ({per_core:,} for each of {chip.cores:,} cores)"
+    return f"{per_core * chip.cores:,} ({per_core:,} per core on {chip.cores:,} cores)"
 
 
 def per_core_batch(batch: int, chip: ChipChoice) -> int:
@@ -109,20 +109,19 @@ def _check_batch(project: Project, chip: ChipChoice) -> Iterator[Problem]:
     if rest:
         yield _problem(
             "error" if per_core == 0 else "warning",
-            "The batch cannot be shared equally",
-            f"A batch of {batch:,} does not divide among the {cores:,} cores of {chip.name}. "
-            + ("There are more cores than pictures." if per_core == 0 else
-               f"{per_core * cores:,} of its pictures would be used."),
+            "Batch not divisible by the cores",
+            f"{batch:,} does not divide by the {cores:,} cores of {chip.name}: "
+            + ("there are more cores than images." if per_core == 0 else
+               f"{per_core * cores:,} of each batch would be used."),
             batch_fix(nearest, chip),
         )  # fmt: skip
     if per_core % tile:
         padded = tile * -(-per_core // tile)
         yield _problem(
             "warning" if per_core < tile else "hint",
-            "The batch does not fill the tiles",
-            f"Each core gets {per_core:,} pictures and computes as if they were {padded:,}: a "
-            f"TPU works in rows of {tile}. Batches of 8, 16, 32, 64, 128, ... for each core "
-            "fill them.",
+            f"Batch is padded: use a multiple of {tile} per core",
+            f"Each core gets {per_core:,} images, padded to {padded:,}: a TPU computes "
+            f"in tiles of {tile} rows.",
             batch_fix(nearest, chip),
         )
 
@@ -143,10 +142,10 @@ def _check_steps(
     count = "one step" if steps == 1 else f"{steps:,} steps"
     yield _problem(
         "warning",
-        "Few steps an epoch",
-        f"{facts.num_train:,} pictures make {count} of {project.recipe.batch_size:,}. With so "
-        "few changes of the weights an epoch learns little, and a TPU spends more time on "
-        "starting than on computing.",
+        "Few steps per epoch",
+        f"{facts.num_train:,} images are only {count} of {project.recipe.batch_size:,}. "
+        "So few updates per epoch train slowly, and the overhead of each epoch "
+        "dominates on a TPU.",
         *fixes,
     )
 
@@ -166,9 +165,9 @@ def _check_memory(project: Project, chip: ChipChoice, analysis: Analysis) -> Ite
     yield _problem(
         "warning",
         MEMORY_GUESS,
-        f"By our estimate a step needs {needed / GIB:.1f} GiB on each core, and a core of "
-        f"{chip.generation.name} has {chip.generation.hbm_bytes / GIB:.2f} GiB. What the "
-        "compiler keeps at one time can be less.",
+        f"A training step needs {needed / GIB:.1f} GiB per core (estimated); a core of "
+        f"{chip.generation.name} has {chip.generation.hbm_bytes / GIB:.2f} GiB. The "
+        "compiler may need less.",
         *([batch_fix(fits, chip)] if fits else []),
     )
 
@@ -205,16 +204,15 @@ def wasted(
         node = project.graph.nodes[node_id]
         spec = layers[node.kind]
         params, _ = check_all(spec.params, node.params)
-        key = next((key for key in _WIDTHS if isinstance(params.get(key), int)), "")
         share = cost.multiply_adds / total
         # The last layer's width is the number of classes: nobody can change that.
-        if not key or share < _WORTH_NAMING or _is_end(project, layers, node_id):
+        if not spec.width or share < _WORTH_NAMING or _is_end(project, layers, node_id):
             continue
-        width = params[key]
+        width = params[spec.width]
         outputs = math.prod(analysis.shapes[node_id])
         depth = max(1, cost.multiply_adds // max(1, outputs))
         used = _filled(width, unit) * _filled(depth, unit)
-        found.append(Waste(node_id, key, width, unit * -(-width // unit), used, share))
+        found.append(Waste(node_id, spec.width, width, unit * -(-width // unit), used, share))
     found = [waste for waste in found if waste.used < 1 - _MUCH_WASTE / 2]
     return sorted(found, key=lambda waste: -waste.share * (1 - waste.used))
 
@@ -235,10 +233,10 @@ def _check_widths(
         yield Problem(
             waste.node,
             "hint",
-            "The matrix unit is not filled",
-            f"{node_text(node, layers)} uses up to {waste.used:.0%} of the {unit} x {unit} matrix "
-            f"unit of {chip.generation.name}, and has {waste.share:.0%} of the network's "
-            "multiply-adds. The compiler may lay the batch across instead.",
+            "Matrix unit not fully used",
+            f"{node_text(node, layers)} uses at most {waste.used:.0%} of the {unit} × "
+            f"{unit} matrix unit of {chip.generation.name} and does {waste.share:.0%} of "
+            "the model's multiply-adds. The compiler may use the batch axis instead.",
             fixes,
         )
 
@@ -246,18 +244,17 @@ def _check_widths(
 def _is_end(project: Project, layers: Registry[LayerSpec], node_id: str) -> bool:
     """True where only layers without a width of their own come behind."""
     behind = [project.graph.nodes[other] for other in project.graph.descendants(node_id)]
-    params = {param.key for node in behind for param in layers[node.kind].params}
-    return params.isdisjoint(_WIDTHS)
+    return not any(layers[node.kind].width for node in behind)
 
 
 def _check_precision(project: Project) -> Iterator[Problem]:
     if project.recipe.precision == "float32":
         yield _problem(
             "hint",
-            "A TPU is made for bfloat16",
-            "The recipe asks for float32. In bfloat16 layers write half as many bytes, and a "
-            "TPU's memory is what most networks wait for; weights and loss stay in float32.",
-            recipe_fix("Let the precision be chosen", precision="auto"),
+            "TPUs are fastest in bfloat16",
+            "The precision is set to float32. bfloat16 halves the memory traffic, which "
+            "limits most models on a TPU; weights and loss stay in float32.",
+            recipe_fix("Set the precision to automatic", precision="auto"),
         )
 
 
@@ -271,23 +268,21 @@ def _check_host(
     nodes = project.graph.nodes
     random = [key for key in on_host if layers[nodes[key].kind].place == "pipeline"]
     if random:
+        verb = "changes" if len(random) == 1 else "change"
         yield Problem(
             random[0],
             "hint",
-            "Runs on the TPU's host",
-            f"{nodes_text(random, project.graph, layers)} changes pictures on the processor beside "
-            "the TPU, before they reach it: that computer's cores set how many a second.",
+            "Runs on the TPU host",
+            f"{nodes_text(random, project.graph, layers)} {verb} the images on the CPU "
+            "of the TPU host, which can limit the images per second.",
         )
-    shape = next(
-        (analysis.shapes.get(node.id) for node in project.graph.nodes.values()
-         if node.kind == "input"), None,
-    )  # fmt: skip
+    shape = analysis.input_shape
     if facts is None or not facts.num_train or shape is None:
         return
     size = (facts.num_train + facts.num_test) * math.prod(shape)
     if size > _MUCH_UPLOAD:
         yield _problem(
             "hint",
-            "Much to upload",
-            f"The pictures take {bytes_text(size)} and travel to the TPU's host once.",
+            "Large upload",
+            f"The images ({bytes_text(size)}) are uploaded to the TPU host once.",
         )

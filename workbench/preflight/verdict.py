@@ -60,29 +60,26 @@ def verdict_words(
     elif memory is not None:
         finding = _fits(chip, batch, memory, suggested)
     elif level == "rules":
-        finding = f"No rule speaks against training on {chip.words} with {batch}."
+        finding = f"No rule rules out training on {chip.words} with {batch}."
     else:
-        finding = (
-            f"Every operation of a training step with {batch} can be compiled for "
-            f"{chip.words}; whether it fits into the memory was not looked at."
-        )
+        finding = f"Compiles for {chip.name} (batch {per_core * chip.cores:,}). Memory not checked."
     return f"{finding} {honesty}."
 
 
 def _too_large(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
     words = (
-        f"Does not fit: with {batch} each core of {chip.words} would need "
-        f"{memory.needs_bytes / GIB:.2f} GiB and has {memory.has_bytes / GIB:.2f} GiB."
+        f"Does not fit: {batch} needs {memory.needs_bytes / GIB:.2f} GiB per core, and "
+        f"{chip.words} has {memory.has_bytes / GIB:.2f} GiB per core."
     )
     if suggested:
         return f"{words} {suggested[:1].upper()}{suggested[1:]} fits."
-    return f"{words} No smaller batch was found to fit."
+    return f"{words} No smaller batch fits."
 
 
 def _fits(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:
-    words = f"Fits on {chip.words}: {memory_words(memory)} of each core with {batch}."
+    words = f"Fits on {chip.words}: {memory_words(memory)} per core with {batch}."
     if is_tight(memory):
-        words += " That is tight: prefetched batches and validation need some too."
+        words += " That is tight: prefetched batches and validation need memory too."
     if suggested:
-        words += f" By the {ESTIMATE_WORDS}, {suggested} trains about as fast or faster."
+        words += f" According to the {ESTIMATE_WORDS}, {suggested} is about as fast or faster."
     return words

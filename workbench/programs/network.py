@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from workbench.core.specs import Role
 from workbench.programs.code import call, literal, square, variable_names
 
 _TAKEN = (*dir(builtins), "inputs", "front", "keras", "layer", "layers", "np", "prepared", "tf")
@@ -19,7 +20,7 @@ def names_of(calls: Sequence[Any]) -> dict[str, str]:
         calls: KerasCall-like objects of the whole network, in the order that data flows.
     """
     names = variable_names((call.name for call in calls), taken=_TAKEN)
-    return names | {call.name: "inputs" for call in calls if call.kind == "Input"}
+    return names | {call.name: "inputs" for call in calls if call.spec.role is Role.INPUT}
 
 
 def layer_lines(
@@ -35,14 +36,14 @@ def layer_lines(
         names: From `names_of`, or with other variables for what is not written here.
         more: Gives a layer's further arguments, as source.
     """
-    return [_line(call, names, more(call)) for call in calls if call.kind != "Input"]
+    return [_line(call, names, more(call)) for call in calls if call.spec.role is not Role.INPUT]
 
 
 def _line(layer: Any, names: Mapping[str, str], more: list[str]) -> str:
     sources = ", ".join(names[source] for source in layer.inputs)
     end = f"([{sources}])" if len(layer.inputs) > 1 else f"({sources})"
     words = [*layer_words(layer), *more]
-    return call(f"{names[layer.name]} = layers.{layer.kind}", words, end, indent=4)
+    return call(f"{names[layer.name]} = layers.{layer.spec.title}", words, end, indent=4)
 
 
 def layer_words(layer: Any) -> list[str]:

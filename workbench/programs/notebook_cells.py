@@ -18,12 +18,12 @@ from workbench.programs.notebook_recipe import LoopText
 _STEPS_PER_CALL = 50
 """Calls cost the host's time; between them it looks at the values. 20 to 200 is usual."""
 
-_NETWORK_WORDS = """## The network
+_NETWORK_WORDS = """## The model
 
-It is built within the strategy's scope, so that each core has its weights."""
+It is built within the strategy's scope, so that each core gets the weights."""
 
 _BUILD = '''def build_model():
-    """The whole network from raw pictures on, and the part of it that is trained."""
+    """The whole network from raw images, and the part of it that is trained."""
     prepared = inputs = keras.Input(INPUT_SHAPE)
     for layer in front.layers:
         prepared = layer(prepared)
@@ -32,7 +32,7 @@ _BUILD = '''def build_model():
 '''
 
 _BUILD_WHOLE = '''def build_model():
-    """The network, from raw pictures to the answer."""
+    """The network, from raw images to class scores."""
     inputs = keras.Input(INPUT_SHAPE)
 {lines}
     return keras.Model(inputs, {output})
@@ -40,7 +40,7 @@ _BUILD_WHOLE = '''def build_model():
 
 _FRONT_ADAPT = """
 for number, layer in enumerate(front.layers):
-    if isinstance(layer, layers.Normalization):  # mean and variance of the training pictures
+    if isinstance(layer, layers.Normalization):  # mean and variance of the training images
         x = x_train[:10_000].astype(np.float32)
         for before in front.layers[:number]:
             x = before(x)
@@ -74,7 +74,7 @@ def cells(context: Any) -> list[Cell]:
 
 
 def network_source(context: Any) -> str:
-    """The front and `build_model` alone, to be tried without pictures."""
+    """The front and `build_model` alone, to be tried without images."""
     return f"{_front_layers(context)}\n{_build(context)}"
 
 
@@ -97,7 +97,7 @@ def _all(context: Any) -> Iterator[tuple[str, bool]]:
     yield _batches(context, loop), True
     yield _NETWORK_WORDS, False
     yield _build(context), True
-    yield "## The recipe", False
+    yield "## Training settings", False
     yield _recipe(context, loop), True
     yield texts.STEPS_WORDS, False
     yield loop.steps(), True
@@ -107,9 +107,9 @@ def _all(context: Any) -> Iterator[tuple[str, bool]]:
     yield _save(context), True
 
 
-_SPLIT_WORDS = """## Parts
+_SPLIT_WORDS = """## Split
 
-The network is scored on pictures that it was not trained on."""
+The model is evaluated on held-out images."""
 
 
 def _loop_text(context: Any) -> LoopText:
@@ -139,13 +139,13 @@ def _settings(context: Any, title: str) -> str:
             f"PRECISION = {_PRECISIONS[recipe.precision]}",
             "",
             "keras.utils.set_random_seed(SEED)",
-            'print(f"{BATCH_SIZE // CORES} pictures per core x {CORES} = {BATCH_SIZE}")',
+            'print(f"{BATCH_SIZE // CORES} images per core x {CORES} = {BATCH_SIZE}")',
         ]
     )
 
 
 _SYNCHRONIZED = {
-    "auto": ["synchronized=BATCH_SIZE // CORES < 32"],  # few pictures have no good mean
+    "auto": ["synchronized=BATCH_SIZE // CORES < 32"],  # few images give a poor mean
     "on": ["synchronized=True"],
     "off": [],
 }
@@ -170,8 +170,8 @@ def _splits(context: Any) -> str:
 
 
 def _front(context: Any) -> str:
-    kinds = {layer.name: layer.kind for layer in context.keras_calls()}
-    is_adapted = any(kinds[name] == "Normalization" for name in context.front)
+    front = (layer for layer in context.keras_calls() if layer.name in context.front)
+    is_adapted = any(layer.spec.is_adapted for layer in front)
     return _front_layers(context) + (_FRONT_ADAPT if is_adapted else "")
 
 
@@ -179,12 +179,12 @@ def _front_layers(context: Any) -> str:
     if not context.front:
         return ""
     by_name = {layer.name: layer for layer in context.keras_calls()}
-    made = [f"layers.{by_name[name].kind}" for name in context.front]
+    made = [f"layers.{by_name[name].spec.title}" for name in context.front]
     items = [
         call(kind, layer_words(by_name[name]), ",", indent=8)
         for kind, name in zip(made, context.front, strict=True)
     ]
-    head = "# These layers work on the host, while the batches are made.\n"
+    head = "# These layers run on the host, in the input pipeline.\n"
     return head + "front = keras.Sequential(\n    [\n" + "\n".join(items) + "\n    ]\n)\n"
 
 
@@ -211,7 +211,7 @@ def _build(context: Any) -> str:
 def _more(context: Any, layer: Any) -> list[str]:
     """What a layer is told beside the project's own parameters, for the sake of the cores."""
     words = []
-    if layer.kind == "BatchNormalization":
+    if layer.spec.has_batch_statistics:
         words += _SYNCHRONIZED[context.recipe.sync_batch_norm]
     if context.recipe.precision != "float32" and layer.name in context.float32_names:
         words.append('dtype="float32"')
@@ -224,13 +224,13 @@ def _recipe(context: Any, loop: LoopText) -> str:
     names = "model, network" if context.front else "model = network"
     text = f"{loop.optimizer()}\n\n{loop.loss()}STEPS = {steps}  # of an epoch\n"
     if recipe.precision != "float32":
-        text += 'if PRECISION == "bfloat16":  # the weights and the answer stay in float32\n'
+        text += 'if PRECISION == "bfloat16":  # the weights and the output stay in float32\n'
         text += '    keras.config.set_dtype_policy("mixed_bfloat16")\n'
     text += f"with strategy.scope():\n    {names} = build_model()\n"
     text += "    optimizer = make_optimizer(STEPS)\n"
     text += "    optimizer.build(network.trainable_variables)\n"
     inside = [layer for layer in context.keras_calls() if layer.name not in context.front]
-    if any(layer.kind == "Normalization" for layer in inside):
+    if any(layer.spec.is_adapted for layer in inside):
         text += _MODEL_ADAPT
     return text + "model.summary()\n"
 

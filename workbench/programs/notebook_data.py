@@ -1,4 +1,4 @@
-"""How a program for a notebook service comes to its pictures."""
+"""How a program for a notebook service comes to its images."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from typing import Any
 
 from workbench.programs.code import literal
 
-DOWNLOADED_WORDS = """## The pictures
+DOWNLOADED_WORDS = """## The images
 
-Keras downloads them, raw: values from 0 to 255, and the number of each one's class."""
+Keras downloads them as raw values from 0 to 255, with a class number each."""
 
-FILES_WORDS = """## The pictures
+FILES_WORDS = """## The images
 
-**The line DATA says where they are.** It may name
+**Set DATA to their path.** It can be
 
-- a folder that holds one folder of pictures for each class, or the folders `train` and `test`
-  of such folders;
+- a folder with one folder of images per class, or the folders `train` and `test` of such
+  folders;
 - a `.zip` file of such a folder;
 - an `.npz` file with `x_train` and `y_train`, and `x_test` and `y_test` where there is a test
-  part;
+  set;
 - a `.csv` table with the columns path and label.
 
-**Colab**: drop the file on the panel *Files* at the left; its name is then enough.
-**Kaggle**: *Add Input*, then `/kaggle/input/` and the name that it shows."""
+**Colab**: drop the file on the *Files* panel on the left; its name is then enough.
+**Kaggle**: *Add Input*, then use `/kaggle/input/` and the name that it shows."""
 
 _DOWNLOADED = '''def load_data():
-    """Pictures and labels to train on, and to test on."""
+    """Training and test images with their labels."""
 {body}
 
 
 (x_train, y_train), (x_test, y_test) = load_data()
 x_train, x_test = x_train.reshape(-1, *INPUT_SHAPE), x_test.reshape(-1, *INPUT_SHAPE)
 y_train, y_test = (np.asarray(y, np.int64).ravel() for y in (y_train, y_test))
-print(f"{{len(x_train):,}} pictures to train on, {{len(x_test):,}} to test on")
+print(f"{{len(x_train):,}} training images, {{len(x_test):,}} test images")
 '''
 
 _FIT = {
-    "crop": """    scale = min(picture.width / width, picture.height / height)
-    left, top = (picture.width - scale * width) / 2, (picture.height - scale * height) / 2
-    box = (left, top, picture.width - left, picture.height - top)
-    picture = picture.resize((width, height), bilinear, box=box, reducing_gap=3.0)
+    "crop": """    scale = min(image.width / width, image.height / height)
+    left, top = (image.width - scale * width) / 2, (image.height - scale * height) / 2
+    box = (left, top, image.width - left, image.height - top)
+    image = image.resize((width, height), bilinear, box=box, reducing_gap=3.0)
 """,
-    "pad": """    scale = min(width / picture.width, height / picture.height)
-    inner = max(1, round(scale * picture.width)), max(1, round(scale * picture.height))
-    small = picture.resize(inner, bilinear, reducing_gap=3.0)
-    picture = Image.new(small.mode, (width, height))
-    picture.paste(small, ((width - inner[0]) // 2, (height - inner[1]) // 2))
+    "pad": """    scale = min(width / image.width, height / image.height)
+    inner = max(1, round(scale * image.width)), max(1, round(scale * image.height))
+    small = image.resize(inner, bilinear, reducing_gap=3.0)
+    image = Image.new(small.mode, (width, height))
+    image.paste(small, ((width - inner[0]) // 2, (height - inner[1]) // 2))
 """,
-    "stretch": """    picture = picture.resize((width, height), bilinear, reducing_gap=3.0)
+    "stretch": """    image = image.resize((width, height), bilinear, reducing_gap=3.0)
 """,
 }
 """How a picture is brought to (width, height), as `pictures.fit` does it."""
@@ -57,16 +57,16 @@ _PIL = "from PIL import Image, ImageOps\n"
 
 _FITTED = '''
 
-def fitted(picture):
-    """A picture in the size and the colours that the network takes, uint8."""
+def fitted(image):
+    """An image in the size and the colors of the model input, uint8."""
     height, width, channels = INPUT_SHAPE
-    picture = ImageOps.exif_transpose(picture).convert("L" if channels == 1 else "RGB")
+    image = ImageOps.exif_transpose(image).convert("L" if channels == 1 else "RGB")
     bilinear = Image.Resampling.BILINEAR
-{fit}    return np.asarray(picture, np.uint8).reshape(INPUT_SHAPE)
+{fit}    return np.asarray(image, np.uint8).reshape(INPUT_SHAPE)
 
 
 def fitted_array(x):
-    """An array of pictures as the network takes them: values from 0 to 255, its own size."""
+    """An array of images as the model needs them: values from 0 to 255, in its size."""
     if np.issubdtype(x.dtype, np.floating):
         x = np.rint(x * (255 if x.max() <= 1 else 1))
     x = x.astype(np.uint8)
@@ -74,15 +74,15 @@ def fitted_array(x):
         x = x[..., None]
     if x.shape[1:] == INPUT_SHAPE:
         return x
-    pictures = [Image.fromarray(one[..., 0] if one.shape[-1] == 1 else one) for one in x]
-    return np.stack([fitted(picture) for picture in pictures])
+    images = [Image.fromarray(one[..., 0] if one.shape[-1] == 1 else one) for one in x]
+    return np.stack([fitted(image) for image in images])
 '''
 
 _FITTED_DOWNLOAD = """
 (x_train, y_train), (x_test, y_test) = load_data()
 x_train, x_test = fitted_array(x_train), fitted_array(x_test)
 y_train, y_test = (np.asarray(y, np.int64).ravel() for y in (y_train, y_test))
-print(f"{len(x_train):,} pictures to train on, {len(x_test):,} to test on")
+print(f"{len(x_train):,} training images, {len(x_test):,} test images")
 """
 
 _FILES = '''
@@ -91,7 +91,7 @@ ENDINGS = {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 
 
 def natural(path):
-    """Sorts "picture 2" before "picture 10", as people do."""
+    """Sorts "image 2" before "image 10", as people do."""
     parts = re.findall("[0-9]+|[^0-9]+", path.name.casefold())
     key = [(0, int(part), part) if part[0] in "0123456789" else (1, 0, part) for part in parts]
     return key, path.name
@@ -107,45 +107,45 @@ def folders(folder):
     return [path for path in entries(folder) if path.is_dir()]
 
 
-def pictures_in(folder):
-    """The picture files of a folder; those of the folders inside come after."""
+def images_in(folder):
+    """The image files of a folder; those of its subfolders come after."""
     found = [path for path in entries(folder) if path.suffix.lower() in ENDINGS]
     for inner in folders(folder):
-        found += pictures_in(inner)
+        found += images_in(inner)
     return found
 
 
 def read_files(paths, names):
-    """Pictures and class numbers of files; what cannot be read is told and left out."""
+    """Images and class numbers of files; unreadable files are printed and skipped."""
     x, y = [], []
     for path, name in zip(paths, names):
         try:
-            with Image.open(path) as picture:
-                x.append(fitted(picture))
+            with Image.open(path) as image:
+                x.append(fitted(image))
         except OSError as error:
-            print(f"left out: {path} ({error})")
+            print(f"skipped: {path} ({error})")
             continue
         y.append(CLASS_NAMES.index(name))
     if not x:
-        raise SystemExit(f"{DATA!r} holds no pictures of {', '.join(CLASS_NAMES)}.")
+        raise SystemExit(f"{DATA!r} has no images of {', '.join(CLASS_NAMES)}.")
     return np.stack(x), np.array(y, np.int64)
 
 
 def read_classes(folder):
-    """The pictures of a folder that holds one folder for each class."""
+    """The images of a folder with one folder per class."""
     if not CLASS_NAMES:
         CLASS_NAMES.extend(path.name for path in folders(folder))
     names = [path.name for path in folders(folder) if path.name in CLASS_NAMES]
-    paths = {name: pictures_in(folder / name) for name in names}
+    paths = {name: images_in(folder / name) for name in names}
     labels = [name for name in names for _ in paths[name]]
     return read_files([path for name in names for path in paths[name]], labels)
 
 
 def read_folder(folder):
-    """The training part, and the test part where there is one."""
+    """The training set, and the test set where there is one."""
     inside = {path.name.casefold(): path for path in folders(folder)}
     if len(inside) == 1 and not folders(next(iter(inside.values()))):
-        raise SystemExit(f"{folder} holds a single class.")
+        raise SystemExit(f"{folder} has a single class.")
     train = inside.get("train", inside.get("training"))
     tests = ("test", "testing", "val", "valid", "validation")
     test = next((inside[name] for name in tests if name in inside), None)
@@ -155,7 +155,7 @@ def read_folder(folder):
 
 
 def read_table(path):
-    """The pictures of a table with the columns path and label."""
+    """The images of a table with the columns path and label."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if len(row) >= 2]
     if not (path.parent / rows[0][0]).is_file():
@@ -167,7 +167,7 @@ def read_table(path):
 
 
 def read_arrays(path):
-    """The pictures and labels of an npz file."""
+    """The images and labels of an npz file."""
     with np.load(path) as file:
         names = ("x_train", "y_train") if "x_train" in file else ("x", "y")
         x, y = (file[name] for name in names)
@@ -186,30 +186,30 @@ def read_arrays(path):
 
 
 def load_data():
-    """Pictures and labels to train on, and to test on where DATA has such a part."""
+    """Training images and labels, and test images where DATA has a test set."""
     path = pathlib.Path(DATA)
     if path.suffix == ".zip":
-        shutil.unpack_archive(path, "pictures")
-        path = pathlib.Path("pictures")
+        shutil.unpack_archive(path, "images")
+        path = pathlib.Path("images")
     while path.is_dir() and len(folders(path)) == 1 and folders(folders(path)[0]):
         path = folders(path)[0]
     if path.is_dir():
         return read_folder(path)
     readers = {".npz": read_arrays, ".csv": read_table}
     if not path.is_file() or path.suffix not in readers:
-        raise SystemExit(f"The line DATA names {DATA!r}: no folder, .zip, .npz or .csv file.")
+        raise SystemExit(f"DATA is {DATA!r}, which is no folder, .zip, .npz or .csv file.")
     return readers[path.suffix](path)
 
 
 (x_train, y_train), (x_test, y_test) = load_data()
-print(f"{len(x_train):,} pictures of {len(CLASS_NAMES)} classes")
+print(f"{len(x_train):,} images of {len(CLASS_NAMES)} classes")
 '''
 
 
 _LOAD = '''
 
 def load_data():
-    """Pictures and labels to train on, and to test on."""
+    """Training and test images with their labels."""
 '''
 
 
@@ -227,12 +227,12 @@ def data_text(context: Any) -> str:
     if context.load_program:
         body = textwrap.indent(context.load_program.rstrip(), "    ")
         return f"{_PIL}{fitted}{_LOAD}{body}\n\n{_FITTED_DOWNLOAD}"
-    line = f"DATA = {literal(context.data_path)}  # <- where your pictures are\n"
+    line = f"DATA = {literal(context.data_path)}  # <- where your images are\n"
     return f"import csv\nimport re\nimport shutil\n\n{_PIL}\n{line}{fitted}{_FILES}"
 
 
 def data_words(context: Any) -> str:
-    """What people must do for the pictures, in the introduction."""
+    """What people must do for the images, in the introduction."""
     if context.load_program:
-        return "The pictures are downloaded by the program."
-    return "Put your pictures there and set the line **DATA**."
+        return "The program downloads the images."
+    return "Upload your images there and set **DATA**."

@@ -11,7 +11,7 @@ from workbench.programs.code import call, literal
 from workbench.programs.training import TrainingText
 
 _TRAIN_STEP = '''def train_step(x, y, weights):
-    """One step on this core's pictures: its share of the loss, and how many were right."""
+    """One step on this core's images: its part of the loss, and the number of correct ones."""
     variables = network.trainable_variables
     with tf.GradientTape() as tape:
         outputs = network(x, training=True)
@@ -37,7 +37,7 @@ def train_steps(count):
 
 
 def score_step(x, y, weights):
-    """Sums over this core's pictures; what fills up the last batch has weight 0."""
+    """Sums over this core's images; the padding of the last batch has weight 0."""
     outputs = network(x, training=False)
     losses = loss_of({targets}, outputs) + penalty()
     is_right = tf.cast(tf.argmax(outputs, axis=-1) == y, tf.float32)
@@ -47,13 +47,13 @@ def score_step(x, y, weights):
 
 @tf.function
 def score_batch(x, y, weights):
-    """The sums over the pictures of all cores."""
+    """The sums over the images of all cores."""
     sums = strategy.run(score_step, args=(x, y, weights))
     return [strategy.reduce("SUM", one, axis=None) for one in sums]
 
 
 def score(data, start=""):
-    """Loss and accuracy over all pictures of `data`, by names that begin with `start`."""
+    """Loss and accuracy over all images of `data`, by names that begin with `start`."""
     rows = [[float(one) for one in score_batch(*batch)] for batch in data]
     *sums, count = np.sum(rows, axis=0)
     names = {names}
@@ -66,14 +66,14 @@ _CLIP = """    gradients = tf.distribute.get_replica_context().all_reduce("SUM",
 """
 
 _PENALTY = '''def penalty():
-    """What the layers add to the loss for large weights."""
+    """The regularization losses of the layers."""
     return sum(tf.cast(one, tf.float32) for one in network.losses)
 
 
 '''
 
 _SWAP = '''def swap_averages():
-    """Puts the averages of the weights in their place, and back."""
+    """Swaps the weights with their moving averages, and back."""
     averages = optimizer._model_variables_moving_average
     with strategy.scope():
         for variable, average in zip(network.trainable_variables, averages):
@@ -128,7 +128,7 @@ class LoopText:
     # batches ----------------------------------------------------------------------------
 
     def make_batch(self) -> str:
-        """The functions that make a batch out of raw pictures and labels."""
+        """The functions that make a batch out of raw images and labels."""
         recipe, made, lines = self._recipe, [], ["    x = tf.cast(x, tf.float32)"]
         seed = f"seed={recipe.seed}"
         if recipe.random_erasing:
@@ -155,11 +155,11 @@ class LoopText:
         return (
             f"{head}{gap}"
             "def make_batch(x, y):\n"
-            '    """What one step trains on: pictures, what is to come out, what each counts."""\n'
+            '    """What one step trains on: images, targets and sample weights."""\n'
             + "\n".join(lines)
             + "\n    return x, y, weights\n\n\n"
             "def unchanged(x):\n"
-            '    """Pictures as they are scored: nothing about them is random."""\n' + unchanged
+            '    """Images for evaluation: no random changes."""\n' + unchanged
         )
 
     def _mixer(self, seed: str) -> list[str]:
@@ -169,14 +169,16 @@ class LoopText:
         lines = [call("mix = layers.CutMix", [seed])]
         if recipe.mixing_alpha != 1.0:
             alpha = literal(recipe.mixing_alpha)
-            lines.insert(0, f"# Keras cuts any share alike; the recipe says alpha = {alpha}.")
+            lines.insert(
+                0, f"# Keras cuts any share alike; the training settings have alpha = {alpha}."
+            )
         return lines
 
     def _class_weights(self) -> list[str]:
         if self._recipe.class_weights != "balanced":
             return []
         return [
-            "# Each class counts alike, however many pictures it has.",
+            "# All classes have the same total weight.",
             "counts = np.bincount(y_train, minlength=NUM_CLASSES)",
             "balanced = len(y_train) / (np.count_nonzero(counts) * np.maximum(counts, 1))",
             "balanced = (balanced * (counts > 0)).astype(np.float32)",
@@ -198,17 +200,18 @@ class LoopText:
         return (
             f"{helpers}{gap}"
             "def make_optimizer(steps):\n"
-            '    """The optimizer; an epoch has so many steps."""\n'
+            '    """The optimizer, for this number of steps per epoch."""\n'
             f"{self._text.optimizer()}\n"
             "    return optimizer\n"
         )
 
     def loss(self) -> str:
         """The line that names the loss of each picture."""
-        if self._text.has_own_loss:
-            return "loss_of = squared_error\n"
-        kind, words = self._text.loss_call()
-        return call(f"loss_of = keras.losses.{kind}", [*words, "reduction=None"]) + "\n"
+        code = self._text.loss_code
+        if code.definition:
+            return f"loss_of = {code.name}\n"
+        words = [*code.arguments, "reduction=None"]
+        return call(f"loss_of = keras.losses.{code.name}", words) + "\n"
 
     def steps(self) -> str:
         """The functions of training and scoring."""
@@ -256,13 +259,13 @@ class LoopText:
             lines.append("swap_averages()")
         lines += [
             'if not np.isfinite(entry["loss"]):',
-            '    print("The loss is no number any more: try a smaller learning rate.")',
+            '    print("The loss is NaN: try a lower learning rate.")',
             "    break",
             *self._endings(),
         ]
         start = "best_epoch, best_score = 0, (-np.inf, -np.inf)\n"
         start += "best_weights = None\n" if recipe.keep == "best" else ""
-        start += "last_fall = 0\n" if recipe.schedule == "plateau" else ""
+        start += "last_fall = 0\n" if recipe.schedule_spec.follows_metric else ""
         body = "".join(f"    {line}\n" for line in lines)
         return f"{start}{_EPOCH}{body}{self._end()}"
 
@@ -291,7 +294,7 @@ class LoopText:
 
     def _endings(self) -> list[str]:
         recipe, lines = self._recipe, []
-        if recipe.schedule == "plateau":
+        if recipe.schedule_spec.follows_metric:
             lines += [
                 f"if epoch - max(best_epoch, last_fall) >= {recipe.plateau_patience}:",
                 "    last_fall = epoch",
@@ -301,7 +304,7 @@ class LoopText:
         if recipe.early_stopping_patience is not None:
             lines += [
                 f"if epoch - best_epoch >= {recipe.early_stopping_patience}:",
-                '    print(f"Stopped early: epoch {best_epoch} stays the best.")',
+                '    print(f"Early stopping: epoch {best_epoch} is the best.")',
                 "    break",
             ]
         return lines

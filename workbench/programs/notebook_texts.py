@@ -8,21 +8,21 @@ from __future__ import annotations
 
 INTRODUCTION = """# {title}
 
-This program trains the network “{title}” of Workbench on a TPU, else on GPUs, else on the
-processor of the machine that it runs on.
+This program trains the model “{title}” of Workbench on a TPU, else on GPUs, else on the CPU of
+the machine it runs on.
 
 1. **Colab**: *Runtime > Change runtime type*, choose a TPU. **Kaggle**: *Settings >
    Accelerator*, choose a TPU, and switch *Internet* on.
 2. {data_words}
 3. Run all cells from the top.
-4. Download `workbench_result.zip` and choose *File > Read back results…* in Workbench.
+4. Download `workbench_result.zip` and choose *File > Import notebook results…* in Workbench.
 """
 
 INSTALL_WORDS = """## The packages
 
-TensorFlow 2.19.1 is the last version that drives TPUs. It is installed only where there is a
-TPU, in exactly this version and with the driver (libtpu) that it was made for: with another one
-it ends the program when it is imported."""
+TensorFlow 2.19.1 is the last version with TPU support. It is installed only where there is a
+TPU, in exactly this version and with the matching driver (libtpu): with another one, importing
+it crashes."""
 
 INSTALL = '''import importlib.metadata
 import os
@@ -34,7 +34,7 @@ NEEDED = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"}
 
 
 def has_tpu():
-    """Whether this machine holds a TPU: its chips are device files."""
+    """Whether this machine has a TPU: its chips are device files."""
     places = ("/dev", "accel[0-9]*"), ("/dev/vfio", "[0-9]*")
     return any(any(pathlib.Path(folder).glob(name)) for folder, name in places)
 
@@ -52,7 +52,7 @@ def install():
     if not (3, 11) <= sys.version_info[:2] <= (3, 12):
         raise SystemExit("TensorFlow for TPUs needs Python 3.11 or 3.12.")
     pip = [sys.executable, "-m", "pip"]
-    others = ["tensorflow", "tensorflow-cpu"]  # their files would be mixed with ours
+    others = ["tensorflow", "tensorflow-cpu"]  # their files would overwrite each other
     subprocess.run([*pip, "uninstall", "--quiet", "--yes", *others], check=True)
     wanted = [f"{package}=={version}" for package, version in NEEDED.items()]
     subprocess.run([*pip, "install", "--quiet", *wanted], check=True)
@@ -68,7 +68,7 @@ if HAS_TPU and any(installed(package) != version for package, version in NEEDED.
     install()
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
-old_kinds = ("v2", "v3", "v4")  # they are driven in another way
+old_kinds = ("v2", "v3", "v4")  # they use an older driver interface
 if HAS_TPU and not os.environ.get("TPU_ACCELERATOR_TYPE", "").startswith(old_kinds):
     import libtpu
 
@@ -78,10 +78,10 @@ if HAS_TPU and not os.environ.get("TPU_ACCELERATOR_TYPE", "").startswith(old_kin
     os.environ["TF_XLA_FLAGS"] = "--tf_mlir_enable_mlir_bridge=true"
 '''
 
-CONNECT_WORDS = """## Where it trains
+CONNECT_WORDS = """## Device
 
-A *strategy* shares each batch between the cores that there are: eight cores with a batch of
-1,024 pictures train on 128 each. Every core has the same weights; their gradients are added up."""
+A *strategy* splits each batch over the available cores: eight cores with a batch of
+1,024 images train on 128 each. Every core has the same weights; their gradients are added up."""
 
 CONNECT = '''import json
 import time
@@ -94,7 +94,7 @@ from keras import layers
 
 
 def connect():
-    """The strategy for what this machine has, and its name."""
+    """The strategy for the devices of this machine, and its name."""
     if HAS_TPU:
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect("local")
         return tf.distribute.TPUStrategy(resolver), "TPU"
@@ -105,7 +105,7 @@ def connect():
 
 strategy, DEVICE = connect()
 CORES = strategy.num_replicas_in_sync
-print(f"TensorFlow {tf.__version__}, Keras {keras.__version__}: {DEVICE}, {CORES} at once")
+print(f"TensorFlow {tf.__version__}, Keras {keras.__version__}: {DEVICE}, {CORES} replicas")
 '''
 
 SPLIT = '''def mixed(numbers):
@@ -117,7 +117,7 @@ SPLIT = '''def mixed(numbers):
 
 
 def picked(labels, share, seed):
-    """Marks a share of each class: the very pictures that Workbench keeps apart too."""
+    """Marks a fraction of each class: the same images that Workbench holds out."""
     is_picked = np.zeros(len(labels), bool)
     for label in np.unique(labels):
         places = np.flatnonzero(labels == label)
@@ -143,13 +143,13 @@ x_train, y_train = x_train[~is_picked], y_train[~is_picked]
 
 BATCHES_WORDS = """## Batches
 
-The pictures stay in the host's memory; its processor makes the batches while the cores compute.
-Random changes belong here: a TPU cannot move pictures, and all shapes must be fixed. So
-incomplete batches are left out in training, and filled up with pictures of weight 0 when the
-network is scored: no picture is lost from a score."""
+The images stay in the host's memory; its CPU prepares the batches while the cores compute.
+Augmentation runs here, since a TPU cannot do it. All shapes must be fixed: incomplete batches
+are dropped in training, and padded with images of weight 0 in evaluation, so that every image
+is counted."""
 
 DISTRIBUTE = '''def distributed(data):
-    """Batches, each shared between the cores, and some made ahead."""
+    """Batches, each split over the cores, and prefetched."""
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     data = data.prefetch(tf.data.AUTOTUNE).with_options(options)
@@ -157,33 +157,33 @@ DISTRIBUTE = '''def distributed(data):
 
 
 def training_batches():
-    """Batches without end: all pictures in random order, then all again in another one."""
-    pictures, labels = tf.constant(x_train), tf.constant(y_train)
+    """Endless batches: all images in random order, reshuffled for each pass."""
+    images, labels = tf.constant(x_train), tf.constant(y_train)
     places = tf.data.Dataset.range(len(x_train)).shuffle(len(x_train), seed=SEED).repeat()
     return distributed(
         places.batch(BATCH_SIZE, drop_remainder=True).map(
-            lambda at: make_batch(tf.gather(pictures, at), tf.gather(labels, at)),
+            lambda at: make_batch(tf.gather(images, at), tf.gather(labels, at)),
             num_parallel_calls=tf.data.AUTOTUNE,
         )
     )
 
 
 def scoring_batches(x, y):
-    """All pictures once and in order; what fills up the last batch has weight 0."""
-    pictures, labels = tf.constant(x), tf.constant(y)
+    """All images once and in order; the padding of the last batch has weight 0."""
+    images, labels = tf.constant(x), tf.constant(y)
     missing = -len(x) % BATCH_SIZE
     places = np.arange(len(x) + missing) % len(x)
     weights = np.pad(np.ones(len(x), np.float32), (0, missing))
     data = tf.data.Dataset.from_tensor_slices((places, weights))
     return distributed(
         data.batch(BATCH_SIZE, drop_remainder=True).map(
-            lambda at, w: (unchanged(tf.gather(pictures, at)), tf.gather(labels, at), w),
+            lambda at, w: (unchanged(tf.gather(images, at)), tf.gather(labels, at), w),
             num_parallel_calls=tf.data.AUTOTUNE,
         )
     )
 
 
-with tf.device("/cpu:0"):  # the pictures stay with the processor
+with tf.device("/cpu:0"):  # the images stay on the host
     batches = iter(training_batches())
     test_batches = scoring_batches(x_test, y_test)
 '''
@@ -196,18 +196,18 @@ VALIDATION_BATCHES = {
 
 STEPS_WORDS = """## One step, and many in one call
 
-A step computes on each core: the scores of its pictures, their loss, the gradient, the update.
+A step computes on each core: the scores of its images, their loss, the gradient, the update.
 `train_steps` runs many steps in one call, because each call from Python costs time in which
-the cores would wait."""
+the cores are idle."""
 
 LOOP_WORDS = """## Training"""
 
 SAVE_WORDS = """## The result
 
-The weights, the curve and a card with what Workbench wants to know go into one file."""
+The weights, the curves and a description for Workbench go into one file."""
 
 SAVE = '''def finite(value):
-    """A number as JSON can hold it: None for what is not finite."""
+    """A number for JSON: None for what is not finite."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -242,7 +242,7 @@ with zipfile.ZipFile("workbench_result.zip", "w", zipfile.ZIP_DEFLATED) as archi
     archive.write("weights.weights.h5")
     archive.writestr("history.json", json.dumps(history))
     archive.writestr("card.json", json.dumps(card))
-print("workbench_result.zip is written: download it, and read it back in Workbench.")
+print("Wrote workbench_result.zip: download it and import it in Workbench.")
 if "google.colab" in sys.modules:
     from google.colab import files
 

@@ -6,17 +6,19 @@ schedule) is a small class in the script; what comes out otherwise is told in a 
 
 from __future__ import annotations
 
-from workbench.core.training.recipe import OPTIMIZERS, TrainingRecipe
-from workbench.core.training.recipe_params import OWN_OPTIMIZERS, SCALINGS
+from collections.abc import Iterable
+
+from workbench.core.training.fields.schedule import SCALINGS
+from workbench.core.training.optimizers import NOT_DECAYED
+from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
+from workbench.core.training.specs import Code, TrainingSpec
 from workbench.programs.code import call, literal
-from workbench.programs.lars import LARS
 
-NOT_DECAYED = ["bias", "gamma", "beta", "alpha"]
+_EPOCHS = frozenset(param.key for param in RECIPE_PARAMS if param.unit == "epochs")
 
-_WARM_UP = '''
-
+_WARM_UP = '''\
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """Climbs in a straight line to the peak, then follows what comes after."""
+    """Linear warm-up to the peak learning rate, then another schedule."""
 
     def __init__(self, start, peak, steps, after):
         self.start, self.peak, self.steps, self.after = start, peak, steps, after
@@ -27,14 +29,7 @@ class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
         return keras.ops.where(step < self.steps, climbing, self.after(step))
 '''
 
-_SQUARED = '''
-
-def squared_error(targets, logits):
-    """Mean squared error of the probabilities."""
-    return keras.losses.mean_squared_error(targets, keras.ops.softmax(logits))
-'''
-
-_SPLIT = """    # Part of each class is kept for validation.
+_SPLIT = """    # A fraction of each class is held out for validation.
     random = np.random.default_rng({seed})
     is_kept = np.zeros(len(y_train), bool)
     for label in np.unique(y_train):
@@ -75,14 +70,14 @@ class TrainingText:
     def is_one_hot(self) -> bool:
         """Whether the loss is told shares of classes instead of class numbers."""
         recipe = self._recipe
-        is_plain = recipe.loss == "cross_entropy" and not recipe.label_smoothing
-        return not is_plain or recipe.mixing != "none"
+        is_sparse = recipe.loss_spec.compute_sparse is not None and not recipe.label_smoothing
+        return not is_sparse or recipe.mixing != "none"
 
     @property
     def _follows_progress(self) -> bool:
         recipe = self._recipe
         stops = recipe.early_stopping_patience is not None
-        return stops or recipe.keep == "best" or recipe.schedule == "plateau"
+        return stops or recipe.keep == "best" or recipe.schedule_spec.follows_metric
 
     @property
     def _is_validated(self) -> bool:
@@ -91,12 +86,19 @@ class TrainingText:
 
     def helpers(self) -> str:
         """Classes and functions that the training needs, above it."""
-        text = LARS if self._recipe.optimizer == "lars" else ""
-        if self._climbs and self._recipe.schedule != "cosine":
-            text += _WARM_UP
-        if self.has_own_loss:
-            text += _SQUARED
-        return text
+        needs_class = self._climbs and not self._recipe.schedule_spec.has_keras_warm_up
+        texts = [
+            self._recipe.optimizer_spec.definition,
+            _WARM_UP if needs_class else "",
+            self._schedule.definition if self._schedule is not None else "",
+            self.loss_code.definition,
+        ]
+        return "".join(f"\n\n{text}" for text in texts if text)
+
+    def _sources(self, spec: TrainingSpec) -> dict[str, str]:
+        """The values that a plug-in uses, as source."""
+        values = self._recipe.values_of(spec)
+        return {key: (_short if key in _EPOCHS else literal)(values[key]) for key in values}
 
     def data(self) -> str:
         """What is done with the arrays before training."""
@@ -134,10 +136,10 @@ class TrainingText:
     @property
     def _climbs(self) -> bool:
         recipe = self._recipe
-        if recipe.schedule == "plateau":
+        if recipe.schedule_spec.follows_metric:
             return False
         if recipe.warmup_epochs is None:
-            return recipe.schedule in {"cosine", "one_cycle"}
+            return recipe.schedule_spec.warm_up_share > 0
         return recipe.warmup_epochs > 0
 
     def optimizer(self) -> str:
@@ -148,8 +150,7 @@ class TrainingText:
         words = [f"{key}={literal(value)}" for key, value in recipe.optimizer_arguments().items()]
         if recipe.clip_norm is not None and not self._has_own_loop:
             words.append(f"global_clipnorm={literal(recipe.clip_norm)}")
-        place = "" if recipe.optimizer in OWN_OPTIMIZERS else "keras.optimizers."
-        start = f"optimizer = {place}{OPTIMIZERS[recipe.optimizer]}"
+        start = f"optimizer = {recipe.optimizer_spec.source_name}"
         lines.append(call(start, [rate, *words], indent=4))
         if not recipe.decay_biases and recipe.has_weight_decay:
             names = f"var_names={_list(NOT_DECAYED)}"
@@ -165,90 +166,70 @@ class TrainingText:
         meant = f"{literal(recipe.learning_rate)} for a batch of {recipe.rate_base_batch}"
         return [f"    # The rate is {meant}; its scaling is {how}."]
 
+    @property
+    def _schedule(self) -> Code | None:
+        """The schedule behind the warm-up; None for a constant rate."""
+        spec = self._recipe.schedule_spec
+        if spec.code is None:
+            return None
+        total = "max(1, total - warm_up)" if self._climbs else "total"
+        return spec.code(self._sources(spec), literal(self._recipe.peak_rate), total)
+
     def _rate(self) -> tuple[str, list[str]]:
         """The learning rate as an argument, and the lines that make it."""
-        recipe = self._recipe
+        recipe, spec, code = self._recipe, self._recipe.schedule_spec, self._schedule
         rate = literal(recipe.peak_rate)
-        is_still = recipe.schedule in {"constant", "plateau"}
-        if is_still and not self._climbs:
+        if code is None and not self._climbs:
             lines = []
-            if recipe.schedule == "plateau" and recipe.warmup_epochs:
+            if spec.follows_metric and recipe.warmup_epochs:
                 lines = ["    # Without the warm-up: ReduceLROnPlateau changes plain rates only."]
             return rate, lines
-        lines = self._sizes()
-        if recipe.schedule == "cosine":
-            return "rate", [*lines, self._cosine(rate)]
-        after = self._after(rate)
-        if not self._climbs:
-            return "rate", [*lines, *after]
-        lines += after
-        start = f"{rate} / 25" if recipe.schedule == "one_cycle" else f"{rate} / (warm_up + 1)"
-        follow = {"constant": f"lambda step: {rate}", "step": "falling"}.get(
-            recipe.schedule, "lambda step: falling(step - warm_up)"
-        )
+        lines, follow = self._sizes(), f"lambda step: {rate}"
+        if code is not None:
+            kind = f"{'' if code.definition else 'keras.optimizers.schedules.'}{code.name}"
+            if not self._climbs or spec.has_keras_warm_up:
+                words = self._with_warm_up(code, rate) if self._climbs else code.arguments
+                return "rate", [*lines, call(f"rate = {kind}", words, indent=4)]
+            lines.append(call(f"falling = {kind}", code.arguments, indent=4))
+            is_whole = spec.counts_warm_up
+            follow = "falling" if is_whole else "lambda step: falling(step - warm_up)"
+        start = f"{rate} / {spec.start_divisor or '(warm_up + 1)'}"
         return "rate", [*lines, call("rate = WarmUp", [start, rate, "warm_up", follow], indent=4)]
 
+    def _with_warm_up(self, code: Code, rate: str) -> list[str]:
+        """The arguments of a schedule of Keras that has a warm-up of its own."""
+        start = [f"{rate} / (warm_up + 1)", *code.arguments[1:]]
+        return [*start, f"warmup_target={rate}", "warmup_steps=warm_up"]
+
     def _sizes(self) -> list[str]:
-        recipe = self._recipe
+        recipe, spec = self._recipe, self._recipe.schedule_spec
         steps = recipe.steps_per_epoch or f"-(-len(x_train) // {recipe.batch_size})"
         lines = [] if self._has_own_loop else [f"    steps = {steps}  # of an epoch"]
-        if self._climbs or recipe.schedule == "cosine":
+        if self._climbs or spec.spans_training:
             lines.append(f"    total = {recipe.epochs} * steps")
         if self._climbs and recipe.warmup_epochs is None:
-            share = "0.03" if recipe.schedule == "cosine" else "0.3"
-            lines.append(f"    warm_up = int({share} * total)")
+            lines.append(f"    warm_up = int({spec.warm_up_share} * total)")
         elif self._climbs:
             epochs = _short(recipe.warmup_epochs or 0.0)
             lines.append(f"    warm_up = min(total, round({epochs} * steps))")
         return lines
 
-    def _cosine(self, rate: str) -> str:
-        alpha = f"alpha={literal(self._recipe.final_share)}"
-        words = [rate, "total", alpha]
-        if self._climbs:
-            words = [f"{rate} / (warm_up + 1)", "max(1, total - warm_up)", alpha]
-            words += [f"warmup_target={rate}", "warmup_steps=warm_up"]
-        return call("rate = keras.optimizers.schedules.CosineDecay", words, indent=4)
-
-    def _after(self, rate: str) -> list[str]:
-        """The line of the schedule behind the warm-up, if there is one."""
-        recipe = self._recipe
-        name = "falling" if self._climbs else "rate"
-        schedules = f"{name} = keras.optimizers.schedules"
-        if recipe.schedule == "one_cycle":
-            steps = "max(1, total - warm_up)" if self._climbs else f"{recipe.epochs} * steps"
-            words = [rate, steps, f"end_learning_rate={rate} * {literal(recipe.final_share)}"]
-            return [call(f"{schedules}.PolynomialDecay", words, indent=4)]
-        if recipe.schedule in {"step", "exponential"}:
-            every = f"{_short(recipe.decay_every_epochs)} * steps"
-            words = [rate, every, literal(recipe.decay_factor)]
-            words += ["staircase=True"] * (recipe.schedule == "step")
-            return [call(f"{schedules}.ExponentialDecay", words, indent=4)]
-        return []
-
     # compile and fit ---------------------------------------------------------------------
 
     def loss(self) -> str:
         """The loss, as a line of compile."""
-        if self.has_own_loss:
-            return "        loss=squared_error,"
-        kind, words = self.loss_call()
-        return call(f"loss=keras.losses.{kind}", words, ",", indent=8)
+        code = self.loss_code
+        if code.definition:
+            return f"        loss={code.name},"
+        return call(f"loss=keras.losses.{code.name}", code.arguments, ",", indent=8)
 
     @property
-    def has_own_loss(self) -> bool:
-        """Whether the loss is the function `squared_error` of `helpers`."""
-        return self._recipe.loss == "mean_squared" and self._is_logits
-
-    def loss_call(self) -> tuple[str, list[str]]:
-        """Keras's class of the loss, and its arguments as source."""
-        recipe, logits = self._recipe, f"from_logits={self._is_logits}"
-        if recipe.loss == "mean_squared":
-            return "MeanSquaredError", []
-        if recipe.loss == "focal":
-            gamma = f"gamma={literal(recipe.focal_gamma)}"
-            return "CategoricalFocalCrossentropy", ["alpha=1.0", gamma, logits]
-        return f"{'' if self.is_one_hot else 'Sparse'}CategoricalCrossentropy", [logits]
+    def loss_code(self) -> Code:
+        """The loss: a class of Keras, or a function of `helpers`."""
+        spec = self._recipe.loss_spec
+        return spec.code(
+            self._sources(spec), is_logits=self._is_logits, is_sparse=not self.is_one_hot
+        )
 
     def metrics(self) -> str:
         """The metrics, as a line of compile."""
@@ -329,7 +310,7 @@ class TrainingText:
             words = [*monitor, f"patience={patience}"]
             words += ["restore_best_weights=True"] * keeps_best
             found.append(_item("keras.callbacks.EarlyStopping", words))
-        if recipe.schedule == "plateau":
+        if recipe.schedule_spec.follows_metric:
             words = [*monitor, f"factor={literal(recipe.decay_factor)}"]
             words += [f"patience={recipe.plateau_patience}", "min_delta=0.0"]
             found.append(_item("keras.callbacks.ReduceLROnPlateau", words))
@@ -376,5 +357,5 @@ def _short(number: float) -> str:
     return literal(int(number) if number == int(number) else number)
 
 
-def _list(names: list[str]) -> str:
+def _list(names: Iterable[str]) -> str:
     return "[" + ", ".join(literal(name) for name in names) + "]"

@@ -16,9 +16,9 @@ LEVELS: tuple[Level, ...] = ("rules", "lowering", "compiler")
 LevelState = Literal["running", "passed", "refused", "skipped", "unfinished"]
 
 HONESTY: dict[Level, str] = {
-    "rules": "checked by our rules",
+    "rules": "checked by rules only",
     "lowering": "lowered by XLA on this computer",
-    "compiler": "compiled by Google's compiler, not run on hardware",
+    "compiler": "compiled by Google's TPU compiler, not run on hardware",
 }
 """What each level is worth, in the words that stand beside its verdict."""
 

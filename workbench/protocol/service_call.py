@@ -7,15 +7,11 @@ with ServiceCall() as service:
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import subprocess
-import tempfile
-from collections import deque
 from collections.abc import Iterator
-from typing import IO, Self
+from typing import Self
 
 from workbench.errors import RunError, WireError
+from workbench.processes.child import Child, end_words
 from workbench.protocol.messages import (
     PROTOCOL_VERSION,
     AnyAnswer,
@@ -30,12 +26,7 @@ from workbench.protocol.messages import (
     PreflightDone,
     TestPictures,
 )
-from workbench.protocol.wire import (
-    MAX_ANSWER_BYTES,
-    decode_answer,
-    encode_request,
-    error_parts,
-)
+from workbench.protocol.wire import decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
 
 FINAL_ANSWERS = (
@@ -53,38 +44,25 @@ FINAL_ANSWERS = (
 STOP_SECONDS = 3.0
 """How long a worker may take at each rung of the stop ladder."""
 
-LAST_LINES = 12
-"""How many lines of its log are shown when a worker has died."""
-
 
 def check_hello(hello: Hello) -> None:
     """Raises WireError when the worker speaks another version of the protocol."""
     if hello.protocol != PROTOCOL_VERSION:
         raise WireError(
-            "The service worker is of another version of Workbench.",
+            "The service worker has another version than Workbench.",
             received=f"protocol {hello.protocol}",
             expected=f"protocol {PROTOCOL_VERSION}",
-            fix="Install Workbench again, so that all of its parts are of one version.",
+            fix="Reinstall Workbench.",
         )
 
 
-def death_words(exit_code: int) -> str:
-    """How a worker ended, in words; a negative code is minus the signal's number."""
-    if exit_code == -signal.SIGKILL:
-        return "The service worker was killed (signal 9), perhaps because memory ran out."
-    if exit_code < 0:
-        names = {int(kind): kind.name for kind in signal.Signals}
-        return f"The service worker crashed ({names.get(-exit_code, f'signal {-exit_code}')})."
-    return f"The service worker ended by itself (exit code {exit_code})."
-
-
-def death_error(exit_code: int, log_lines: list[str]) -> RunError:
+def death_error(exit_code: int, last_words: str) -> RunError:
     """The error that every unfinished request ends with when its worker has died."""
     return RunError(
-        death_words(exit_code),
+        f"The service worker {end_words(exit_code)}.",
         where="service worker",
-        received="\n".join(log_lines[-LAST_LINES:]),
-        fix="It is started again with the next request.",
+        received=last_words,
+        fix="It restarts with the next request.",
     )
 
 
@@ -100,35 +78,19 @@ class ServiceCall:
     """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._log: IO[bytes] | None = None
+        self._child = Child(
+            worker_command("serve", "--lazy"),
+            name="the service worker",
+            environment=worker_environment(),
+        )
         self.hello: Hello | None = None
 
     def __enter__(self) -> Self:
-        self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            worker_command("serve", "--lazy"),
-            env=worker_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-        )
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        process, log = self._process, self._log
-        if process is None or process.stdin is None or process.stdout is None or log is None:
-            return
-        with contextlib.suppress(BrokenPipeError):  # it died half-way; `ask` has told
-            process.stdin.close()
-        for next_rung in (process.terminate, process.kill, process.wait):
-            try:
-                process.wait(STOP_SECONDS)
-                break
-            except subprocess.TimeoutExpired:
-                next_rung()
-        process.stdout.close()
-        log.close()
+        with self._child:
+            self._child.finish(step_s=STOP_SECONDS)
 
     def ask(self, request: AnyRequest) -> Iterator[AnyAnswer]:
         """Yields the answers to one request; the last is a final one.
@@ -138,14 +100,8 @@ class ServiceCall:
         Raises:
             WireError: the request cannot be sent, or an answer cannot be read.
         """
-        process = self._process
-        if process is None or process.stdin is None:
-            raise RunError("This service call has no worker.", fix="Use it in a `with` block.")
-        line = encode_request(request)
-        with contextlib.suppress(BrokenPipeError):  # it died before; its end of stdout tells
-            process.stdin.write(line)
-            process.stdin.flush()
-        for answer in self._answers():
+        self.send(request)
+        for answer in map(decode_answer, self._child.lines()):
             if isinstance(answer, Hello):
                 check_hello(answer)
                 self.hello = answer
@@ -153,19 +109,9 @@ class ServiceCall:
                 yield answer
                 if isinstance(answer, FINAL_ANSWERS):
                     return
-        yield Failed(id=request.id, error=error_parts(self._death()))
+        death = death_error(self._child.exit_code(), self._child.last_words())
+        yield Failed(id=request.id, error=error_parts(death))
 
-    def _answers(self) -> Iterator[AnyAnswer]:
-        if self._process is None or self._process.stdout is None:
-            return
-        while line := self._process.stdout.readline(MAX_ANSWER_BYTES + 1):
-            if line.endswith(b"\n") or len(line) > MAX_ANSWER_BYTES:
-                yield decode_answer(line)
-
-    def _death(self) -> RunError:
-        if self._process is None or self._log is None:
-            return RunError("The service worker has not been started.")
-        exit_code = self._process.wait()
-        self._log.seek(0)
-        lines = deque(self._log, maxlen=LAST_LINES)
-        return death_error(exit_code, [line.decode("utf-8", "replace").rstrip() for line in lines])
+    def send(self, request: AnyRequest) -> None:
+        """Sends a request whose answers nobody waits for, such as a Cancel; see `ask`."""
+        self._child.send(encode_request(request))

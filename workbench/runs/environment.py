@@ -44,7 +44,7 @@ def _known(target: Choice) -> tuple[TargetSpec, Params]:
     spec = targets.get(target.key)
     if spec is None:
         raise RunError(
-            "The project wants to train on a target that is not known here.",
+            "The target of the project is unknown to this version.",
             where="target",
             received=target.key,
             expected=", ".join(targets),

@@ -17,7 +17,7 @@ link.json, remote.json, courier.txt   of a run that another computer trains (lin
 cluster.json   which of several machines it is of, where a courier has started them all
 refusal.json   why another of them cannot take part (worker/cluster/join_error.py)
 machines/      logs of the other processes, where several machines train together
-tensorboard/   its curves as event files (tensorboard_log.py)
+tensorboard/   its curves as event files (worker/trainer/tensorboard.py)
 
 Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.lock`.
 """
@@ -157,7 +157,7 @@ class RunFolder:
             request = msgspec.json.decode(self.request_path.read_bytes(), type=RunRequest)
         except OSError as error:
             raise RunFolderError(
-                "This folder is not a run: its request cannot be read.",
+                "This is not a run folder: its request cannot be read.",
                 where=str(self.request_path),
                 received=error.strerror or str(error),
                 expected="a run folder, as `workbench runs` lists them",
@@ -167,7 +167,7 @@ class RunFolder:
                 "The run's request is damaged.",
                 where=str(self.request_path),
                 received=str(error),
-                fix="Start the training again from its project.",
+                fix="Train its project again.",
             ) from error
         if request.version > REQUEST_VERSION:
             raise RunFolderError(
@@ -203,7 +203,7 @@ class RunFolder:
             return None
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise RunFolderError(
-                "What says where the run goes on is damaged.",
+                "The file with the target of the run is damaged.",
                 where=str(self.target_path),
                 received=str(error),
                 fix="Choose the target again: `workbench resume RUN --target TARGET`.",
@@ -314,7 +314,7 @@ def _new_folder(home: Path, title: str) -> Path:
 
 def _cannot_make(path: Path, error: OSError) -> SaveError:
     return SaveError(
-        "The folder for the run cannot be made.",
+        "The run folder could not be created.",
         where=str(path),
         received=error.strerror or str(error),
         fix="Choose a folder that you may write to, on a disk with free space.",
@@ -339,7 +339,7 @@ def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder
     if len(matching) == 1:
         return RunFolder(home / matching[0])
     raise RunFolderError(
-        "There is no such run." if not matching else "Several runs have names that start so.",
+        "Unknown run." if not matching else "Several run names start like this.",
         where=str(home),
         received=text,
         expected=", ".join((matching or names)[-5:]) or "a run folder (there are no runs yet)",

@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from workbench.errors import SaveError
+from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
 from workbench.settings.schema import Settings
 from workbench.settings.settings_file import read_settings
 
@@ -27,7 +28,7 @@ def runs_home(settings: Settings | None = None) -> Path:
         settings: Those that the window holds; without them the file in `data_home` is read.
     """
     settings = settings or read_settings(data_home())
-    chosen = settings.runs_folder
+    chosen = settings.get(RUNS_FOLDER)
     return Path(chosen).absolute() if chosen else data_home() / "runs"
 
 
@@ -53,9 +54,9 @@ def made_cache(folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SaveError(
-            "The folder for downloads and decoded pictures cannot be made.",
+            "The folder for downloads and cached images could not be created.",
             where=str(folder),
             received=error.strerror or str(error),
-            fix="Make its parent folder writable, or name another one in WORKBENCH_HOME.",
+            fix="Make its parent folder writable, or set WORKBENCH_HOME to another folder.",
         ) from error
     return str(folder)

@@ -144,13 +144,13 @@ def link_words(link: Link, now: float | None = None) -> str:
     host = link.host or "the other computer"
     match link.state:
         case "setting_up":
-            share = "" if link.fraction is None else f" ({100 * link.fraction:.0f} %)"
-            return f"Setting up {host}: {link.words or 'looking around'}{share}."
+            share = "" if link.fraction is None else f" ({100 * link.fraction:.0f}%)"
+            return f"Setting up {host}: {link.words or 'checking'}{share}."
         case "connecting":
             return f"Connecting to {host}."
         case "lost" | "gone":
             lost_s = max(0.0, now - link.since)
-            return f"The line to {host} has been lost for {lost_s:,.0f} s{_next_words(link, now)}."
+            return f"Connection to {host} lost for {lost_s:,.0f} s{_next_words(link, now)}."
         case "attached" if link.words:
             return f"The run {link.words}."
         case "refused":
@@ -163,8 +163,8 @@ def link_words(link: Link, now: float | None = None) -> str:
 def _next_words(link: Link, now: float) -> str:
     wait_s = link.next_try - now
     if wait_s > 0.5:
-        return f"; trying again in {wait_s:,.0f} s"
-    return "; trying again" if wait_s > -_LATE_S else ""
+        return f"; reconnecting in {wait_s:,.0f} s"
+    return "; reconnecting" if wait_s > -_LATE_S else ""
 
 
 def _read(path: Path, kind: type[K]) -> K | None:

@@ -70,7 +70,7 @@ def read_card(folder: Path) -> ModelCard:
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise RunFolderError(
-            "This run has no trained weights yet.",
+            "This run has no weights yet.",
             where=str(path),
             fix="Wait until its first epoch is finished, or choose another run.",
         ) from error
@@ -103,7 +103,7 @@ def _checked(card: ModelCard, where: str) -> ModelCard:
         )
     if len(card.input_shape) != 3 or min(card.input_shape, default=0) < 1 or not card.class_names:
         raise RunFolderError(
-            "The model card does not describe a picture classifier.",
+            "The model card does not describe an image classifier.",
             where=where,
             received=f"input {card.input_shape}, {len(card.class_names)} classes",
             expected="a shape (height, width, channels) and class names",

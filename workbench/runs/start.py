@@ -56,7 +56,7 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
         raise _not_writable(run, error) from error
     if lock is None:
         raise RunFolderError(
-            "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
+            "This run is already being trained.", where=str(run.path), fix="Stop it first."
         )
     try:
         _prepare(run, lock, resume=resume, starts_courier=starts_courier)
@@ -64,7 +64,7 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
         pid = program.spawn(lock, environment, ["--resume"] if resume else [])
     except OSError as error:
         raise RunError(
-            "The trainer could not be started.",
+            "The training process could not be started.",
             where=sys.executable,
             received=error.strerror or str(error),
         ) from error
@@ -94,9 +94,9 @@ def reattach(run: RunFolder) -> int:
     """
     if read_remote(run) is None:
         raise RunFolderError(
-            "This run is not trained by another computer.",
+            "This run is not on another computer.",
             where=str(run.path),
-            fix="`workbench runs` tells how it stands.",
+            fix="`workbench runs` shows its state.",
         )
     return start_trainer(run)
 
@@ -129,10 +129,10 @@ def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
 
 def _not_writable(run: RunFolder, error: OSError) -> RunError:
     return RunError(
-        "The run's folder cannot be written: no trainer can work there.",
+        "The run folder cannot be written.",
         where=str(run.path),
         received=error.strerror or str(error),
-        fix="Make room on the disk, or make the folder writable, and try again.",
+        fix="Free some disk space or make the folder writable, then try again.",
     )
 
 

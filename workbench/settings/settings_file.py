@@ -6,26 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, load
 from workbench.errors import ParamError
 from workbench.settings.migrations import SETTINGS_MIGRATIONS
-from workbench.settings.schema import (
-    MAX_RECENT_FILES,
-    SETTINGS_PARAMS,
-    SETTINGS_VERSION,
-    Settings,
-)
+from workbench.settings.schema import SETTINGS_VERSION, Settings
 
 FILE_NAME = "settings.json"
-
-_PARAMS = {param.key: param for param in SETTINGS_PARAMS}
 
 
 def settings_text(settings: Settings) -> str:
     """The file text of settings."""
-    plain = {"version": SETTINGS_VERSION, **msgspec.to_builtins(settings)}
+    plain = {"version": SETTINGS_VERSION, **settings.plain()}
     return json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -59,38 +50,20 @@ def parse_settings(text: str) -> tuple[Settings, str]:
         return Settings(), f"the file is damaged ({fault})"
     version = plain.get("version") if isinstance(plain, dict) else None
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
-        return Settings(), "the file holds no settings"
+        return Settings(), "the file contains no settings"
     if version > SETTINGS_VERSION:
-        return Settings(), "they were saved by a newer Workbench"
+        return Settings(), "they were saved by a newer version of Workbench"
     return _checked(SETTINGS_MIGRATIONS.migrate(plain, version))
 
 
 def _checked(plain: dict[str, Any]) -> tuple[Settings, str]:
-    values: dict[str, Any] = {}
+    settings = Settings()
     wrong: list[str] = []
-    for field in msgspec.structs.fields(Settings):
-        if field.name not in plain:
+    for key in settings.plain():
+        if key not in plain:
             continue
         try:
-            values[field.name] = checked_value(field.name, plain[field.name])
-        except (ParamError, msgspec.ValidationError):
-            wrong.append(field.name)
-    return Settings(**values), f"wrong values of {', '.join(wrong)}" if wrong else ""
-
-
-_TYPES = {field.name: field.type for field in msgspec.structs.fields(Settings)}
-
-
-def checked_value(key: str, value: Any) -> Any:
-    """A value of a settings field in canonical form.
-
-    Raises:
-        ParamError: outside its bounds.
-        msgspec.ValidationError: of the wrong type.
-    """
-    value = msgspec.convert(value, _TYPES[key], strict=True)
-    if key in _PARAMS:
-        value = _PARAMS[key].check(value)
-    if key == "recent_files":
-        value = tuple(dict.fromkeys(value))[:MAX_RECENT_FILES]
-    return value
+            settings = settings.changed(**{key: plain[key]})
+        except ParamError:
+            wrong.append(key)
+    return settings, f"invalid values for {', '.join(wrong)}" if wrong else ""

@@ -11,14 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from workbench.core.storage.save import save_bytes, sweep_leftovers
-from workbench.errors import ParamError, SaveError
+from workbench.errors import SaveError
 from workbench.settings.schema import MAX_RECENT_FILES, Settings
 from workbench.settings.settings_file import (
     FILE_NAME,
-    checked_value,
     file_text,
     parse_settings,
     settings_text,
@@ -64,16 +61,9 @@ class SettingsStore:
         """Changes some settings, tells the listeners and saves soon.
 
         Raises:
-            ParamError: a value outside its bounds; nothing is changed.
+            ParamError: no such setting, or a value outside its bounds; nothing is changed.
         """
-        checked: dict[str, Any] = {}
-        for key, value in values.items():
-            try:
-                checked[key] = checked_value(key, value)
-            except (KeyError, msgspec.ValidationError) as error:
-                what = f'"{key}" cannot be set so.'
-                raise ParamError(what, where=key, received=repr(value)) from error
-        settings = msgspec.structs.replace(self._settings, **checked)
+        settings = self._settings.changed(**values)
         if settings == self._settings:
             return
         self._settings = settings
@@ -122,7 +112,7 @@ class SettingsStore:
         if problem:
             aside = self._rename_aside()
             kept = f' The file was kept as "{aside}".' if aside else ""
-            self.note = f"Some of your settings are at their defaults: {problem}.{kept}"
+            self.note = f"Some settings were reset to their defaults: {problem}.{kept}"
         return settings
 
     def _rename_aside(self) -> str:

@@ -12,11 +12,11 @@ from workbench.errors import RunError
 
 _DEVICES = TextParam(
     key="devices",
-    title="Cards",
+    title="GPUs",
     default="all",
     pattern=r"all|[0-9]{1,3}(,[0-9]{1,3}){0,31}",
     allowed="all, or numbers such as 0,1",
-    help="Which cards train: all of them, or those with these numbers.",
+    help="GPUs to train on: all, or those with these numbers.",
 )
 
 
@@ -62,10 +62,10 @@ def _probe(params: Params) -> RunError | None:
     if there and not missing:
         return None
     return RunError(
-        "There is no such graphics card." if there else "There is no NVIDIA card here.",
+        "No GPU with this number." if there else "No NVIDIA GPU in this computer.",
         where="gpu",
         received=", ".join(f"/dev/nvidia{number}" for number in missing) or "no /dev/nvidia0",
-        expected=", ".join(map(str, there)) if there else "a card with its driver",
+        expected=", ".join(map(str, there)) if there else "a GPU with its driver",
         fix="Choose another target; `workbench targets` lists them.",
     )
 
@@ -74,9 +74,9 @@ def _connect(tf: Any, params: Params) -> Any:
     count = len(tf.config.list_logical_devices("GPU"))
     if not count:
         raise RunError(
-            "TensorFlow sees no graphics card.",
+            "TensorFlow finds no GPU.",
             where="gpu",
-            received="a TensorFlow without CUDA, or a driver that does not fit it",
+            received="TensorFlow without CUDA, or an incompatible driver",
             fix='Install it with CUDA: pip install "tensorflow[and-cuda]"',
         )
     if count == 1:
@@ -100,13 +100,13 @@ def _describe(params: Params) -> str:
     if models and params["devices"] == "all":
         return ", ".join(models)
     count = len(_chosen(params))
-    return "no NVIDIA card here" if not count else "1 card" if count == 1 else f"{count} cards"
+    return "no NVIDIA GPU" if not count else "1 GPU" if count == 1 else f"{count} GPUs"
 
 
 SPEC = TargetSpec(
     key="gpu",
-    title="Graphics cards",
-    summary="Trains on NVIDIA cards of this computer; several share every batch.",
+    title="GPUs",
+    summary="Trains on the NVIDIA GPUs of this computer; several GPUs split each batch.",
     params=(_DEVICES,),
     environment=_environment,
     connect=_connect,

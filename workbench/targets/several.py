@@ -36,15 +36,14 @@ class MachinesParam(TextParam):
             raise self._refuse(value) from error
 
     def expected(self) -> str:
-        return f"from 2 to {MOST_MACHINES} addresses HOST or HOST:PORT with commas between"
+        return f"from 2 to {MOST_MACHINES} addresses HOST or HOST:PORT, separated by commas"
 
 
 _MACHINES = MachinesParam(
     key="machines",
     title="Machines",
     default="localhost,localhost",
-    help="Addresses of the machines, the leading one first; localhost is a process on this "
-    "computer.",
+    help="Addresses of the machines, the chief first; localhost is a process on this computer.",
 )
 
 
@@ -56,10 +55,10 @@ def _connect(tf: Any, params: Params) -> Any:
     text = os.environ.get(CLUSTER_VARIABLE)
     if text is None:
         raise RunError(
-            "Several machines train whole runs only; this was asked of a single process.",
+            "Several machines can only train whole runs, and this is a single process.",
             where="several",
             received=params[_MACHINES.key],
-            fix="Choose this computer for trying things out.",
+            fix="Choose this computer instead.",
         )
     cluster = Cluster.from_text(text)
     distribute = tf.distribute
@@ -87,9 +86,8 @@ def _read(text: str) -> Params:
 SPEC = TargetSpec(
     key="several",
     title="Several machines",
-    summary="Shares every batch between the processors of several machines; a process runs on "
-    "each. Only in a network whose every member is trusted: what they say to each other is "
-    "not encrypted.",
+    summary="Splits each batch over the CPUs of several machines, with a process on each. Only "
+    "for trusted networks: the traffic is not encrypted.",
     params=(_MACHINES,),
     environment=THIS_COMPUTER.environment,
     connect=_connect,

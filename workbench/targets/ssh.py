@@ -37,7 +37,7 @@ class OthersParam(TextParam):
             raise self._refuse(value) from error
 
     def expected(self) -> str:
-        return f"up to {MOST_MACHINES - 1} addresses [USER@]HOST[:PORT] with commas between"
+        return f"up to {MOST_MACHINES - 1} addresses [USER@]HOST[:PORT], separated by commas"
 
 
 def _addresses(text: str) -> list[Address]:
@@ -47,11 +47,11 @@ def _addresses(text: str) -> list[Address]:
 _PARAMS = (
     TextParam(
         key="host",
-        title="Computer",
+        title="Host",
         default="",
         pattern=f"({HOST})?",
         allowed="letters, digits, dots and dashes; an IPv6 address in brackets",
-        help="Its name or address, or a name from your ssh configuration.",
+        help="Host name or address, or a host of your SSH configuration.",
     ),
     TextParam(
         key="user",
@@ -59,28 +59,28 @@ _PARAMS = (
         default="",
         pattern=f"({USER})?",
         allowed="letters, digits, dots, dashes and underscores, or nothing",
-        help="Your account there; left open, your ssh configuration decides.",
+        help="User name there. Default: from your SSH configuration.",
     ),
     IntParam(
         key="port",
         title="Port",
         default=0,
         maximum=MAX_PORT,
-        help="Where its ssh server listens; 0 leaves it to your ssh configuration, usually 22.",
+        help="Port of the SSH server. 0: from your SSH configuration, usually 22.",
     ),
     OthersParam(
         key="others",
-        title="Further computers",
+        title="More hosts",
         default="",
-        help="Computers that share every batch with the first one, with commas between; they are "
+        help="Hosts that train together with the first one, separated by commas. They are "
         "set up and started with it. Key file, Python and folder are the same on all.",
     ),
     TextParam(
         key="target",
-        title="Trains on",
+        title="Target there",
         default=_HERE,
         max_length=500,
-        help="A target of that computer: this_computer, virtual:8, gpu or tpu:local.",
+        help="Target on that computer: this_computer, virtual:8, gpu or tpu:local.",
     ),
     TextParam(
         key="key_file",
@@ -89,26 +89,26 @@ _PARAMS = (
         pattern=f"({PATH})?",
         allowed="the path of a private key, or nothing",
         max_length=1000,
-        help="A private key to offer; left open, your ssh agent and configuration decide.",
+        help="Private SSH key. Default: from your SSH agent and configuration.",
     ),
     ChoiceParam(
         key="data",
-        title="Pictures",
+        title="Images",
         default="upload",
         choices=("upload", "host"),
-        titles={"upload": "sent from here, once", "host": "read there"},
-        help="Sent from this computer once, or read there: the data set's path is then one on "
-        "that computer.",
+        titles={"upload": "uploaded once", "host": "already there"},
+        help="Uploaded once from this computer, or already there: the path of the data set "
+        "is then a path on that computer.",
     ),
     TextParam(
         key="python",
         title="Python",
         default="",
         pattern=f"({PATH})?",
-        allowed="the path of an interpreter there, or nothing",
+        allowed="the path of a Python interpreter there, or nothing",
         max_length=1000,
-        help="An interpreter there that has TensorFlow and Keras; left open, an environment is "
-        "made there from a list of packages with checksums.",
+        help="Python interpreter there with TensorFlow and Keras. Default: an environment "
+        "with pinned packages is installed.",
     ),
     TextParam(
         key="home",
@@ -117,7 +117,7 @@ _PARAMS = (
         pattern=PATH,
         allowed="a path on that computer",
         max_length=1000,
-        help="The folder there for environments, pictures and runs.",
+        help="Folder there for environments, images and runs.",
     ),
 )
 
@@ -166,18 +166,18 @@ def trains_on(params: Params) -> Choice:
     machines = choice.params.get("machines", "") if choice.key == _TOGETHER else ""
     if not machines or len(read_addresses(machines)) != len(places):
         raise UsageError(
-            "Several computers train together with their processors, each at one address.",
+            "Several hosts can only train on their CPUs.",
             where="ssh",
             received=text[:200],
             expected=f"nothing, or {_TOGETHER}: with {len(places)} addresses",
-            fix="Leave out what stands behind the slash, or train on one computer.",
+            fix="Leave out the part after the slash, or train on one host.",
         )
     if len({replace(place, user="") for place in places}) < len(places):
         raise UsageError(
-            "A computer is named twice.",
+            "A host is listed twice.",
             where="ssh",
             received=_write(params)[:200],
-            expected="different computers",
+            expected="different hosts",
         )
     return choice
 
@@ -193,7 +193,7 @@ def inner_target(text: str) -> Choice:
     choice = parse_target(text, all_targets())
     if choice.key == SPEC.key or all_targets()[choice.key].is_remote(choice.params):
         raise UsageError(
-            "Another computer trains on a target of its own, not on a third computer.",
+            "The target there must be on that computer itself, not on a third one.",
             where="ssh",
             received=text[:200],
             expected="for example this_computer, gpu or tpu:local",
@@ -223,7 +223,7 @@ def _probe(params: Params) -> WorkbenchError | None:
     """What can be seen without asking the other computer."""
     if not params["host"]:
         return UsageError(
-            "No other computer has been named yet.",
+            "No host given.",
             where="ssh",
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
@@ -236,10 +236,10 @@ def _probe(params: Params) -> WorkbenchError | None:
 
 def _connect(tf: Any, params: Params) -> Any:
     raise RemoteError(
-        "A trainer on this computer cannot train on another one.",
+        "A training process on this computer cannot train on another one.",
         key="not_here",
         where=f"ssh:{_write(params)}",
-        fix="Start it with `workbench train --target ssh:HOST`, which sends it there.",
+        fix="Start it with `workbench train --target ssh:HOST`.",
     )
 
 
@@ -253,12 +253,12 @@ def _label(params: Params) -> str:
 
 SPEC = TargetSpec(
     key="ssh",
-    title="Another computer over ssh",
-    summary="Trains on a computer that your ssh reaches, a TPU VM for example, or on several "
-    "together; the training goes on there when the line is cut or this computer is off.",
+    title="Another computer (SSH)",
+    summary="Trains on a computer reached over SSH, such as a TPU VM, or on several together. "
+    "Training continues there when the connection is lost or this computer is off.",
     params=_PARAMS,
     connect=_connect,
-    describe=lambda params: _write(params) or "a computer that your ssh reaches",
+    describe=lambda params: _write(params) or "a computer reached over SSH",
     limits=_limits,
     read=_read,
     write=_write,

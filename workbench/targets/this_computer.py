@@ -16,8 +16,8 @@ HIDE_BFLOAT16 = "WORKBENCH_HIDE_BFLOAT16"
 """Environment variable: "1" lets this processor pass for one without bfloat16 units."""
 
 _UNITS = (
-    ("amx_bf16", "bfloat16 matrix units"),
-    ("avx512_bf16", "bfloat16 units"),
+    ("amx_bf16", "native bfloat16 (AMX)"),
+    ("avx512_bf16", "native bfloat16"),
     ("avx512f", "AVX-512"),
     ("avx2", "AVX2"),
 )
@@ -104,7 +104,7 @@ def _connect(tf: Any, params: Params) -> Any:
 SPEC = TargetSpec(
     key="this_computer",
     title="This computer",
-    summary="Trains on the processor of this computer, with all its cores.",
+    summary="Trains on all CPU cores of this computer.",
     environment=_environment,
     connect=_connect,
     describe=_describe,

@@ -31,7 +31,7 @@ _ADDRESS = TextParam(
     pattern=rf"{_NAME}|{_GRPC.pattern}".replace("?P<host>", "?:").replace("?P<port>", "?:"),
     allowed="local, the name of a TPU VM, or grpc://HOST:PORT",
     max_length=300,
-    help="local for the TPU of this computer; or the name of a TPU VM of Google Cloud.",
+    help="local for the TPU of this computer, or the name of a Google Cloud TPU VM.",
 )
 _ZONE = TextParam(
     key="zone",
@@ -39,15 +39,15 @@ _ZONE = TextParam(
     default="",
     pattern=r"([a-z][a-z0-9-]{0,62})?",
     allowed="a zone such as us-central1-a, or nothing",
-    help="Where Google Cloud keeps it; left open, gcloud's own default.",
+    help="Zone of the TPU VM. Default: that of gcloud.",
 )
 _PROJECT = TextParam(
     key="project",
     title="Project",
     default="",
     pattern=r"([a-z][a-z0-9.:-]{0,62})?",
-    allowed="a project of Google Cloud, or nothing",
-    help="Whose it is; left open, gcloud's own default.",
+    allowed="a Google Cloud project, or nothing",
+    help="Google Cloud project. Default: that of gcloud.",
 )
 
 
@@ -62,7 +62,7 @@ def _read(text: str) -> Params:
     is_empty = (at and not place) or (slash and not project)
     if is_empty or (address == "local" and at):
         raise UsageError(
-            "A TPU's zone and project stand behind its name.",
+            "Give the zone and project after the name of the TPU.",
             where="tpu",
             received=text,
             expected="for example tpu:local, or tpu:my-tpu@us-central1-a/my-project",
@@ -88,7 +88,7 @@ def endpoint_of(address: str) -> tuple[str, int]:
     match = _GRPC.fullmatch(address)
     if match is None or int(match["port"]) > 65_535:
         raise UsageError(
-            "That is no grpc address.",
+            "Not a valid grpc address.",
             where="tpu",
             received=address[:300],
             expected="grpc://HOST:PORT, for example grpc://10.0.0.2:8470",
@@ -104,13 +104,13 @@ def _all_found(variables: Mapping[str, str]) -> Iterator[tuple[Params, str]]:
     colab = variables.get("COLAB_TPU_ADDR", "").strip()
     if colab:
         colab = colab if "://" in colab else f"grpc://{colab}"
-        yield from _offered(colab, "", "", "COLAB_TPU_ADDR names it")
+        yield from _offered(colab, "", "", "from COLAB_TPU_ADDR")
     named = variables.get("TPU_NAME", "").strip()
     if named:
         is_name = named != "local" and "://" not in named
         zone = variables.get("CLOUDSDK_COMPUTE_ZONE", "").strip() if is_name else ""
         project = variables.get("CLOUDSDK_CORE_PROJECT", "").strip() if is_name else ""
-        yield from _offered(named, zone, project, "TPU_NAME names it")
+        yield from _offered(named, zone, project, "from TPU_NAME")
 
 
 def _offered(address: str, zone: str, project: str, why: str) -> Iterator[tuple[Params, str]]:
@@ -149,10 +149,10 @@ def _probe(params: Params) -> TpuError | None:
 def _over_ssh(params: Params) -> TpuError:
     named = f"tpu:{_write(params)}"
     return TpuError(
-        "A TPU VM is reached over ssh, and not by its name alone.",
+        "A TPU VM is reached over SSH, not by its name.",
         where=named,
-        fix=f"`workbench host add {named}` asks gcloud for its address; train there with "
-        "ssh:USER@HOST/tpu:local as the target.",
+        fix=f"`workbench host add {named}` looks up its address with gcloud; then train with "
+        "--target ssh:USER@HOST/tpu:local.",
     )
 
 
@@ -178,7 +178,7 @@ def _in_words(error: Exception) -> TpuError:
         "The TPU could not be started.",
         where="tpu:local",
         received=text[:600],
-        fix="`workbench doctor tpu:local` looks at chips, rights and packages.",
+        fix="`workbench doctor tpu:local` checks chips, permissions and packages.",
     )
 
 
@@ -208,13 +208,13 @@ def _describe(params: Params) -> str:
 
 
 def _label(params: Params) -> str:
-    return "TPU here" if _kind(params) == "local" else f"TPU {_write(params)}"
+    return "TPU of this computer" if _kind(params) == "local" else f"TPU {_write(params)}"
 
 
 SPEC = TargetSpec(
     key="tpu",
     title="TPU",
-    summary="Trains on the cores of a TPU, each with its share of every batch.",
+    summary="Trains on the cores of a TPU; each core gets a part of every batch.",
     params=(_ADDRESS, _ZONE, _PROJECT),
     environment=_environment,
     connect=_connect,

@@ -16,15 +16,15 @@ _REPLICAS = IntParam(
     default=8,
     minimum=2,
     maximum=64,
-    help="Parts of the processor that each compute their share of every batch.",
+    help="Number of simulated devices; each gets a part of every batch.",
 )
 
 _LIKE_TPU = BoolParam(
     key="like_tpu",
-    title="Keep to a TPU's rules",
+    title="TPU rules",
     default=False,
-    help="Builds and feeds the network exactly as on a TPU: Keras's own layers, nothing "
-    "compiled on the host. Slower; a rehearsal.",
+    help="Builds and feeds the model exactly as on a TPU: plain Keras layers, no compilation "
+    "on the host. Slower.",
 )
 
 _TPU_WORD = ",like_tpu"
@@ -44,11 +44,11 @@ def _connect(tf: Any, params: Params) -> Any:
         there = len(tf.config.list_logical_devices("CPU"))
         if there < count:
             raise RunError(
-                "This process has begun with fewer replicas; it cannot make more.",
+                "This process was started with fewer replicas.",
                 where="virtual",
                 received=f"{there:,} replicas",
                 expected=f"{count:,} replicas",
-                fix="Start it anew.",
+                fix="Start it again.",
             ) from error
     devices = [f"/cpu:{number}" for number in range(count)]
     return tf.distribute.MirroredStrategy(
@@ -71,11 +71,11 @@ def _read(text: str) -> Params:
     text = text.removesuffix(_TPU_WORD)
     if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST):
         raise UsageError(
-            "The number of replicas is not a number.",
+            "The number of replicas must be a whole number.",
             where="virtual",
             received=text,
             expected=_REPLICAS.expected(),
-            fix='For example "virtual:8".',
+            fix="For example: virtual:8",
         )
     return {"replicas": int(text), "like_tpu": like_tpu}
 
@@ -85,18 +85,18 @@ def _write(params: Params) -> str:
 
 
 def _label(params: Params) -> str:
-    return f"{params['replicas']:,} replicas here{', as on a TPU' if params['like_tpu'] else ''}"
+    return f"{params['replicas']:,} simulated devices{', TPU rules' if params['like_tpu'] else ''}"
 
 
 SPEC = TargetSpec(
     key="virtual",
-    title="Several replicas on this computer",
-    summary="Shares every batch between parts of this processor, as a TPU's cores do: to try "
-    "what training on several replicas changes, not for speed.",
+    title="Simulated devices on this computer",
+    summary="Splits each batch over simulated devices on the CPU, as a TPU does over its cores: "
+    "to test data parallelism, not for speed.",
     params=(_REPLICAS, _LIKE_TPU),
     environment=THIS_COMPUTER.environment,
     connect=_connect,
-    describe=lambda params: f"{params['replicas']:,} replicas, {THIS_COMPUTER.describe({})}",
+    describe=lambda params: f"{_label(params)} on this computer (tests TPU data parallelism)",
     limits=_limits,
     read=_read,
     write=_write,

@@ -1,4 +1,4 @@
-"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower FOLDER`; `start`,
+"""`python -m workbench.worker train RUN_FOLDER`, `... serve`, `... lower`; `start`,
 `cancel` and `pack` for another computer, `join FOLDER` for one of several machines.
 
 Started by the window, the command line and tests; never imported by them.
@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from pathlib import Path
 
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
-    "lower FOLDER | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
+    "lower | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
     "join FOLDER"
 )
 
@@ -25,7 +24,9 @@ def main(words: list[str]) -> int:
             return _begin(verb, folder, resume="--resume" in options)
         case ["serve", *options] if set(options) <= {"--lazy"}:
             return _serve(is_lazy="--lazy" in options)
-        case ["lower" | "cancel" | "pack" | "join" as verb, folder]:
+        case ["lower"]:
+            return _lower()
+        case ["cancel" | "pack" | "join" as verb, folder]:
             return _ALONE[verb](folder)
     sys.stderr.write(USAGE + "\n")
     return 2
@@ -50,12 +51,12 @@ def _serve(*, is_lazy: bool) -> int:
     return serve(protocol, is_lazy=is_lazy)
 
 
-def _lower(folder: str) -> int:
+def _lower() -> int:
     from workbench.worker.channel import claim_stdout
     from workbench.worker.lowering.child import run_child
 
     with os.fdopen(claim_stdout(), "wb") as answers:
-        return run_child(Path(folder), answers)
+        return run_child(answers)
 
 
 def _pack(folder: str) -> int:
@@ -79,7 +80,7 @@ def _cancel(folder: str) -> int:
     return cancel(folder)
 
 
-_ALONE = {"lower": _lower, "cancel": _cancel, "pack": _pack, "join": _join}
+_ALONE = {"cancel": _cancel, "pack": _pack, "join": _join}
 """What takes a folder and nothing else."""
 
 

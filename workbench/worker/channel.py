@@ -15,13 +15,10 @@ from workbench.errors import WireError
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed
 from workbench.protocol.wire import (
     MAX_REQUEST_BYTES,
-    LineSplitter,
     decode_request,
     encode_answer,
     error_parts,
 )
-
-_READ_BYTES = 64 * 1024
 
 
 def claim_stdout() -> int:
@@ -46,11 +43,9 @@ class Channel:
     """
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
-        self._read_fd = read_fd
+        self._requests = os.fdopen(read_fd, "rb", closefd=False)
         self._write_fd = write_fd
         self._lock = threading.Lock()
-        self._lines = LineSplitter(MAX_REQUEST_BYTES)
-        self._waiting: list[bytes | WireError] = []
         self.is_open = True
 
     def send(self, answer: AnyAnswer) -> None:
@@ -74,16 +69,11 @@ class Channel:
 
         A line that is no request is answered with Failed (id 0) and skipped.
         """
-        while True:
-            while self._waiting:
-                line = self._waiting.pop(0)
-                try:
-                    if isinstance(line, WireError):
-                        raise line
-                    return decode_request(line)
-                except WireError as error:
-                    self.send(Failed(id=0, error=error_parts(error)))
-            data = os.read(self._read_fd, _READ_BYTES)
-            if not data:
-                return None
-            self._waiting.extend(self._lines.feed(data))
+        while line := self._requests.readline(MAX_REQUEST_BYTES + 1):
+            try:
+                return decode_request(line)
+            except WireError as error:
+                self.send(Failed(id=0, error=error_parts(error)))
+            while line and not line.endswith(b"\n"):  # what is left of one that is too long
+                line = self._requests.readline(MAX_REQUEST_BYTES)
+        return None

@@ -112,7 +112,7 @@ class Service:
         if is_new:
             self._queue.put((job, request))
         else:
-            error = RunError("A request with this number is still being done.", where="id")
+            error = RunError("A request with this number is still running.", where="id")
             self._channel.send(Failed(id=request.id, error=error_parts(error)))
 
     def _cancel(self, request: Cancel) -> None:
@@ -120,7 +120,7 @@ class Service:
             job = self._jobs.get(request.target)
             if job is not None:
                 job.cancel()
-        self._channel.send(Done(id=request.id, text="" if job else "It was finished already."))
+        self._channel.send(Done(id=request.id, text="" if job else "It has already finished."))
 
     def _do(self, job: Job, request: AnyRequest) -> AnyAnswer:
         try:
@@ -186,23 +186,23 @@ def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: C901, PLR0911 
             from workbench.worker.requests.load_weights import load_weights
 
             return load_weights(job, request)
-    raise RunError("This worker has no way to do that.", received=_name(request))
+    raise RunError("This worker does not support this request.", received=_name(request))
 
 
 def _fault(error: Exception, request: AnyRequest) -> RunError:
     return RunError(
-        "The service worker met a fault of its own.",
+        "Internal error in the service worker.",
         where=_name(request),
         received=f"{type(error).__name__}: {error}"[:400],
-        fix="The log has the details.",
+        fix="See the log for details.",
     )
 
 
 def _too_little_memory(request: AnyRequest) -> RunError:
     return RunError(
-        "There is not enough memory for this.",
+        "Not enough memory for this.",
         where=_name(request),
-        fix="Close other programs, or use smaller pictures.",
+        fix="Close other programs, or use smaller images.",
     )
 
 

@@ -90,7 +90,7 @@ def test_second_input_is_merged_into_the_first():
     ]
     edges = [Edge("a", "m"), Edge("b", "m", 1), Edge("m", "f"), Edge("f", "d")]
     graph = Graph.of(nodes, edges)
-    assert ("error", "Only one Input", "b") in titles(graph)
+    assert ("error", "Only one Input is allowed", "b") in titles(graph)
     assert check(mend(graph, "merge_input")).problems == []
 
 
@@ -116,7 +116,7 @@ def test_several_outputs():
 
 def test_units_are_set_to_the_classes():
     graph = chain(INPUT, ("flatten", {}), ("dense", {"units": 7}), ("softmax", {}))
-    assert ("error", "Units do not match the classes", "c") in titles(graph)
+    assert ("error", "Output size does not match the number of classes", "c") in titles(graph)
     mended = mend(graph, "set_units")
     assert mended.nodes["c"].params["units"] == 10
     assert check(mended).problems == []
@@ -149,7 +149,7 @@ def test_last_dense_on_a_picture_is_an_error_with_both_fixes():
     graph = chain(INPUT, ("conv2d", {"filters": 64, "padding": "same"}), END)
     (problem,) = check(graph).errors
     assert problem.title == "Dense needs a flat input"
-    assert problem.message.startswith("Conv2D “b” gives 32 × 32 × 64")
+    assert problem.message.startswith("Dense “c” receives 32 × 32 × 64 from Conv2D “b”.")
     assert [fix.title for fix in problem.fixes] == [
         "Insert Flatten",
         "Insert GlobalAveragePooling2D",
@@ -167,14 +167,14 @@ def test_dense_on_a_picture_in_the_middle_is_a_warning():
 
 def test_network_that_ends_in_a_picture_gets_a_classifier():
     graph = chain(INPUT, ("conv2d", {}))
-    assert ("error", "The end is not flat", "b") in titles(graph)
+    assert ("error", "The output must be flat", "b") in titles(graph)
     assert check(mend(graph, "append_flatten")).problems == []
     assert check(mend(graph, "append_global_average_pooling2d")).problems == []
 
 
 def test_random_layer_behind_a_convolution_is_moved():
     graph = chain(INPUT, ("conv2d", {}), ("random_flip", {}), ("flatten", {}), END)
-    assert ("error", "Stands too late", "c") in titles(graph)
+    assert ("error", "Too far from Input", "c") in titles(graph)
     mended = mend(graph, "move_behind_input")
     assert check(mended).problems == []
     assert mended.targets("a") == ("c",)
@@ -191,13 +191,13 @@ def test_random_layer_on_one_branch_of_two():
     ]
     edges = [Edge("a", "r"), Edge("a", "m"), Edge("r", "m", 1), Edge("m", "f"), Edge("f", "d")]
     graph = Graph.of(nodes, edges)
-    assert ("error", "Stands on a branch", "r") in titles(graph)
+    assert ("error", "Is on a branch", "r") in titles(graph)
 
 
 def test_pictures_are_fitted_and_input_can_follow_them():
     graph = chain(("input", {"shape": [28, 28, 1]}), ("flatten", {}), END)
     found = check(graph)
-    assert [(p.severity, p.title) for p in found.problems] == [("hint", "Pictures are fitted")]
+    assert [(p.severity, p.title) for p in found.problems] == [("hint", "Images will be resized")]
     mended = mend(graph, "set_shape")
     assert mended.nodes["a"].params["shape"] == (32, 32, 3)
     assert check(mended).problems == []
@@ -205,7 +205,7 @@ def test_pictures_are_fitted_and_input_can_follow_them():
 
 def test_pictures_have_one_or_three_channels():
     graph = chain(("input", {"shape": [32, 32, 4]}), ("flatten", {}), END)
-    assert ("error", "Pictures have 1 or 3 channels", "a") in titles(graph)
+    assert ("error", "Images need 1 or 3 channels", "a") in titles(graph)
     assert check(mend(graph, "set_shape")).problems == []
     assert check(graph, None).problems == []
 
@@ -229,8 +229,8 @@ def test_names():
         [Edge("a", "b"), Edge("b", "c")],
     )
     assert titles(graph) == [
-        ("error", "Name used twice", "c"),
-        ("warning", "Name not for Keras", "a"),
+        ("error", "Duplicate name", "c"),
+        ("warning", "Name is not valid in Keras", "a"),
     ]
     mended = mend(mend(graph, "rename"), "rename")
     assert check(mended).problems == []
@@ -256,15 +256,19 @@ def test_softmax_twice_is_warned_of_and_mended(end):
     graph = chain(INPUT, ("flatten", {}), END, end)
     found = check(graph)
     assert found.is_trainable
-    assert [(p.severity, p.title) for p in found.problems] == [("warning", "Softmax twice")]
+    assert [(p.severity, p.title) for p in found.problems] == [("warning", "Softmax applied twice")]
     (fix,) = found.problems[0].fixes
     assert check(fix.apply(graph)).problems == []
 
 
 def test_shapes_in_messages_are_written_alike():
     graph = chain(INPUT, ("flatten", {}), ("dense", {"units": 28_800}))
-    (problem,) = [p for p in check(graph).errors if p.title == "Units do not match the classes"]
-    assert "28,800 scores" in problem.message
+    (problem,) = [
+        p
+        for p in check(graph).errors
+        if p.title == "Output size does not match the number of classes"
+    ]
+    assert "28,800 outputs" in problem.message
     wide = Graph.of(
         [
             Node("a", "input", "a", {"shape": (32, 32, 3)}),
@@ -275,7 +279,7 @@ def test_shapes_in_messages_are_written_alike():
         [Edge("a", "b"), Edge("a", "c"), Edge("b", "d"), Edge("c", "d", 1)],
     )
     (problem,) = [p for p in check(wide).errors if p.node == "d"]
-    assert "30 × 30 × 32 does not match 32 × 32 × 16" in problem.message
+    assert "30 × 30 × 32 from Conv2D “b” and 32 × 32 × 16 from Conv2D “c”" in problem.message
 
 
 def test_what_cannot_learn_through_a_layer_is_told_before_it_is_trained():
@@ -285,7 +289,7 @@ def test_what_cannot_learn_through_a_layer_is_told_before_it_is_trained():
     graph = chain(INPUT, ("conv2d", {}), ("max_pooling2d", {}), area, *ends)
     found = check(graph)
     (problem,) = found.errors
-    assert (problem.node, problem.title) == ("d", "Nothing is learned through it")
+    assert (problem.node, problem.title) == ("d", "No gradient passes through it")
     assert "“b”" in problem.message
     assert not found.is_trainable
     assert titles(mend(graph, "set_interpolation")) == []

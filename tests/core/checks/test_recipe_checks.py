@@ -10,17 +10,17 @@ from workbench.layers import all_layers
 from workbench.templates import list_templates
 
 ODD = [
-    ({"validation": "none", "keep": "best"}, "Nothing validates"),
-    ({"validation": "none", "early_stopping_patience": 3}, "Nothing validates"),
-    ({"validation": "none", "schedule": "plateau"}, "Nothing validates"),
-    ({"keep_by": "top_k"}, "Top-k accuracy is not counted"),
-    ({"top_k": 5}, "Top-k accuracy is always 100 %"),
-    ({"early_stopping_patience": 10}, "Never stops early"),
-    ({"warmup_epochs": 10.0}, "The warm-up never ends"),
-    ({"schedule": "plateau", "plateau_patience": 12}, "The learning rate never falls"),
-    ({"schedule": "step", "epochs": 1}, "The learning rate never falls"),
-    ({"mixing": "mixup", "class_weights": "balanced"}, "Mixtures weaken class weights"),
-    ({"label_smoothing": 0.6}, "Much label smoothing"),
+    ({"validation": "none", "keep": "best"}, "No validation"),
+    ({"validation": "none", "early_stopping_patience": 3}, "No validation"),
+    ({"validation": "none", "schedule": "plateau"}, "No validation"),
+    ({"keep_by": "top_k"}, "Top-k accuracy is not measured"),
+    ({"top_k": 5}, "Top-k accuracy is always 100%"),
+    ({"early_stopping_patience": 10}, "Early stopping has no effect"),
+    ({"warmup_epochs": 10.0}, "Warm-up longer than the training"),
+    ({"schedule": "plateau", "plateau_patience": 12}, "The learning rate never decays"),
+    ({"schedule": "step", "epochs": 1}, "The learning rate never decays"),
+    ({"mixing": "mixup", "class_weights": "balanced"}, "Mixup weakens class weights"),
+    ({"label_smoothing": 0.6}, "Very high label smoothing"),
 ]
 
 
@@ -54,7 +54,7 @@ def test_what_goes_together_is_not_told(values):
 def test_the_one_check_of_a_project_tells_it_too():
     facts = DatasetFacts(None, 3, "Three")
     found = analyse(Graph(), all_layers(), recipe=TrainingRecipe(top_k=5), dataset=facts)
-    assert "Top-k accuracy is always 100 %" in [problem.title for problem in found.problems]
+    assert "Top-k accuracy is always 100%" in [problem.title for problem in found.problems]
 
 
 def test_no_template_has_such_a_recipe():

@@ -15,16 +15,16 @@ from workbench.templates import list_templates
 
 EIGHT = TargetLimits(replicas=8)
 ODD = [
-    ({"batch_size": 100}, "The batch cannot be shared evenly", 2),
-    ({"batch_size": 56}, "Few pictures for each replica", 1),
-    ({"batch_size": 5}, "Few pictures for each replica", 1),
-    ({"batch_size": 16_384}, "A very large batch", 2),
-    ({"batch_size": 16_384, "optimizer": "lamb"}, "A very large batch", 2),
-    ({"batch_size": 16_384, "warmup_epochs": 5.0}, "A very large batch", 2),
-    ({"batch_size": 2_048}, "A large batch without a warm-up", 2),
-    ({"batch_size": 2_048, "optimizer": "sgd"}, "A large batch without a warm-up", 2),
-    ({"batch_size": 2_048, "epochs": 1}, "A large batch without a warm-up", 2),
-    ({"optimizer": "lars", "batch_size": 1_024}, "A small rate for LARS", 1),
+    ({"batch_size": 100}, "Batch not divisible by the replicas", 2),
+    ({"batch_size": 56}, "Few images per replica", 1),
+    ({"batch_size": 5}, "Few images per replica", 1),
+    ({"batch_size": 16_384}, "Very large batch", 2),
+    ({"batch_size": 16_384, "optimizer": "lamb"}, "Very large batch", 2),
+    ({"batch_size": 16_384, "warmup_epochs": 5.0}, "Very large batch", 2),
+    ({"batch_size": 2_048}, "Large batch without warm-up", 2),
+    ({"batch_size": 2_048, "optimizer": "sgd"}, "Large batch without warm-up", 2),
+    ({"batch_size": 2_048, "epochs": 1}, "Large batch without warm-up", 2),
+    ({"optimizer": "lars", "batch_size": 1_024}, "Low learning rate for LARS", 1),
 ]
 
 
@@ -55,10 +55,10 @@ def test_the_fixes_say_what_they_do():
     (large,) = check_split(TrainingRecipe(batch_size=2_048, optimizer="sgd"), EIGHT)
     assert [fix.title for fix in large.fixes] == [
         "Warm up for 5 epochs",
-        "Scale the rate with the batch, in proportion",
+        "Scale the learning rate with the batch, linearly",
     ]
     (huge,) = check_split(TrainingRecipe(batch_size=16_384), EIGHT)
-    assert huge.fixes[0].title == "Train with LAMB and warm up for 5 epochs"
+    assert huge.fixes[0].title == "Use LAMB and warm up for 5 epochs"
     assert huge.fixes[0].recipe == {"optimizer": "lamb", "warmup_epochs": 5.0}
 
 
@@ -86,7 +86,7 @@ def test_the_check_of_a_project_knows_its_target():
     def told(choice):
         limits = limits_of(choice, all_targets())
         found = analyse(Graph(), all_layers(), recipe=recipe, limits=limits).problems
-        return "The batch cannot be shared evenly" in [problem.title for problem in found]
+        return "Batch not divisible by the replicas" in [problem.title for problem in found]
 
     assert told(Choice("virtual", {"replicas": 8}))
     assert not told(Choice("virtual", {"replicas": 4}))

@@ -66,7 +66,7 @@ def test_runs_of_another_precision_do_not_count() -> None:
     measured = [_run("cifar10_convnet", 9.0, precision="float32")]
     found = predict(_costs(), measured, batch_size=1024, precision="bfloat16", steps_per_epoch=None)
     assert found.num_runs == 0
-    assert "first guess" in found.basis()
+    assert "rough estimate" in found.basis()
     assert found.epoch_s is None
 
 
@@ -120,7 +120,7 @@ def test_an_epoch_counts_the_pictures_of_the_data_set() -> None:
 
     def epoch_s(validation: str) -> float:
         recipe = RECIPE.with_values(validation=validation, precision="bfloat16")
-        found = predict_run(_analysis(), recipe, facts, shape=(32, 32, 3), speeds=measured)
+        found = predict_run(_analysis(), recipe, facts, speeds=measured)
         assert found.epoch_s is not None
         return found.epoch_s
 
@@ -129,6 +129,6 @@ def test_an_epoch_counts_the_pictures_of_the_data_set() -> None:
 
 
 def test_without_known_pictures_only_the_speed_is_told() -> None:
-    found = predict_run(_analysis(), RECIPE, None, shape=None, speeds=[])
+    found = predict_run(_analysis(), RECIPE, None, speeds=[])
     assert found.epoch_s is None
     assert found.images_per_second > 0

@@ -51,16 +51,16 @@ def test_shapes_of_a_chain():
             "too small for Conv2D",
             "40 × 3 does not fit into 32 × 32",
         ),
-        ("conv2d", {"groups": 2}, "groups do not divide", "3 input channels"),
-        ("conv2d", {"strides": 2, "dilation_rate": 2}, "exclude each other", "2 × 2"),
+        ("conv2d", {"groups": 2}, "Groups do not divide", "3 input channels"),
+        ("conv2d", {"strides": 2, "dilation_rate": 2}, "cannot be combined", "2 × 2"),
         ("reshape", {"target_shape": [5, -1]}, "number of values", "3,072 values"),
         ("cropping2d", {"cropping": [16, 16, 0, 0]}, "Nothing is left", "32 rows"),
-        ("group_normalization", {}, "groups do not divide", "32 groups"),
-        ("conv2d", {"filters": 0}, "Filters is out of bounds", "whole number from 1 to"),
+        ("group_normalization", {}, "Groups do not divide", "32 groups"),
+        ("conv2d", {"filters": 0}, "Filters is out of range", "whole number from 1 to"),
         ("conv2d", {"filterz": 3}, "Unknown parameter", "filterz"),
-        ("convv2d", {}, "Unknown layer type", "Is it Conv2D"),
-        ("add", {}, "An input is missing", "has one input, and Add takes 2 or more"),
-        ("subtract", {}, "An input is missing", "takes exactly two"),
+        ("convv2d", {}, "Unknown layer type", "Did you mean Conv2D"),
+        ("add", {}, "Needs another input", "has one input; Add needs at least 2"),
+        ("subtract", {}, "Needs another input", "needs exactly 2"),
     ],
 )
 def test_problem_in_words_and_its_fixes(kind, params, title, words):
@@ -78,7 +78,7 @@ def test_problem_in_words_and_its_fixes(kind, params, title, words):
 def test_a_shape_problem_names_both_nodes():
     graph = chain(INPUT, ("flatten", {}), ("conv2d", {}))
     (problem,) = propagate(graph, LAYERS).problems
-    assert "Flatten “b” gives 3072 to Conv2D “c”." in problem.message
+    assert "Conv2D “c” receives 3,072 from Flatten “b”." in problem.message
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,10 @@ def test_merge_mismatch_names_all_three_and_can_be_mended(kind):
         kind, ("conv2d", {"filters": 16, "strides": 2, "padding": "same"}), ("relu", {})
     )
     (problem,) = propagate(graph, LAYERS).problems
-    assert "Conv2D “left” gives 8 × 8 × 16 and ReLU “right” gives 16 × 16 × 8" in problem.message
+    assert (
+        "receives 8 × 8 × 16 from Conv2D “left” and 16 × 16 × 8 from ReLU “right”"
+        in problem.message
+    )
     assert "“merge”" in problem.message
     (fix,) = problem.fixes
     mended = propagate(fix.apply(graph), LAYERS)

@@ -115,7 +115,7 @@ def test_a_newer_version_is_refused_and_untouched(tmp_path):
     path = tmp_path / "p.workbench"
     path.write_text(json.dumps(a_plain(version=2, graph={"shape": "new"})))
     before = path.read_bytes()
-    with pytest.raises(ProjectFileError, match="newer Workbench") as caught:
+    with pytest.raises(ProjectFileError, match="newer version of Workbench") as caught:
         read_project(path)
     assert str(path) in caught.value.where
     assert caught.value.received == "2"
@@ -126,13 +126,13 @@ def test_a_newer_version_is_refused_and_untouched(tmp_path):
     ("text", "place", "received"),
     [
         ("{", "line 1", "end of the file"),
-        ('{"format": NaN}', "whole file", "NaN"),
-        ('{"format": 1e999}', "whole file", "1e999"),
+        ('{"format": NaN}', "the file", "NaN"),
+        ('{"format": 1e999}', "the file", "1e999"),
         ('{"a": {"b": 1, "b": 2}}', "a", '"b" twice'),
         ('{"a": ' + "[" * 100 + "]" * 100 + "}", "a[0][0]", "deeper nesting"),
-        ("[" * 100_000, "whole file", "deeper nesting"),
+        ("[" * 100_000, "the file", "deeper nesting"),
         ('{"a": ["\\ud800"]}', "a[0]", "surrogate"),
-        ('{"a": ' + "9" * 5000 + "}", "whole file", "4300"),
+        ('{"a": ' + "9" * 5000 + "}", "the file", "4300"),
         ("[]", "format", "a list of 0"),
         ('{"format": "other"}', "format", "other"),
         ('{"format": "workbench-project", "version": true}', "version", "true"),
@@ -162,7 +162,7 @@ def test_several_wrong_places_are_told_together():
     words = str(refusal(plain))
     for place in ("recipe.batch_size", "recipe.epochs", "view.zoom", "title"):
         assert place in words
-    assert "4 places" in words
+    assert "4 invalid values" in words
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_several_wrong_places_are_told_together():
         ([{"source": "n1", "target": "n2", "port": -1}], "graph.edges[0].port"),
         (
             [{"source": "n2", "target": "n1"}, {"source": "n1", "target": "n2"}],
-            "a circle among input, dense",
+            "a cycle: input, dense",
         ),
         ([5], "graph.edges[0]"),
     ],

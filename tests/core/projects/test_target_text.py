@@ -60,13 +60,13 @@ def test_any_text_is_a_target_or_wrong_usage(text):
         ("", "nothing"),
         ("plian", "Did you mean plain"),
         ("cray", "`workbench targets`"),
-        ("plain:2", "takes nothing"),
-        ("plain:", "nothing behind the colon"),
+        ("plain:2", "takes no value"),
+        ("plain:", "Nothing follows the colon"),
         ("many:", "many:8"),
         ("many:two", "no number"),
         ("many:1", "from 2 to 64"),
-        ("many:2\nplain", "can be seen"),
-        ("many:2\x1b[31m", "can be seen"),
+        ("many:2\nplain", "printable"),
+        ("many:2\x1b[31m", "printable"),
     ],
 )
 def test_what_is_wrong_is_said_in_words(text, words):

@@ -49,7 +49,7 @@ def test_training_values_stand_in_without_validation():
     epochs = [epoch(1, train_accuracy=0.4), epoch(2, train_accuracy=0.6), epoch(3)]
     rules, verdicts = judge(recipe, epochs)
     assert rules.best_epoch == 2
-    assert "better accuracy than in epoch 2" in verdicts[2].stop_words
+    assert "accuracy has not improved for 1 epoch. Best epoch: 2" in verdicts[2].stop_words
 
 
 def test_what_is_not_a_number_is_never_the_best():
@@ -64,14 +64,16 @@ def test_early_stopping_waits_for_its_patience():
         recipe, [epoch(n, a, 1.0) for n, a in enumerate([0.5, 0.4, 0.6, 0.6, 0.5], 1)]
     )
     assert [bool(verdict.stop_words) for verdict in verdicts] == [False] * 4 + [True]
-    assert verdicts[4].stop_words.startswith("Stopped early: 2 epochs without a better validation")
+    assert verdicts[4].stop_words.startswith(
+        "Early stopping: validation accuracy has not improved for 2 epochs"
+    )
 
 
 def test_a_plateau_lowers_the_rate_again_and_again():
     recipe = TrainingRecipe(schedule="plateau", plateau_patience=2, decay_factor=0.5)
     _, verdicts = judge(recipe, [epoch(1, 0.5, 1.0)] + [epoch(n, 0.4, 1.0) for n in range(2, 8)])
     assert [v.rate_scale for v in verdicts] == [1, 1, 0.5, 0.5, 0.25, 0.25, 0.125]
-    assert "falls to 0.0005" in verdicts[2].words
+    assert "reduced to 0.0005" in verdicts[2].words
     assert verdicts[3].words == ""
 
 

@@ -68,23 +68,23 @@ def test_asks_for_the_projects_data_when_shown(view, asked):
     request, _ = asked[0]
     assert isinstance(request, DescribeData)
     assert request.source == "fashion_mnist"
-    assert view.cancel_button.isVisible()
+    assert view.panels["data_source"].cancel_button.isVisible()
 
 
 def test_shows_progress_and_then_what_is_there(view, asked, context):
     _, answer = asked[0]
     answer(Progress(text="Opening the pictures", fraction=0.25))
-    assert view.status.text() == "Opening the pictures"
-    assert view.progress.value() == 250
+    assert view.panels["data_source"].status.text() == "Opening the pictures"
+    assert view.panels["data_source"].progress.value() == 250
     answer(DESCRIPTION)
-    rows = view.contents.findChildren(ClassRow)
+    rows = view.panels["data_contents"].findChildren(ClassRow)
     assert [row.accessibleName() for row in rows] == [
-        "<b>fly agaric</b>: 60 + 12 test",
-        "chanterelle: 40 + 8 test",
+        "<b>fly agaric</b>: 60 train, 12 test",
+        "chanterelle: 40 train, 8 test",
     ]
-    assert "1 file left out" in texts(view)
+    assert "1 file skipped" in texts(view)
     assert 'The class "chanterelle" is small.' in texts(view)
-    assert not view.cancel_button.isVisible()
+    assert not view.panels["data_source"].cancel_button.isVisible()
     assert context.document.dataset_facts.num_classes == 2
 
 
@@ -92,7 +92,7 @@ def test_a_refusal_is_shown_in_place(view, asked):
     _, answer = asked[0]
     answer(Failed(error=ErrorParts(what="The folder is empty.", where="/home/a", fix="Fill it.")))
     assert "The folder is empty." in texts(view)
-    assert view.describe_button.isVisible()
+    assert view.panels["data_source"].describe_button.isVisible()
 
 
 def test_an_answer_about_another_source_is_passed_over(view, asked, context, qtbot):
@@ -100,23 +100,23 @@ def test_an_answer_about_another_source_is_passed_over(view, asked, context, qtb
     context.document.set_dataset(Choice("npz", {"path": "/home/a/b.npz"}))
     qtbot.waitUntil(lambda: len(asked) == 2)
     first(DESCRIPTION)
-    assert not view.contents.findChildren(ClassRow)
+    assert not view.panels["data_contents"].findChildren(ClassRow)
 
 
 def test_a_source_without_its_path_is_not_asked_about(view, asked, context, qtbot):
     context.document.set_dataset(Choice("folder", {"path": "", "fit": "crop"}))
-    assert "Choose" in view.status.text()
-    assert not view._timer.isActive()
+    assert "Choose" in view.panels["data_source"].status.text()
+    assert not view.state.is_waiting
 
 
 def test_a_source_chosen_again_is_looked_at_again(view, asked, context, qtbot):
     asked[0][1](DESCRIPTION)
     context.document.set_dataset(Choice("cifar10", {}))
-    assert "fetched" in view.status.text()
+    assert "downloaded" in view.panels["data_source"].status.text()
     context.document.undo_stack.undo()
     qtbot.waitUntil(lambda: len(asked) == 2)
     asked[1][1](DESCRIPTION)
-    assert len(view.contents.findChildren(ClassRow)) == 2
+    assert len(view.panels["data_contents"].findChildren(ClassRow)) == 2
 
 
 def test_a_download_is_not_asked_for_and_the_source_before_is_no_longer_told(
@@ -124,11 +124,11 @@ def test_a_download_is_not_asked_for_and_the_source_before_is_no_longer_told(
 ):
     context.document.set_dataset(Choice("cifar10", {}))
     assert cancelled == [1]
-    assert not view.cancel_button.isVisible()
-    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="This was cancelled."))):
+    assert not view.panels["data_source"].cancel_button.isVisible()
+    for answer in (DESCRIPTION, Failed(error=ErrorParts(what="Canceled."))):
         asked[0][1](answer)
-    assert not view.contents.findChildren(ClassRow)
-    assert "This was cancelled." not in texts(view)
+    assert not view.panels["data_contents"].findChildren(ClassRow)
+    assert "Canceled." not in texts(view)
     assert context.document.dataset_facts.num_classes == 10
     assert len(asked) == 1
 
@@ -146,17 +146,17 @@ def test_a_replaced_project_keeps_the_facts_of_its_source_and_looks_again(
     qtbot.waitUntil(lambda: len(asked) == 3)
     document.new(project)  # the answer is on its way: nothing is asked twice
     asked[2][1](DESCRIPTION)
-    assert len(view.contents.findChildren(ClassRow)) == 2
+    assert len(view.panels["data_contents"].findChildren(ClassRow)) == 2
     assert len(asked) == 3
 
 
 def test_choosing_a_source_is_undoable(view, context):
-    index = view.source.sources.findData("cifar10")
-    view.source.sources.activated.emit(index)
+    index = view.panels["data_source"].chooser.sources.findData("cifar10")
+    view.panels["data_source"].chooser.sources.activated.emit(index)
     assert context.document.project.dataset.key == "cifar10"
     context.document.undo_stack.undo()
     assert context.document.project.dataset.key == "fashion_mnist"
-    assert view.source.sources.currentData() == "fashion_mnist"
+    assert view.panels["data_source"].chooser.sources.currentData() == "fashion_mnist"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from PySide6.QtGui import (
     QMouseEvent,
 )
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.gui.design.canvas.gesture import LAYER_MIME
@@ -30,6 +30,12 @@ def chain(layers, *kinds: str) -> Graph:
         if number > 1:
             graph = graph.with_edge(Edge(f"n{number - 1}", f"n{number}"))
     return graph
+
+
+def hint(panel: CanvasPanel) -> str:
+    """The words shown beside the pointer, or ""."""
+    label = panel.view.findChild(QLabel, "canvasHint")
+    return "" if label.isHidden() else label.text()
 
 
 class Hand:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tests.gui.design.hand import chain
+from tests.gui.design.hand import chain, hint
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
 from workbench.gui.design.gestures.drag_connection import DragConnection
@@ -36,7 +36,7 @@ def test_a_drop_on_an_edge_inserts(small, document, hand) -> None:
     hand.enter("dropout", middle)
     hand.drag_over(middle)
     assert small.scene.edges[edge]._is_hot
-    assert "between conv2d and flatten" in small.view.hint_text()
+    assert "between conv2d and flatten" in hint(small)
     assert hand.drop(middle)
     (added,) = small.selected_ids()
     assert document.graph.nodes[added].kind == "dropout"
@@ -73,7 +73,7 @@ def test_a_drop_on_a_card_goes_behind_it(small, document, hand) -> None:
 def test_a_drop_far_away_stays_unconnected(small, document, hand) -> None:
     far = QPointF(center(small, "n2").x() + 420, center(small, "n2").y())
     hand.enter("dense", far)
-    assert "not connected" in small.view.hint_text()
+    assert "not connected" in hint(small)
     hand.drop(far)
     (added,) = small.selected_ids()
     assert not document.graph.edges_into(added)
@@ -140,14 +140,14 @@ def test_refusals_are_explained_while_dragging(loose, document, hand) -> None:
     hand.press(loose.scene.nodes["n4"].output_point())
     assert isinstance(loose.view.interaction, DragConnection)
     hand.move(center(loose, "n2"))
-    assert loose.view.hint_text() == document.connection_problem("n4", "n2") != ""
+    assert hint(loose) == document.connection_problem("n4", "n2") != ""
     hand.move(center(loose, "n5"))
-    assert loose.view.hint_text() == "Connect dense to add"
+    assert hint(loose) == "Connect dense to add"
     hand.move(center(loose, "n1"))
-    assert "nothing can lead into it" in loose.view.hint_text()
+    assert "takes no connection" in hint(loose)
     hand.release(center(loose, "n1"))
     assert steps(document) == 0
-    assert loose.view.hint_text() == ""
+    assert hint(loose) == ""
 
 
 def test_what_would_not_fit_is_said_while_dragging(loose, document, hand) -> None:
@@ -155,7 +155,7 @@ def test_what_would_not_fit_is_said_while_dragging(loose, document, hand) -> Non
     hand.press(loose.scene.nodes["n4"].output_point())
     hand.move(center(loose, "n5"))
     warning = document.connection_warning("n4", "n5")
-    assert loose.view.hint_text() == f"Connect dense to add\n{warning}"
+    assert hint(loose) == f"Connect dense to add\n{warning}"
     assert warning
     hand.release(center(loose, "n5"))
     assert document.graph.sources("n5") == ("n1", "n4")
@@ -322,6 +322,14 @@ def test_panning(small, hand, way) -> None:
     assert small.view.interaction is None
 
 
+def first_button(card) -> QPointF:
+    """A point of the card at which a click takes the first fix: the first one line by line."""
+    place = card.sceneBoundingRect().toRect()
+    rows, columns = range(place.top(), place.bottom(), 3), range(place.left(), place.right(), 3)
+    points = (QPointF(x, y) for y in rows for x in columns)
+    return next(point for point in points if card.fix_at(point) is card.problem.fixes[0])
+
+
 def test_a_fix_button_mends(panel, document, layers, hand) -> None:
     document.new(Project(graph=chain(layers, "input", "conv2d", "dense")))
     panel.view.fit()
@@ -330,7 +338,7 @@ def test_a_fix_button_mends(panel, document, layers, hand) -> None:
     assert panel.scene.card.problem.node == problem.node
     kinds = [node.kind for node in document.graph.nodes.values()]
     title = panel.scene.card.problem.fixes[0].title
-    hand.click(panel.scene.card.button_center(0))
+    hand.click(first_button(panel.scene.card))
     assert [node.kind for node in document.graph.nodes.values()] != kinds
     assert document.undo_stack.undoText() == title
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tests.gui.design.hand import chain
+from tests.gui.design.hand import chain, hint
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Project
 from workbench.gui.common.layer_search import find_layers
@@ -98,7 +98,7 @@ def test_text_from_elsewhere_is_refused_in_words(small, document, hand) -> None:
     mime.setText("<b>dear diary</b>")
     QGuiApplication.clipboard().setMimeData(mime)
     hand.key(Qt.Key.Key_V, CTRL)
-    assert "holds no layers" in small.view.hint_text()
+    assert "contains no layers" in hint(small)
     assert document.undo_stack.index() == 0
 
 
@@ -124,9 +124,9 @@ def test_connecting_by_keys(small, document, hand) -> None:
     added = document.add_node("add", (500.0, 300.0))
     small.select(["n2"])
     hand.key(Qt.Key.Key_C)
-    assert f"Enter connects conv2d to {document.graph.nodes[added].name}" in small.view.hint_text()
+    assert f"Enter connects conv2d to {document.graph.nodes[added].name}" in hint(small)
     hand.key(Qt.Key.Key_Left)
-    assert small.view.hint_text() == document.connection_problem("n2", "n4")
+    assert hint(small) == document.connection_problem("n2", "n4")
     hand.key(Qt.Key.Key_Return)
     assert not document.graph.edges_into(added)
     hand.key(Qt.Key.Key_Right)
@@ -138,7 +138,7 @@ def test_connecting_by_keys(small, document, hand) -> None:
 def test_disconnecting_by_keys(small, document, hand) -> None:
     small.select(["n2"])
     hand.key(Qt.Key.Key_C)
-    assert small.view.hint_text() == "Enter disconnects conv2d from flatten"
+    assert hint(small) == "Enter disconnects conv2d from flatten"
     hand.key(Qt.Key.Key_Return)
     assert Edge("n2", "n3") not in document.graph.edges
     assert document.undo_stack.index() == 1
@@ -151,7 +151,7 @@ def test_connecting_by_keys_can_be_given_up(small, document, hand) -> None:
     hand.key(Qt.Key.Key_C)
     hand.key(Qt.Key.Key_Escape)
     assert small.view.interaction is None
-    assert small.view.hint_text() == ""
+    assert hint(small) == ""
     assert document.undo_stack.index() == count
 
 
@@ -295,4 +295,4 @@ def test_search_offers_what_starts_a_network_until_one_does(panel, document, lay
     assert kinds(document) == ["dropout", "input"]
     hand.key(Qt.Key.Key_A)
     QTest.keyClicks(panel.search._field, "input")
-    assert panel.search._list.item(0).text() == "Nothing can lead into that one"
+    assert panel.search._list.item(0).text() == "This layer cannot have an input"

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PySide6.QtCore import QPointF
 
 from tests.gui.design.hand import chain
 from workbench.core.projects.project import Project
@@ -75,7 +76,7 @@ def test_scene_and_document_stay_in_step(qapp, layers, edits) -> None:
             assert item.pos().toTuple() == document.positions[key]
             assert item.facts.is_open_below == (not document.graph.edges_from(key))
         for edge, line in scene.edges.items():
-            assert line.start_point() == scene.nodes[edge.source].output_point()
+            assert QPointF(*line.route[0]) == scene.nodes[edge.source].output_point()
             assert line.end_point().y() == scene.nodes[edge.target].pos().y()
         card = scene.card
         if card is not None:

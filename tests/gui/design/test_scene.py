@@ -23,7 +23,7 @@ def mirror(panel, document) -> None:
         assert item.pos().toTuple() == document.positions[key]
         assert item.facts.name == document.graph.nodes[key].name
     for edge, line in scene.edges.items():
-        assert line.start_point() == scene.nodes[edge.source].output_point()
+        assert QPointF(*line.route[0]) == scene.nodes[edge.source].output_point()
         assert line.end_point().y() == scene.nodes[edge.target].input_point().y()
 
 
@@ -74,8 +74,8 @@ def test_an_unknown_kind_is_a_placeholder(panel, document, layers) -> None:
     facts = panel.scene.nodes["n2"].facts
     assert not facts.is_known
     assert facts.title == "hologram"
-    assert "kept as it is" in facts.words
-    assert "kept as it is" in panel.scene.tooltip_at(panel.scene.nodes["n2"].card_rect().center())
+    assert facts.words == "Unknown layer"
+    assert "kept unchanged" in panel.scene.tooltip_at(panel.scene.nodes["n2"].card_rect().center())
     panel.grab()
 
 

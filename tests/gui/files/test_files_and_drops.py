@@ -132,7 +132,7 @@ def test_dropped_pictures_go_to_classify(cifar, picture, monkeypatch):
 def test_paste_reaches_the_view_in_front_wherever_the_focus_is(cifar, picture, qtbot, monkeypatch):
     view = cifar.show_view("classify")
     pasted = []
-    monkeypatch.setattr(view, "classify", pasted.append)
+    monkeypatch.setattr(view.state, "classify", pasted.append)
     with qtbot.waitActive(cifar):
         cifar.activateWindow()
     mime = QMimeData()
@@ -150,7 +150,7 @@ def test_paste_reaches_the_view_in_front_wherever_the_focus_is(cifar, picture, q
 
 def test_dropped_class_folders_become_the_data_set(cifar, class_folders, monkeypatch):
     view = cifar.views.view("data")
-    monkeypatch.setattr(view, "describe", lambda: None)
+    monkeypatch.setattr(view.state, "describe", lambda: None)
     words = drop_on(cifar, class_folders)
     assert "2 classes" in words
     dataset = cifar.context.document.project.dataset
@@ -164,7 +164,7 @@ def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
     window, class_folders, monkeypatch, qtbot
 ):
     view = window.views.view("data")
-    monkeypatch.setattr(view, "describe", lambda: None)
+    monkeypatch.setattr(view.state, "describe", lambda: None)
     drop_on(window, class_folders)
     document = window.context.document
     qtbot.waitUntil(lambda: document.project.title == class_folders.name)
@@ -173,7 +173,7 @@ def test_class_folders_dropped_on_nothing_start_a_project_that_fits(
 
 
 def test_what_was_said_is_done_without_a_second_look(cifar, class_folders, monkeypatch):
-    monkeypatch.setattr(cifar.views.view("data"), "describe", lambda: None)
+    monkeypatch.setattr(cifar.views.view("data").state, "describe", lambda: None)
     looks = []
     monkeypatch.setattr(
         drop_flow, "sort_drop", lambda paths: looks.append(paths) or sort_drop(paths)

@@ -59,10 +59,10 @@ def test_a_folder_without_classes_is_explained(tmp_path):
 
 def test_own_pictures_open_the_data_view(window, folder, monkeypatch, qtbot):
     view = window.views.view("data")
-    monkeypatch.setattr(view, "describe", lambda: None)
+    monkeypatch.setattr(view.state, "describe", lambda: None)
     welcome = window.views.view("welcome")
     window.start.from_folder(str(folder))
-    assert welcome.wait.text() == "Counting the pictures in “mushrooms”…"
+    assert welcome.wait.text() == "Counting the images in “mushrooms”…"
     qtbot.waitUntil(lambda: window.views.current_key == "data")
     assert not welcome.wait.is_waiting
     assert window.files.name == "mushrooms"

@@ -106,10 +106,31 @@ def test_a_number_typed_behind_a_word_replaces_it(form, qtbot, key):
     assert told.args == [key, 5]
 
 
+def test_zeros_with_a_meaning_are_an_empty_field(qtbot):
+    text = "same as pool size"
+    strides = SizeParam(
+        key="strides", title="Strides", default=(0, 0), minimum=0, zero_text=text, help="Step."
+    )
+    form = ParamForm((strides,), {})
+    qtbot.addWidget(form)
+    form.show()
+    line = form.editor_widget("strides")
+    assert (line.text(), line.placeholderText()) == ("", text)
+    with qtbot.waitSignal(form.value_changed) as told:
+        type_into(qtbot, line, "2")
+    assert told.args == ["strides", (2, 2)]
+    with qtbot.waitSignal(form.value_changed) as told:
+        line.selectAll()
+        qtbot.keyClick(line, Qt.Key.Key_Delete)
+        qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert told.args == ["strides", (0, 0)]
+    assert strides.show((0, 0)) == text
+
+
 def test_a_wrong_value_is_marked_and_not_told(form, qtbot):
     with qtbot.assertNotEmitted(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "0x3")
-    assert "2 whole numbers" in form.error_text("kernel")
+    assert form.error_text("kernel").startswith("Enter one or two whole numbers from 1")
     with qtbot.waitSignal(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "1x3")
     assert form.error_text("kernel") == ""

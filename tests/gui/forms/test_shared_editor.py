@@ -73,11 +73,11 @@ def test_a_batch_that_cannot_be_shared_says_what_is_trained_and_changes_nothing(
     assert box.text() == "12 × 8 ≠ 100"
     assert context.document.recipe.batch_size == 100
     titles = [problem.title for problem in context.document.analysis.problems]
-    assert "The batch cannot be shared evenly" in titles
+    assert "Batch not divisible by the replicas" in titles
     context.document.set_target(on(4))
     assert box.text() == "25 × 4 = 100"
     titles = [problem.title for problem in context.document.analysis.problems]
-    assert "The batch cannot be shared evenly" not in titles
+    assert "Batch not divisible by the replicas" not in titles
 
 
 @pytest.mark.parametrize("batch_size", [1_020, 1_024, 16_384, 65_536])

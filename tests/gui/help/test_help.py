@@ -1,11 +1,13 @@
-"""Every layer has a help page; its parameters come from its SPEC."""
+"""Every layer has a page of help, made of its SPEC and of words where it has some."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from PySide6.QtWidgets import QLabel
 
 from workbench.assets import help_path, resource_path
+from workbench.core.registry import Registry
 from workbench.gui.help.about import AboutDialog, system_info
 from workbench.gui.help.pages import GENERAL_PAGES, page_markdown
 from workbench.gui.help.shortcuts import ShortcutsSheet, balanced, groups_of
@@ -15,19 +17,43 @@ from workbench.layers import all_layers
 LAYERS = all_layers()
 
 
+PAGES = {path.stem for path in resource_path("help").glob("*.md")}
+GENERAL = {key for key, _ in GENERAL_PAGES}
+
+
 @pytest.mark.parametrize("key", list(LAYERS))
 def test_every_layer_has_a_page_with_all_its_parameters(key):
-    words = help_path(key).read_text(encoding="utf-8")
-    assert "## What it does" in words
-    assert "## When to use it" in words
+    spec = LAYERS[key]
     page = page_markdown(key, LAYERS)
-    for param in LAYERS[key].params:
+    assert page.startswith(f"# {spec.title}\n")
+    assert spec.summary in page
+    for param in spec.params:
         assert f"`{param.key}`" in page
 
 
+@pytest.mark.parametrize("key", sorted(PAGES - GENERAL))
+def test_the_words_of_a_layer_say_what_it_does_and_when_to_use_it(key):
+    words = help_path(key).read_text(encoding="utf-8")
+    assert "## What it does" in words
+    assert "## When to use it" in words
+    assert words.strip() in page_markdown(key, LAYERS)
+
+
+def test_a_layer_without_words_has_a_page_made_of_its_spec(qtbot, context):
+    spec = replace(LAYERS["group_normalization"], key="no_words", title="NoWords")
+    layers = Registry({spec.key: spec})
+    assert "\n\n\n" not in page_markdown(spec.key, layers)
+    viewer = HelpViewer(layers, context.theme)
+    qtbot.addWidget(viewer)
+    viewer.show_page(spec.key)
+    text = viewer.page.toPlainText()
+    assert text.startswith("NoWords")
+    assert spec.summary in text
+    assert all(param.key in text for param in spec.params)
+
+
 def test_no_page_is_left_over():
-    pages = {path.stem for path in resource_path("help").glob("*.md")}
-    assert pages == set(LAYERS) | {key for key, _ in GENERAL_PAGES}
+    assert GENERAL <= PAGES <= GENERAL | set(LAYERS)
 
 
 @pytest.mark.parametrize("path", sorted(resource_path("help").glob("*.md")), ids=lambda p: p.stem)
@@ -40,7 +66,7 @@ def test_viewer_shows_pages_and_follows_links(qtbot, context):
     viewer = HelpViewer(context.layers, context.theme)
     qtbot.addWidget(viewer)
     viewer.show_page("layers_overview")
-    assert "Which layer when" in viewer.page.toPlainText()
+    assert "Choosing layers" in viewer.page.toPlainText()
     viewer.show_page("conv2d")
     assert "kernel_size" in viewer.page.toPlainText()
 
@@ -71,5 +97,5 @@ def test_the_shortcuts_sheet_has_even_columns_and_the_keys_of_the_canvas(window)
     assert abs(heights[0] - heights[1]) <= 8
     sheet = ShortcutsSheet(groups, window)
     words = {label.text() for label in sheet.findChildren(QLabel)}
-    assert {"Alt + arrows", "Move what is selected", "Ctrl+D"} <= words
+    assert {"Alt + arrows", "Nudge selection", "Ctrl+D"} <= words
     sheet.close()

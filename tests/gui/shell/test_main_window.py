@@ -2,7 +2,7 @@
 
 import pytest
 import shiboken6
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
 
 from tests.window_parts import window_context
@@ -12,9 +12,8 @@ from workbench.gui.common.window_state import WindowState
 from workbench.gui.help.shortcuts import groups_of
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import DARK
-from workbench.gui.shell.actions import VIEW_KEYS
-from workbench.gui.shell.layouts import docks_of
-from workbench.gui.shell.main_window import action_keys
+from workbench.gui.shell.actions import ACTIONS
+from workbench.gui.views import all_views, project_views
 from workbench.settings.store import SettingsStore
 
 
@@ -52,11 +51,14 @@ def test_the_folder_of_runs_is_the_one_of_the_settings(qapp, tmp_path, monkeypat
 
 
 def test_cards_answer_to_the_keyboard(window, qtbot):
-    target = card(window, "Empty canvas")
+    target = card(window, "Blank canvas")
     target.setFocus()
     qtbot.keyClick(target, Qt.Key.Key_Return)
     assert window.views.current_key == "design"
     assert len(window.context.document.graph.nodes) == 0
+
+
+VIEW_KEYS = [spec.key for spec in project_views()]
 
 
 @pytest.mark.parametrize("key", VIEW_KEYS)
@@ -72,7 +74,17 @@ def test_every_view_opens_from_its_segment_and_its_action(cifar, qtbot, key):
 
 
 def test_every_action_has_a_handler(window):
-    assert set(window.handlers()) == action_keys()
+    assert set(window.handlers()) == {spec.key for spec in ACTIONS}
+
+
+@pytest.mark.parametrize("spec", all_views().values(), ids=lambda spec: spec.key)
+def test_a_view_is_an_action_of_the_view_menu(window, spec):
+    action = window.actions_by_key[spec.key]
+    (menu,) = [menu for menu in window._top_menus() if menu.title() == "&View"]
+    assert action in menu.actions()
+    assert action.shortcut().toString() == spec.shortcut
+    assert not action.icon().isNull()
+    assert action.statusTip().endswith(".")
 
 
 def test_no_two_window_actions_share_a_key(cifar):
@@ -117,7 +129,7 @@ def test_train_is_blocked_with_the_reason(cifar, qtbot):
     assert not cifar.runs.reason()
     cifar.context.document.remove([flatten.id])
     assert "flat input" in cifar.top.train.toolTip()
-    assert "problem" in cifar.status.problems.text()
+    assert "error" in cifar.status.problems.text()
     with qtbot.assertNotEmitted(cifar.context.library.run_started):
         qtbot.mouseClick(cifar.top.train, Qt.MouseButton.LeftButton)
     assert cifar.popup.isVisible()
@@ -149,19 +161,36 @@ def test_the_theme_is_chosen_and_kept(window, qtbot):
     with qtbot.waitSignal(window.context.theme.changed):
         window.help.keep_theme("dark")
     assert window.palette().window().color().name() == DARK.background
-    assert window.context.settings.settings.theme == "dark"
+    assert window.context.settings.settings.values["theme"] == "dark"
     window.help.keep_theme("light")
 
 
 def test_panels_can_be_hidden_and_reset(cifar):
     design = cifar.show_view("design")
-    docks = docks_of(design)
+    docks = design.findChildren(QDockWidget)
     assert {dock.objectName() for dock in docks} == {"palette", "inspector"}
     docks[0].hide()
     cifar.layouts.save()
     assert docks[0].isHidden()
     cifar.layouts.reset()
     assert not any(dock.isHidden() for dock in docks)
+
+
+@pytest.mark.parametrize("key", VIEW_KEYS)
+def test_the_panels_of_every_view_can_be_hidden_and_stay_so(cifar, key):
+    panels = cifar.show_view(key).panels
+    first, *others = panels.actions()
+    first.trigger()
+    saved = panels.save()
+    panels.show_all()
+    assert first.isChecked()
+    panels.restore(saved)
+    assert not first.isChecked()
+    assert all(other.isChecked() for other in others)
+    panels.restore(QByteArray(b"damaged"))
+    assert not first.isChecked()
+    cifar.layouts.reset()
+    assert first.isChecked()
 
 
 def test_panels_stay_where_they_were_left(cifar, tmp_path):

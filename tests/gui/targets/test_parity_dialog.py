@@ -34,7 +34,7 @@ def test_trains_on_both_and_says_whether_they_agree(page, qtbot):
     page.start.click()
     assert page.stop.text() == "Cancel"
     qtbot.waitUntil(lambda: bool(page.words.text()), timeout=180_000)
-    assert page.words.text().startswith("The two targets train alike: in 4 steps")
+    assert page.words.text().startswith("The two targets train identically: over 4 steps")
     left, right = page.plot._losses
     assert len(left) == len(right) == 4
     assert np.allclose(left, right, atol=1e-3)

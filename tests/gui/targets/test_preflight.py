@@ -69,14 +69,14 @@ def test_every_tpu_of_tensorflow_can_be_chosen(page):
 
 def test_levels_fill_in_and_the_report_stays(page, asked):
     asked.answer(PreflightStage(id=1, level="rules", state="passed", words="no remarks"))
-    assert page.report.levels._states["rules"].text() == "nothing against it"
+    assert page.report.levels._states["rules"].text() == "Passed"
     buffers = [LargestBuffer(bytes=GB, words="activations of conv2d_2", node="conv2d_2")]
     asked.answer(
         PreflightDone(id=1, report=report(memory=FITS, estimate=ESTIMATE, largest=buffers))
     )
     assert not page.is_looking
     assert page.report.verdict.text() == "It fits."
-    assert page.report.memory_words.text() == "Needs 1.86 of 14.90 GiB that each core has"
+    assert page.report.memory_words.text() == "Needs 1.86 of 14.90 GiB per core"
     assert "301,000 images/s" in page.report.estimate.text()
     assert "compiler estimate" in page.report.estimate.text()
     assert page.report.buffer_facts.facts() == {"activations of conv2d_2": "1.0 GB"}
@@ -168,5 +168,5 @@ def test_a_real_worker_looks_at_the_network(cifar, qtbot):
     page = cifar.places.dialogs["preflight"]
     qtbot.waitUntil(lambda: not page.is_looking, timeout=180_000)
     assert "v5e-8" in page.report.verdict.text()
-    assert page.report.levels._states["lowering"].text() == "nothing against it"
+    assert page.report.levels._states["lowering"].text() == "Passed"
     assert page.report.problems._problems

@@ -7,6 +7,8 @@ from workbench.gui.targets.menu import TargetMenu
 from workbench.gui.train import run_controller as run_flow
 from workbench.targets import all_targets, target_label
 
+EIGHT = "8 simulated devices on this computer (tests TPU data parallelism)"
+
 
 def rows(menu):
     menu.aboutToShow.emit()
@@ -16,9 +18,9 @@ def rows(menu):
 def test_offers_this_computer_and_some_replicas(window):
     shown = rows(window.top.targets)
     assert any(text.startswith("This computer · ") for text in shown)
-    assert {text for text in shown if text.startswith(("4 replicas", "8 replicas"))} == {
-        "4 replicas here",
-        "8 replicas here",
+    assert {text for text in shown if text.startswith(("4 simulated", "8 simulated"))} == {
+        "4 simulated devices on this computer (tests TPU data parallelism)",
+        EIGHT,
     }
     assert [text for text, action in shown.items() if action.isChecked()] == [
         text for text in shown if text.startswith("This computer")
@@ -27,10 +29,10 @@ def test_offers_this_computer_and_some_replicas(window):
 
 def test_choosing_is_an_edit_that_can_be_undone(window):
     document = window.context.document
-    rows(window.top.targets)["8 replicas here"].trigger()
+    rows(window.top.targets)[EIGHT].trigger()
     assert document.project.target == Choice("virtual", {"replicas": 8, "like_tpu": False})
-    assert "8 replicas here" in window.top.target.text()
-    assert rows(window.top.targets)["8 replicas here"].isChecked()
+    assert "8 simulated devices" in window.top.target.text()
+    assert rows(window.top.targets)[EIGHT].isChecked()
     document.undo_stack.undo()
     assert document.project.target.key == "this_computer"
     assert "This computer" in window.top.target.text()
@@ -40,7 +42,7 @@ def test_a_projects_own_place_is_listed_too(qtbot):
     menu = TargetMenu(all_targets(), lambda: Choice("virtual", {"replicas": 5}))
     qtbot.addWidget(menu)
     (own,) = [action for action in rows(menu).values() if action.isChecked()]
-    assert own.text().startswith("5 replicas here")
+    assert own.text().startswith("5 simulated devices")
 
 
 def test_a_place_connected_before_is_listed_once(qtbot):
@@ -51,8 +53,8 @@ def test_a_place_connected_before_is_listed_once(qtbot):
     menu = TargetMenu(all_targets(), lambda: Choice("this_computer"), lambda: saved)
     qtbot.addWidget(menu)
     texts = list(rows(menu))
-    assert "3 replicas here · a box" in texts
-    assert sum(text.startswith("2 replicas") for text in texts) == 1
+    assert "3 simulated devices · a box" in texts
+    assert sum(text.startswith("2 simulated") for text in texts) == 1
 
 
 def test_an_unknown_place_is_told_by_its_key(window):
@@ -77,8 +79,8 @@ def answers(monkeypatch):
 def test_a_place_that_is_not_ready_is_told_when_it_is_chosen(cifar, qtbot):
     cifar.top.targets.chosen.emit(Choice("tpu", {"address": "local", "zone": "", "project": ""}))
     qtbot.waitUntil(lambda: cifar.check.problem is not None)
-    assert "no TPU in this computer" in cifar.top.train.toolTip()
-    assert "no TPU in this computer" in cifar.top.target.toolTip()
+    assert "No TPU in this computer" in cifar.top.train.toolTip()
+    assert "No TPU in this computer" in cifar.top.target.toolTip()
     assert "preflight" in cifar.status.currentMessage()
     cifar.context.document.undo_stack.undo()
     assert cifar.check.problem is None
@@ -91,7 +93,7 @@ def test_training_where_it_cannot_be_starts_nothing_and_offers_a_way(cifar, qtbo
     cifar.runs.start()
     qtbot.waitUntil(lambda: bool(answers))
     what, more, choices = answers[0]
-    assert "no TPU" in what
+    assert "No TPU" in what
     assert "tpu:local" in more
     assert choices[0].startswith("Connect")
     assert not library.is_starting

@@ -63,7 +63,7 @@ def test_the_last_epoch_is_shown_and_followed(qtbot, panel, run):
     panel.set_run(run, ["cat", "dog", "owl"])
     qtbot.waitUntil(lambda: panel.map._counts == matrix(7).tolist())
     assert panel.epoch == 2
-    assert texts(panel) == ["70.0 %  cat", "60.0 %  dog", "50.0 %  owl"]
+    assert texts(panel) == ["70.0%  cat", "60.0%  dog", "50.0%  owl"]
     assert [line.getData()[1].tolist() for line in panel.plot.lines] == [
         [0.4, 0.7], [0.3, 0.6], [0.2, 0.5],
     ]  # fmt: skip
@@ -85,7 +85,7 @@ def test_a_chosen_epoch_stays_chosen(qtbot, panel, run):
     panel.grow()
     qtbot.waitUntil(lambda: panel.slider.maximum() == 4)
     assert panel.epoch == 2
-    assert texts(panel)[0] == "50.0 %  class 0"
+    assert texts(panel)[0] == "50.0%  class 0"
     panel.plot.epoch_clicked.emit(1)
     qtbot.waitUntil(lambda: panel.map._counts == matrix(4).tolist())
 
@@ -137,7 +137,7 @@ def test_arrow_keys_go_from_square_to_square_and_say_what_is_there(qtbot, confus
     assert confusion.cell == (0, 2)
     qtbot.keyClick(confusion, keys.Key_Down)
     assert confusion.cell == (1, 2)
-    assert "true b, answered c: 4 pictures (40.0 %" in confusion.accessibleDescription()
+    assert "Actual b, predicted c: 4 of 10 (40%)" in confusion.accessibleDescription()
     qtbot.keyClick(confusion, keys.Key_Home)
     assert confusion.cell == (1, 0)
 
@@ -181,7 +181,7 @@ def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
     assert np.isnan(y[50])
     assert plot._line.value() == pytest.approx(-2.0)
     assert plot._best.toPlainText() == "suggested: 0.01"
-    assert plot.y_range()[1] < 5.0
+    assert plot.box.viewRange()[1][1] < 5.0
     plot.hovered.emit(-5.0)
     assert plot.toolTip() == "learning rate 1e-05: loss 2.0000"
     plot.hovered.emit(0.0)

@@ -10,14 +10,15 @@ import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtSvg import QSvgRenderer
 
+from workbench.curves.learning_rate import SPEC as RATE
 from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import SLIDER_STEPS
 from workbench.gui.plots.value_axis import log_ticks, round_times
 from workbench.gui.plots.x_scale import XScale, time_words, x_words
 from workbench.gui.train.plots.overlay import OVERLAY_COLORS, Overlay, overlay_color
-from workbench.gui.train.plots.plot_pair import MAIN, PlotPair
 from workbench.gui.train.plots.redraw_throttle import MAX_INTERVAL_S, MIN_INTERVAL_S, RedrawPace
+from workbench.gui.train.plots.run_plots import MAIN, RunPlots
 from workbench.protocol.events import Batch, DataReady, EpochFinished, Plan, RunStarted
 from workbench.runs.log.history import MetricHistory
 
@@ -70,7 +71,7 @@ def theme(qapp):
 
 @pytest.fixture
 def pair(qtbot, theme):
-    pair = PlotPair(theme)
+    pair = RunPlots(theme)
     pair.resize(1100, 520)
     qtbot.addWidget(pair)
     with qtbot.waitExposed(pair):
@@ -79,7 +80,7 @@ def pair(qtbot, theme):
 
 
 def overlay_of(pair, history):
-    return pair.loss.overlays[id(history)]
+    return pair.by_key["loss"].overlays[id(history)]
 
 
 def drawn(curve):
@@ -91,8 +92,8 @@ def drawn(curve):
 
 ROOMY = XScale(
     kind="time",
-    told_steps=np.array([5, 10, 20], np.int32),
-    told_times=np.array([2.0, 4.0, 12.0], np.float32),
+    timed_steps=np.array([5, 10, 20], np.int32),
+    times=np.array([2.0, 4.0, 12.0], np.float32),
 )
 
 
@@ -108,7 +109,7 @@ def test_a_scale_turns_steps_into_what_is_asked_for():
 @pytest.mark.parametrize("is_log", [False, True])
 @pytest.mark.parametrize("kind", ["step", "epoch", "time", "images"])
 def test_a_place_leads_back_to_its_step(kind, is_log):
-    scale = XScale(kind, 10, 32, ROOMY.told_steps, ROOMY.told_times, is_log)
+    scale = XScale(kind, 10, 32, ROOMY.timed_steps, ROOMY.times, is_log)
     for step in (6, 10, 17):
         assert scale.step_at(scale.place(step)) == pytest.approx(step, rel=1e-5)
 
@@ -152,14 +153,18 @@ def test_logarithmic_ticks_are_round_and_few(low, high, count):
     ("kind", "x"), [("step", 20.0), ("epoch", 2.0), ("time", 40.0), ("images", 2000.0)]
 )
 def test_all_plots_show_the_chosen_axis(pair, kind, x):
-    pair.choices.rate.setChecked(True)
+    pair.choices.below["learning_rate"].setChecked(True)
     pair.set_history(trained(step_s=2.0))
     pair.set_x_axis(kind)
     pair.redraw()
-    for curve in (pair.loss.main.raw, pair.accuracy.main.raw, pair.rate.main.raw):
+    for curve in (
+        pair.by_key["loss"].main.raw,
+        pair.by_key["accuracy"].main.raw,
+        pair.by_key["learning_rate"].main.raw,
+    ):
         # The first event's batches have no earlier time; time counts from the first event.
         assert drawn(curve)[0][-1] == pytest.approx(x)
-    ranges = [plot.axes.x_range() for plot in pair.plots]
+    ranges = [plot.axes.x_range() for plot in pair.by_key.values()]
     assert ranges[0] == pytest.approx(ranges[1])
     assert ranges[0] == pytest.approx(ranges[2])
     assert ranges[0][1] >= x
@@ -175,7 +180,9 @@ def test_runs_of_other_batch_sizes_meet_at_the_same_epoch_and_image(pair):
     for kind in ("epoch", "images"):
         pair.set_x_axis(kind)
         pair.redraw()
-        ends = [drawn(run.raw)[0][-1] for run in (pair.loss.main, overlay_of(pair, other))]
+        ends = [
+            drawn(run.raw)[0][-1] for run in (pair.by_key["loss"].main, overlay_of(pair, other))
+        ]
         assert ends[0] == pytest.approx(ends[1])
 
 
@@ -189,7 +196,7 @@ def test_a_long_run_keeps_its_first_steps_on_a_logarithmic_axis(pair):
     pair.choices.log_x.setChecked(True)
     pair.set_history(history)
     pair.redraw()
-    x, y = drawn(pair.loss.main.raw)
+    x, y = drawn(pair.by_key["loss"].main.raw)
     assert len(x) < 6000
     assert np.all(np.diff(x) >= 0)
     assert {0.0, np.log10(2.0), np.log10(3.0)} <= set(x.tolist())
@@ -205,7 +212,7 @@ def test_another_run_is_drawn_below_the_current_one_with_its_raw_line_faint(pair
     pair.set_history(main, "main")
     pair.set_overlays([Overlay("other", "#16a34a", other)])
     pair.redraw()
-    pair.loss.header.smoothing.setValue(SLIDER_STEPS // 2)
+    pair.by_key["loss"].header.smoothing.setValue(SLIDER_STEPS // 2)
     pair.redraw()
     run = overlay_of(pair, other)
     x, y = drawn(run.raw)
@@ -213,8 +220,8 @@ def test_another_run_is_drawn_below_the_current_one_with_its_raw_line_faint(pair
     np.testing.assert_array_equal(y, other.losses)
     assert run.raw.item.opts["pen"].color().alpha() < 80
     assert run.smooth.item.opts["pen"].color() == QColor("#16a34a")
-    assert run.smooth.item.zValue() < pair.loss.main.raw.item.zValue()
-    assert pair.loss.axes.box.viewRange()[1][1] > 3.0
+    assert run.smooth.item.zValue() < pair.by_key["loss"].main.raw.item.zValue()
+    assert pair.by_key["loss"].axes.box.viewRange()[1][1] > 3.0
 
 
 def test_the_legend_hides_a_run_and_shows_it_again(pair):
@@ -226,16 +233,16 @@ def test_the_legend_hides_a_run_and_shows_it_again(pair):
     pair.legend.buttons[id(other)].click()
     pair.redraw()
     assert not overlay_of(pair, other).raw.item.isVisible()
-    assert pair.loss.axes.box.viewRange()[1][1] < 1.5
+    assert pair.by_key["loss"].axes.box.viewRange()[1][1] < 1.5
     pair.legend.buttons[MAIN].click()
     pair.legend.buttons[id(other)].click()
     pair.redraw()
     assert overlay_of(pair, other).raw.item.isVisible()
-    assert not pair.loss.main.raw.item.isVisible()
+    assert not pair.by_key["loss"].main.raw.item.isVisible()
     pair.set_overlays([])
     pair.redraw()
     assert not pair.legend.isVisible()
-    assert pair.loss.main.raw.item.isVisible()
+    assert pair.by_key["loss"].main.raw.item.isVisible()
 
 
 def test_overlays_come_and_go_and_keep_what_they_have(pair):
@@ -249,7 +256,7 @@ def test_overlays_come_and_go_and_keep_what_they_have(pair):
     assert overlay_of(pair, one) is kept
     assert kept.title == "one!"
     pair.set_overlays([])
-    assert pair.loss.overlays == {}
+    assert pair.by_key["loss"].overlays == {}
     assert kept.raw.item.scene() is None
 
 
@@ -273,15 +280,15 @@ def test_the_crosshair_reads_every_run_shown(pair):
     pair.set_overlays(overlays)
     pair.legend.buttons[id(third)].click()
     pair.redraw()
-    pair.loss.hovered.emit(10.2)
+    pair.by_key["loss"].hovered.emit(10.2)
     rows = [
         (row.name.text(), row.train.text(), row.validation.text())
-        for row in pair.loss.card.rows
+        for row in pair.by_key["loss"].card.rows
         if not row.name.isHidden()
     ]
     assert rows == [("main", "0.1000", "0.2667"), ("other", "0.3000", "0.6000")]
-    pair.loss.hovered.emit(None)
-    assert pair.loss.card.isHidden()
+    pair.by_key["loss"].hovered.emit(None)
+    assert pair.by_key["loss"].card.isHidden()
 
 
 @pytest.mark.parametrize("color", OVERLAY_COLORS)
@@ -305,27 +312,27 @@ def test_a_resumed_run_is_drawn_anew_even_when_it_is_longer_than_before(pair):
     pair.set_x_axis("step")
     pair.set_history(history)
     pair.redraw()
-    pair.loss.header.smoothing.setValue(SLIDER_STEPS // 2)
+    pair.by_key["loss"].header.smoothing.setValue(SLIDER_STEPS // 2)
     pair.redraw()
     history.add(started(at=10))
     history.add(batch(11, [9.0] * 15, seconds=60))
     history.add(epoch(2, 20, 9.0))
     pair.redraw()
-    x, y = drawn(pair.loss.main.raw)
+    x, y = drawn(pair.by_key["loss"].main.raw)
     assert x.tolist() == list(range(1, 26))
     np.testing.assert_array_equal(y, history.losses)
-    assert len(pair.loss.main.smooth.y) == 25
-    assert pair.loss.main.smooth.y[-1] > 5.0
-    assert drawn(pair.loss.main.epoch_validation)[1].tolist() == [1.0 / 6 + 0.1, 9.1]
+    assert len(pair.by_key["loss"].main.smooth.y) == 25
+    assert pair.by_key["loss"].main.smooth.y[-1] > 5.0
+    assert drawn(pair.by_key["loss"].main.epoch_validation)[1].tolist() == [1.0 / 6 + 0.1, 9.1]
 
 
 def test_an_epoch_that_is_told_again_counts_as_it_was_told_last(pair):
     history = trained()
     pair.set_history(history)
     pair.redraw()
-    history.epochs[-1] = epoch(2, 20, 7.0)
+    history.add(epoch(2, 20, 7.0))
     pair.redraw()
-    assert drawn(pair.loss.main.epoch_validation)[1].tolist() == [1.0 / 6 + 0.1, 7.1]
+    assert drawn(pair.by_key["loss"].main.epoch_validation)[1].tolist() == [1.0 / 6 + 0.1, 7.1]
 
 
 # the learning rate -----------------------------------------------------------------------
@@ -334,21 +341,23 @@ def test_an_epoch_that_is_told_again_counts_as_it_was_told_last(pair):
 def test_the_learning_rate_has_a_plot_of_its_own(qtbot, pair, tmp_path):
     history = trained()
     pair.set_history(history)
-    assert not pair.rate.isVisible()
-    pair.choices.rate.setChecked(True)
+    assert not pair.by_key["learning_rate"].isVisible()
+    pair.choices.below["learning_rate"].setChecked(True)
     pair.redraw()
-    assert pair.rate.isVisible()
-    np.testing.assert_array_equal(drawn(pair.rate.main.raw)[1], history.told_rates)
-    pair.rate.hovered.emit(1.0)
-    assert pair.rate.card.train.text() == "0.0167"
-    assert not pair.rate.card.validation.isVisible()
+    assert pair.by_key["learning_rate"].isVisible()
+    np.testing.assert_array_equal(
+        drawn(pair.by_key["learning_rate"].main.raw)[1], history.series(RATE).values
+    )
+    pair.by_key["learning_rate"].hovered.emit(1.0)
+    assert pair.by_key["learning_rate"].card.train.text() == "0.0167"
+    assert not pair.by_key["learning_rate"].card.validation.isVisible()
     with qtbot.waitSignal(pair.saved):
-        pair.export(pair.rate, tmp_path / "rate.csv")
+        pair.export(pair.by_key["learning_rate"], tmp_path / "rate.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "rate.csv").read_text())))
     back = np.array([row["learning_rate"] for row in rows]).astype(np.float32)
-    np.testing.assert_array_equal(back, history.told_rates)
-    pair.choices.rate.setChecked(False)
-    assert not pair.rate.isVisible()
+    np.testing.assert_array_equal(back, history.series(RATE).values)
+    pair.choices.below["learning_rate"].setChecked(False)
+    assert not pair.by_key["learning_rate"].isVisible()
 
 
 # files -----------------------------------------------------------------------------------
@@ -362,7 +371,7 @@ def test_a_table_holds_all_runs_shown_with_their_images_and_seconds(qtbot, pair,
     pair.legend.buttons[id(hidden)].click()
     pair.redraw()
     with qtbot.waitSignal(pair.saved):
-        pair.export(pair.loss, tmp_path / "loss.csv")
+        pair.export(pair.by_key["loss"], tmp_path / "loss.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "loss.csv").read_text())))
     assert {row["run"] for row in rows} == {"main", "other"}
     last = rows[-1]
@@ -370,7 +379,7 @@ def test_a_table_holds_all_runs_shown_with_their_images_and_seconds(qtbot, pair,
     assert float(last["seconds"]) == pytest.approx(20.0)
     assert np.float32(last["train_loss"]) == other.losses[-1]
     with qtbot.waitSignal(pair.saved):
-        pair.export(pair.loss, tmp_path / "loss.svg")
+        pair.export(pair.by_key["loss"], tmp_path / "loss.svg")
     assert QSvgRenderer(str(tmp_path / "loss.svg")).isValid()
 
 
@@ -393,8 +402,8 @@ def test_axes_stay_while_a_run_grows_a_little(pair):
     pair.set_x_axis("step")
     pair.set_history(history)
     pair.redraw()
-    before = [plot.axes.box.viewRange() for plot in pair.plots]
+    before = [plot.axes.box.viewRange() for plot in pair.by_key.values()]
     history.add(batch(301, [0.4] * 5, seconds=400))
     pair.redraw()
-    assert [plot.axes.box.viewRange() for plot in pair.plots[:2]] == before[:2]
+    assert [plot.axes.box.viewRange() for plot in pair.by_key.values()] == before
     assert before[0][0][1] < 1.2 * 300

@@ -15,19 +15,21 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtSvg import QSvgRenderer
 
+from workbench.core.format import number_text
+from workbench.curves.loss import SPEC as LOSS
 from workbench.errors import SaveError
 from workbench.gui.kit.colors import DARK, LIGHT
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import position_of, span_of
 from workbench.gui.plots.pyramid import PeakPyramid
-from workbench.gui.plots.series import Series, number_text, read_at
 from workbench.gui.plots.smoothing import BiasCorrectedAverage
 from workbench.gui.plots.x_scale import XScale
 from workbench.gui.train.plots import export
 from workbench.gui.train.plots.export import RunTable, csv_text, plot_file
-from workbench.gui.train.plots.plot_pair import PlotPair
+from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import Batch, DataReady, EpochFinished
 from workbench.runs.log.history import MetricHistory
+from workbench.runs.log.series import Series, read_at
 
 FLOATS = st.floats(-1e6, 1e6) | st.just(np.nan)
 # A machine shared with others may be slow at any moment: nothing here is about time.
@@ -160,7 +162,7 @@ def test_numbers_are_written_as_people_read_them():
 @given(arrays(np.float64, st.integers(0, 60), elements=st.floats(allow_nan=True)))
 def test_csv_reads_back_the_same_values(values):
     series = Series(steps=np.arange(1, len(values) + 1), values=values)
-    rows = list(csv.DictReader(io.StringIO(csv_text("loss", [RunTable("a", series, XScale())]))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(LOSS, [RunTable("a", series, XScale())]))))
     back = [float(row["train_loss"]) if row["train_loss"] else np.nan for row in rows]
     wanted = np.where(np.isfinite(values), values, np.nan)
     np.testing.assert_array_equal(back, wanted)
@@ -168,7 +170,7 @@ def test_csv_reads_back_the_same_values(values):
 
 
 def test_csv_has_the_epochs_at_their_last_steps():
-    rows = list(csv.DictReader(io.StringIO(csv_text("loss", [RunTable("a", SMALL, XScale())]))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(LOSS, [RunTable("a", SMALL, XScale())]))))
     assert [row["validation_loss"] for row in rows] == ["", "", "6.5", "", "", "3.5", ""]
     assert [row["train_loss_mean"] for row in rows] == ["", "", "6.0", "", "", "3.3", ""]
     assert [row["epoch"] for row in rows] == ["1", "1", "1", "2", "2", "2", "3"]
@@ -234,7 +236,7 @@ def theme(qapp):
 
 @pytest.fixture
 def pair(qtbot, theme):
-    pair = PlotPair(theme)
+    pair = RunPlots(theme)
     pair.resize(1100, 420)
     pair.set_x_axis("step")
     qtbot.addWidget(pair)
@@ -246,13 +248,13 @@ def pair(qtbot, theme):
 def test_both_plots_show_the_history_and_keep_all_in_sight(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    low, high = pair.loss.axes.x_range()
+    low, high = pair.by_key["loss"].axes.x_range()
     assert low <= 1
     assert high >= 40
-    x, y = pair.loss.main.raw.item.getData()
+    x, y = pair.by_key["loss"].main.raw.item.getData()
     assert x.tolist() == list(range(1, 41))
     assert y.tolist() == inverse(range(1, 41))
-    bottom, top = pair.loss.axes.box.viewRange()[1]
+    bottom, top = pair.by_key["loss"].axes.box.viewRange()[1]
     assert bottom < 1.0 / 40
     assert top > 1.0
 
@@ -260,20 +262,20 @@ def test_both_plots_show_the_history_and_keep_all_in_sight(pair):
 def test_the_crosshair_reads_exact_values_in_both_plots(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    pair.loss.hovered.emit(30.2)
-    assert pair.loss.card.isVisible()
-    assert pair.loss.card.heading.text() == "epoch 3, step 30"
-    assert pair.loss.card.train.text() == number_text(1 / 30)
-    assert pair.loss.card.validation.text() == number_text(2 / 3)
-    assert pair.accuracy.card.validation.text() == number_text(0.89)
-    pair.loss.hovered.emit(None)
-    assert not pair.accuracy.card.isVisible()
+    pair.by_key["loss"].hovered.emit(30.2)
+    assert pair.by_key["loss"].card.isVisible()
+    assert pair.by_key["loss"].card.heading.text() == "epoch 3, step 30"
+    assert pair.by_key["loss"].card.train.text() == number_text(1 / 30)
+    assert pair.by_key["loss"].card.validation.text() == number_text(2 / 3)
+    assert pair.by_key["accuracy"].card.validation.text() == number_text(0.89)
+    pair.by_key["loss"].hovered.emit(None)
+    assert not pair.by_key["accuracy"].card.isVisible()
 
 
 def test_the_mouse_moves_the_crosshair(qtbot, pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    axes = pair.loss.axes
+    axes = pair.by_key["loss"].axes
     middle = axes.mapFromScene(axes.box.sceneBoundingRect().center())
     with qtbot.waitSignal(axes.hovered) as hovered:
         qtbot.mouseMove(axes.viewport(), QPoint(middle.x() - 9, middle.y()))
@@ -285,22 +287,22 @@ def test_a_user_zoom_stays_while_values_arrive_and_show_all_ends_it(pair):
     history = history_of(40)
     pair.set_history(history)
     pair.redraw()
-    pair.loss.axes.box.setXRange(10, 20, padding=0)
-    pair.loss.axes.box.zoomed.emit()
+    pair.by_key["loss"].axes.box.setXRange(10, 20, padding=0)
+    pair.by_key["loss"].axes.box.zoomed.emit()
     extend(history, 100)
     pair.redraw()
-    assert not pair.is_following
-    assert pair.loss.axes.x_range() == pytest.approx((10, 20))
-    assert pair.accuracy.axes.x_range() == pytest.approx((10, 20), abs=0.5)
-    pair.loss.axes.box.all_wanted.emit()
+    assert pair.by_key["loss"].axes.x_range() == pytest.approx((10, 20))
+    assert pair.by_key["accuracy"].axes.x_range() == pytest.approx((10, 20), abs=0.5)
+    pair.by_key["loss"].axes.box.all_wanted.emit()
     pair.redraw()
-    assert pair.loss.axes.x_range()[1] >= 140
+    assert pair.by_key["loss"].axes.x_range()[1] >= 140
 
 
 def test_the_wheel_zooms_at_the_pointer(pair):
-    pair.set_history(history_of(40))
+    history = history_of(40)
+    pair.set_history(history)
     pair.redraw()
-    axes = pair.loss.axes
+    axes = pair.by_key["loss"].axes
     before = axes.x_range()
     middle = QPointF(axes.mapFromScene(axes.box.sceneBoundingRect().center()))
     event = QWheelEvent(
@@ -309,15 +311,18 @@ def test_the_wheel_zooms_at_the_pointer(pair):
     )  # fmt: skip
     QCoreApplication.sendEvent(axes.viewport(), event)
     after = axes.x_range()
-    assert not pair.is_following
     assert after[1] - after[0] < before[1] - before[0]
     assert sum(after) == pytest.approx(sum(before), rel=0.05)
+    extend(history, 100)
+    pair.redraw()
+    assert axes.x_range() == after
 
 
 def test_dragging_a_box_zooms_into_it(qtbot, pair):
-    pair.set_history(history_of(40))
+    history = history_of(40)
+    pair.set_history(history)
     pair.redraw()
-    axes = pair.loss.axes
+    axes = pair.by_key["loss"].axes
     before = axes.x_range()
     place = axes.box.sceneBoundingRect()
     start = axes.mapFromScene(place.center())
@@ -328,8 +333,10 @@ def test_dragging_a_box_zooms_into_it(qtbot, pair):
         qtbot.mouseMove(view, start + (end - start) * (part / 10))
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=end)
     after = axes.x_range()
-    assert not pair.is_following
     assert after[1] - after[0] < (before[1] - before[0]) / 2
+    extend(history, 100)
+    pair.redraw()
+    assert axes.x_range() == after
 
 
 def test_another_run_forgets_the_one_before(pair):
@@ -337,10 +344,10 @@ def test_another_run_forgets_the_one_before(pair):
     pair.redraw()
     pair.set_history(history_of(7, steps_per_epoch=3))
     pair.redraw()
-    x, _ = pair.loss.main.raw.item.getData()
+    x, _ = pair.by_key["loss"].main.raw.item.getData()
     assert x.tolist() == list(range(1, 8))
-    assert len(pair.loss.main.smooth.y) == 7
-    assert pair.loss.series.epochs.tolist() == [1, 2]
+    assert len(pair.by_key["loss"].main.smooth.y) == 7
+    assert pair.by_key["loss"].series.epochs.tolist() == [1, 2]
 
 
 def test_the_logarithmic_axis_leaves_out_what_has_no_logarithm(pair):
@@ -352,17 +359,17 @@ def test_the_logarithmic_axis_leaves_out_what_has_no_logarithm(pair):
         )
     )  # fmt: skip
     pair.set_history(history)
-    pair.loss.header.log.setChecked(True)
+    pair.by_key["loss"].header.log.setChecked(True)
     pair.redraw()
-    _, y = pair.loss.main.raw.item.getData()
+    _, y = pair.by_key["loss"].main.raw.item.getData()
     np.testing.assert_allclose(y[:10], np.log10(1.0 / np.arange(1, 11)))
     assert np.isnan(y[10:]).all()
 
 
 @pytest.mark.parametrize(("low", "high"), [(1.55, 1.64), (0.9, 3.2), (0.012, 0.013), (0.6, 8.0)])
 def test_a_logarithmic_axis_without_a_decade_still_has_numbers(pair, low, high):
-    pair.loss.axes.set_log(is_log=True)
-    axis = pair.loss.axes.plot_item.getAxis("left")
+    pair.by_key["loss"].axes.set_log(is_log=True)
+    axis = pair.by_key["loss"].axes.plot_item.getAxis("left")
     ticks = [at for _, level in axis.tickValues(np.log10(low), np.log10(high), 400) for at in level]
     words = axis.logTickStrings(ticks, 1.0, 1.0)
     assert 3 <= len(ticks) <= 12
@@ -373,10 +380,10 @@ def test_a_logarithmic_axis_without_a_decade_still_has_numbers(pair, low, high):
 
 def test_by_epoch_shows_means_instead_of_batches(pair):
     pair.set_history(history_of(40))
-    pair.loss.header.by_epoch.setChecked(True)
+    pair.by_key["loss"].header.by_epoch.setChecked(True)
     pair.redraw()
-    assert not pair.loss.main.raw.item.isVisible()
-    x, y = pair.loss.main.epoch_train.item.getData()
+    assert not pair.by_key["loss"].main.raw.item.isVisible()
+    x, y = pair.by_key["loss"].main.epoch_train.item.getData()
     assert x.tolist() == [10, 20, 30, 40]
     assert y.tolist() == [1.0, 1 / 2, 1 / 3, 1 / 4]
 
@@ -384,19 +391,19 @@ def test_by_epoch_shows_means_instead_of_batches(pair):
 def test_smoothing_anew_smooths_all_values(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    pair.loss.header.smoothing.setValue(position_of(1000))
+    pair.by_key["loss"].header.smoothing.setValue(position_of(1000))
     pair.redraw()
     wanted = BiasCorrectedAverage(1 - 1 / span_of(position_of(1000))).extend(
         1.0 / np.arange(1.0, 41.0)
     )
-    np.testing.assert_allclose(pair.loss.main.smooth.y, wanted)
+    np.testing.assert_allclose(pair.by_key["loss"].main.smooth.y, wanted)
 
 
 def test_the_best_epoch_is_marked(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    assert pair.accuracy.axes._best.toPlainText() == "best: epoch 2"
-    assert pair.accuracy.axes._ring.isVisible()
+    assert pair.by_key["accuracy"].axes._best.toPlainText() == "best val. accuracy: epoch 2"
+    assert pair.by_key["accuracy"].axes._ring.isVisible()
 
 
 @pytest.mark.parametrize("accuracies", [(0.2, 0.5, 1.0), (1.0, 0.5, 0.2), (0.1, 0.4, 0.3)])
@@ -411,7 +418,7 @@ def test_the_words_at_the_best_epoch_are_never_cut_off(pair, accuracies):
         )  # fmt: skip
     pair.set_history(history)
     pair.redraw()
-    axes = pair.accuracy.axes
+    axes = pair.by_key["accuracy"].axes
     words = axes._best.mapRectToScene(axes._best.boundingRect())
     assert axes.box.sceneBoundingRect().contains(words)
 
@@ -422,12 +429,12 @@ def test_a_million_batches_are_drawn_from_a_few_points(pair):
         extend(history, 10_000)
     pair.set_history(history)
     pair.redraw()
-    x, _ = pair.loss.main.raw.item.getData()
+    x, _ = pair.by_key["loss"].main.raw.item.getData()
     assert 100 < len(x) < 3000
-    assert pair.loss.reading(654_321.0).train == inverse([654_321])[0]
+    assert pair.by_key["loss"].reading(654_321.0).train == inverse([654_321])[0]
     extend(history, 1)
     pair.redraw()
-    assert pair.loss.series.steps[-1] == 1_000_001
+    assert pair.by_key["loss"].series.steps[-1] == 1_000_001
 
 
 def test_nothing_is_drawn_while_nothing_can_be_seen(qtbot, pair, monkeypatch):
@@ -451,18 +458,18 @@ def test_dear_drawings_of_new_values_wait_but_the_user_never_does(qtbot, pair):
     extend(history, 5)
     pair.grow()
     pair._on_timeout()
-    assert len(pair.loss.series.values) == 20
+    assert len(pair.by_key["loss"].series.values) == 20
     pair.show_all()
     pair._on_timeout()
-    assert len(pair.loss.series.values) == 25
+    assert len(pair.by_key["loss"].series.values) == 25
 
 
 def test_the_curves_follow_the_theme(pair, theme):
     pair.set_history(history_of(10))
     theme.set_mode("dark")
     pair.redraw()
-    assert pair.loss.axes.backgroundBrush().color() == QColor(DARK.panel)
-    assert pair.loss.main.smooth.item.opts["pen"].color() == QColor(DARK.train)
+    assert pair.by_key["loss"].axes.backgroundBrush().color() == QColor(DARK.panel)
+    assert pair.by_key["loss"].main.smooth.item.opts["pen"].color() == QColor(DARK.train)
 
 
 def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
@@ -471,16 +478,16 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
     pair.redraw()
     for ending in ("png", "svg", "csv"):
         with qtbot.waitSignal(pair.saved) as saved:
-            pair.export(pair.loss, tmp_path / f"loss.{ending}")
-        assert saved.args == [f"The loss plot is saved as loss.{ending}."]
+            pair.export(pair.by_key["loss"], tmp_path / f"loss.{ending}")
+        assert saved.args == [f"Saved the loss plot as loss.{ending}."]
     image = QImage(str(tmp_path / "loss.png"))
-    assert image.width() == 2 * pair.loss.width()
+    assert image.width() == 2 * pair.by_key["loss"].width()
     amber = QColor(LIGHT.validation).rgb()
     seen = (image.pixel(x, y) for x in range(image.width()) for y in range(image.height()))
     assert any(pixel == amber for pixel in seen)
     drawing = QSvgRenderer(str(tmp_path / "loss.svg"))
     assert drawing.isValid()
-    assert drawing.viewBox().size() == pair.loss.size()
+    assert drawing.viewBox().size() == pair.by_key["loss"].size()
     rows = list(csv.DictReader(io.StringIO((tmp_path / "loss.csv").read_text())))
     back = np.array([row["train_loss"] for row in rows]).astype(np.float32)
     np.testing.assert_array_equal(back, history.losses)
@@ -488,13 +495,13 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
 
 def test_a_plot_that_cannot_be_saved_is_told(qtbot, pair, tmp_path):
     with qtbot.waitSignal(pair.failed) as failed:
-        pair.export(pair.loss, tmp_path / "loss.gif")
+        pair.export(pair.by_key["loss"], tmp_path / "loss.gif")
     assert ".png, .svg or .csv" in failed.args[0]
     with qtbot.waitSignal(pair.failed) as failed:
-        pair.export(pair.loss, tmp_path / "missing" / "loss.csv")
+        pair.export(pair.by_key["loss"], tmp_path / "missing" / "loss.csv")
     assert "missing" in failed.args[0]
     with pytest.raises(SaveError):
-        plot_file(tmp_path / "missing" / "loss.csv", pair.loss, "Loss", [])()
+        plot_file(tmp_path / "missing" / "loss.csv", pair.by_key["loss"], LOSS, [])()
 
 
 def test_a_table_is_made_in_another_thread(qtbot, pair, tmp_path, monkeypatch):
@@ -509,5 +516,5 @@ def test_a_table_is_made_in_another_thread(qtbot, pair, tmp_path, monkeypatch):
     pair.set_history(history_of(40))
     pair.redraw()
     with qtbot.waitSignal(pair.saved):
-        pair.export(pair.loss, tmp_path / "loss.csv")
+        pair.export(pair.by_key["loss"], tmp_path / "loss.csv")
     assert threads != [threading.main_thread()]

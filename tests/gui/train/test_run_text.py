@@ -25,7 +25,7 @@ def _started(**fields):
         "precision": "bfloat16",
         "seed": 7,
         "versions": {},
-        "plan": Plan(precision="bfloat16", words="bfloat16: 2.7 x plain float32"),
+        "plan": Plan(precision="bfloat16", words="bfloat16, 2.7× faster than float32"),
         "epochs": 5,
         "batch_size": 64,
         "pid": 1,
@@ -44,11 +44,11 @@ def _spent(advice="", **seconds):
         ({}, ""),
         (
             {"resumed_at_step": 3120, "bit_exact": True},
-            "Resumed at step 3,120, exact to the bit",
+            "Resumed at step 3,120, bit-exact",
         ),
         (
-            {"resumed_at_step": 12, "bit_exact": ["another processor", "TensorFlow 2.20"]},
-            "Resumed at step 12, not exact to the bit: another processor; TensorFlow 2.20",
+            {"resumed_at_step": 12, "bit_exact": ["another CPU", "TensorFlow 2.20"]},
+            "Resumed at step 12, not bit-exact: another CPU; TensorFlow 2.20",
         ),
     ],
 )
@@ -59,23 +59,23 @@ def test_a_resumed_run_says_whether_it_is_exact(fields, words):
 def test_the_log_tells_start_and_resume_apart():
     assert event_words(_started()).startswith("started on This computer, bfloat16, seed 7. bf")
     resumed = event_words(_started(resumed_at_step=40, bit_exact=True))
-    assert resumed.startswith("resumed at step 40, exact to the bit, on This computer")
+    assert resumed.startswith("resumed at step 40, bit-exact, on This computer")
     assert "on a target now gone," in event_words(_started(target="a target now gone"))
 
 
 def test_the_shares_of_the_time_add_up_and_name_what_took_any():
     spent = _spent(compute_s=8.6, input_s=0.9, host_s=0.499, saving_s=0.001)
-    assert time_words(spent) == "compute 86 % · input 9 % · host 5 % · saving < 1 %"
+    assert time_words(spent) == "compute 86% · input 9% · host 5% · saving < 1%"
     assert sum(share for _, _, share in time_shares(spent)) == pytest.approx(1.0)
     assert time_words(_spent()) == ""
 
 
 def test_advice_is_told_when_it_changes():
     teller = LogTeller()
-    events = [_spent(f"{share} % wait: more threads.", input_s=1.0) for share in (47, 46.5, 48)]
+    events = [_spent(f"{share}% wait: more threads.", input_s=1.0) for share in (47, 46.5, 48)]
     events.append(_spent(compute_s=1.0))
     told = [words for _, words in teller.lines(events)]
-    assert told == ["input 100 %. 47 % wait: more threads."]
+    assert told == ["input 100%. 47% wait: more threads."]
 
 
 def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
@@ -86,10 +86,10 @@ def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
     events.append(CheckpointKept(step=62, epoch=1, time=64.0, problem=full))
     events.append(CheckpointKept(step=65, epoch=1, time=65.0))
     assert [words for _, words in teller.lines(events)] == [
-        "checkpoint kept at step 1, epoch 1",
-        "checkpoint kept at step 62, epoch 1",
+        "checkpoint saved at step 1, epoch 1",
+        "checkpoint saved at step 62, epoch 1",
         "no checkpoint: The disk is full. Free some space.",
-        "checkpoint kept at step 65, epoch 1",
+        "checkpoint saved at step 65, epoch 1",
     ]
 
 

@@ -62,9 +62,9 @@ def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
     enqueue(create_run(context.document.project, title="second"))
     _listed(qtbot, context)
     assert window.top.next.isVisible()
-    assert window.top.next.text() == "Train next (1)"
+    assert window.top.next.text() == "Add to queue (1)"
     assert window.top.train.text() == "Stop"
-    assert window.actions_by_key["start_run"].text() == "&Train next"
+    assert window.actions_by_key["start_run"].text() == "Add to &queue"
     assert window.actions_by_key["pause_run"].isEnabled()
     qtbot.mouseClick(window.top.next, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(begun))
@@ -143,7 +143,10 @@ def test_closing_asks_what_becomes_of_the_run(request, window, written, told, an
 
 def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
     qtbot.waitUntil(lambda: window.context.predictor.prediction is not None)
-    assert window.status.text("Epoch").startswith(("first guess: about ", "first guess: under "))
+    label, value = window.status._values["Epoch"]
+    assert label.text() == "Estimated time per epoch"
+    assert value.text()
+    assert "on this computer yet" in value.toolTip()
     assert " of " in window.status.text("Memory")
     window.context.document.set_recipe(batch_size=65_536)
     prediction = window.context.predictor.prediction
@@ -159,14 +162,14 @@ def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
 @pytest.mark.parametrize(
     ("epoch_s", "num_runs", "words"),
     [
-        (0.4, 0, "first guess: under 1 s"),
-        (5.04, 0, "first guess: about 5 s"),
-        (5.04, 2, "about 5 s"),
-        (123.0, 1, "about 2 min 00 s"),
-        (None, 0, "first guess: 120 pictures/s"),
+        (0.4, 0, "under 1 s"),
+        (5.04, 0, "5 s"),
+        (5.04, 2, "5 s"),
+        (123.0, 1, "2 min 00 s"),
+        (None, 0, "120 images/s"),
     ],
 )
-def test_a_guess_is_called_one(epoch_s, num_runs, words):
+def test_an_estimate_has_two_digits(epoch_s, num_runs, words):
     prediction = RunPrediction(
         images_per_second=123.0,
         epoch_s=epoch_s,

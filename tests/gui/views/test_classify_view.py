@@ -11,9 +11,11 @@ from PySide6.QtCore import QMimeData, QObject, QUrl, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
+from tests.gui.combos import shown_text
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.common.model_chooser import MAX_PX, MIN_PX
 from workbench.gui.common.weights_loader import WeightsLoader
+from workbench.gui.panels import panels_of
 from workbench.protocol.messages import (
     Classified,
     Classify,
@@ -98,7 +100,7 @@ def give_weights(run):
 def view(qtbot, context, service):
     context.service.end()
     weights = WeightsLoader(context.document, context.library, service)
-    view = ClassifyView(replace(context, service=service, weights=weights))
+    view = ClassifyView(replace(context, service=service, weights=weights), panels_of("classify"))
     view.resize(1200, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -136,7 +138,7 @@ def test_pictures_dropped_before_there_is_a_network_wait_for_it(
     assert not any(isinstance(request, Classify) for request, _ in service.asked)
     model("cifar")
     open_library()
-    with qtbot.waitSignal(view.classified):
+    with qtbot.waitSignal(view.state.classified):
         service.answer_pictures()
 
 
@@ -150,17 +152,17 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
         "picture_png": str(tmp_path / "picture.png"),
         "input_png": str(tmp_path / "input.png"),
     }
-    with qtbot.waitSignal(ready.classified):
+    with qtbot.waitSignal(ready.state.classified):
         answer(cat("/x/photo.jpg", **pictures))
         answer(Done(id=1))
-    result = ready.result
+    result = ready.panels["classify_result"]
     assert result.label.text() == "cat"
-    assert result.figure.text() == "90.0 %"
+    assert result.figure.text() == "90.0%"
     assert result.bars.scores == [("cat", 0.9), ("dog", 0.1)]
     assert result.picture.image.pixelColor(5, 5) == QColor("red")
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · 6 ms"
-    assert ready.strip.words() == ["cat 90.0 %"]
+    assert ready.panels["classify_earlier"].strip.words() == ["cat 90.0%"]
     assert not ready.wait.is_waiting
 
 
@@ -168,13 +170,13 @@ def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, read
     paths = [f"/x/{number}.png" for number in range(40)]
     ready.classify(paths)
     asked = service.answer_pictures().pictures
-    qtbot.waitUntil(lambda: ready.strip.num_tiles == len(asked))
+    qtbot.waitUntil(lambda: ready.panels["classify_earlier"].strip.num_tiles == len(asked))
     asked = asked + service.answer_pictures().pictures
-    qtbot.waitUntil(lambda: ready.strip.num_tiles == 40)
+    qtbot.waitUntil(lambda: ready.panels["classify_earlier"].strip.num_tiles == 40)
     assert asked == paths
-    assert ready.result.entry.name == "0.png"
-    ready.strip.chosen.emit(7)
-    assert ready.result.entry.name == "7.png"
+    assert ready.panels["classify_result"].entry.name == "0.png"
+    ready.panels["classify_earlier"].strip.chosen.emit(7)
+    assert ready.panels["classify_result"].entry.name == "7.png"
 
 
 def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, service):
@@ -184,10 +186,14 @@ def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, 
     answer(Classified(file="/x/bad.png", error=error))
     answer(cat("/x/good.png"))
     answer(Done(id=1))
-    qtbot.waitUntil(lambda: ready.strip.num_tiles == 2)
-    qtbot.waitUntil(lambda: ready.result.label.text() == "Not readable")  # once it is laid out
-    assert ready.result.message.text() == "This file is not a picture. Found: text. Open another."
-    assert ready.strip.words() == ["cat 90.0 %", "not readable"]
+    qtbot.waitUntil(lambda: ready.panels["classify_earlier"].strip.num_tiles == 2)
+    label = ready.panels["classify_result"].label
+    qtbot.waitUntil(lambda: label.text() == "Cannot be read")  # once it is laid out
+    assert (
+        ready.panels["classify_result"].message.text()
+        == "This file is not a picture: text. Open another."
+    )
+    assert ready.panels["classify_earlier"].strip.words() == ["cat 90.0%", "cannot be read"]
 
 
 def test_a_worker_that_fails_is_told_and_asked_again_next_time(qtbot, ready, service):
@@ -196,7 +202,7 @@ def test_a_worker_that_fails_is_told_and_asked_again_next_time(qtbot, ready, ser
     answer(Failed(id=1, error=ErrorParts(what="The worker was killed.")))
     assert ready.wait.text() == "The worker was killed."
     ready.classify(["/x/b.png"])
-    with qtbot.waitSignal(ready.classified):
+    with qtbot.waitSignal(ready.state.classified):
         service.answer_pictures()
 
 
@@ -204,23 +210,23 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     qtbot, ready, service, tmp_path
 ):
     Image.new("RGB", (8, 8)).save(tmp_path / "t.png")
-    ready.drop.test.click()
+    ready.panels["classify_pictures"].drop.test.click()
     _, answer = service.take(PickTestPictures)
     picture = TestPicture(index=111, path=str(tmp_path / "t.png"), label="dog")
     answer(TestPictures(id=1, pictures=[picture]))
-    qtbot.waitUntil(lambda: ready.picker.strip.num_tiles == 1)
-    ready.picker.strip.chosen.emit(0)
-    with qtbot.waitSignal(ready.classified):
+    qtbot.waitUntil(lambda: ready.panels["classify_pictures"].picker.strip.num_tiles == 1)
+    ready.panels["classify_pictures"].picker.strip.chosen.emit(0)
+    with qtbot.waitSignal(ready.state.classified):
         service.answer_pictures()
-    assert ready.result.truth.text() == "true class: dog · wrong"
-    assert ready.result.picture.caption.toolTip().startswith("test picture 111")
+    assert ready.panels["classify_result"].truth.text() == "Wrong (label: dog)"
+    assert ready.panels["classify_result"].picture.caption.toolTip().startswith("test image 111")
 
 
 def test_one_test_picture_can_be_asked_for_by_its_number(ready, service):
-    ready.drop.test.click()
+    ready.panels["classify_pictures"].drop.test.click()
     service.take(PickTestPictures)
-    ready.picker.number.setValue(111)
-    ready.picker.show_number.click()
+    ready.panels["classify_pictures"].picker.number.setValue(111)
+    ready.panels["classify_pictures"].picker.show_number.click()
     assert service.take(PickTestPictures)[0].indices == [111]
 
 
@@ -228,7 +234,7 @@ def test_files_are_pasted_by_their_paths(ready, service):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/x/one.png"), QUrl("https://example.org/two.png")])
     QGuiApplication.clipboard().setMimeData(data)
-    ready.paste_action.trigger()
+    next(action for action in ready.actions() if action.text() == "Paste a picture").trigger()
     assert service.take(Classify)[0].pictures == ["/x/one.png"]
 
 
@@ -236,7 +242,7 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
     image = QImage(5, 4, QImage.Format.Format_RGB32)
     image.fill(QColor(1, 2, 3))
     QGuiApplication.clipboard().setImage(image)
-    ready.paste()
+    ready.state.paste()
     qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
     (path,) = service.take(Classify)[0].pictures
     assert QImage(path).pixelColor(2, 2) == QColor(1, 2, 3)
@@ -244,8 +250,8 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
 
 def test_an_empty_clipboard_is_told(ready):
     QGuiApplication.clipboard().clear()
-    ready.paste()
-    assert "no picture on the clipboard" in ready.wait.text()
+    ready.state.paste()
+    assert "clipboard holds no picture" in ready.wait.text()
 
 
 def test_the_newest_network_answers_unless_another_was_chosen(
@@ -281,33 +287,33 @@ def test_a_folder_becomes_a_table(qtbot, ready, service, tmp_path):
         Image.new("RGB", (4, 4)).save(folder / name)
     (folder / "notes.txt").write_text("no picture")
     table = tmp_path / "table.csv"
-    ready.classify_folder(folder, table)
+    ready.state.classify_folder(folder, table)
     qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
-    assert ready.drop.cancel.isVisible()
+    assert ready.panels["classify_pictures"].drop.cancel.isVisible()
     request = service.answer_pictures()
     assert not request.previews
     qtbot.waitUntil(lambda: "classified into table.csv" in ready.wait.text())
     rows = list(csv.DictReader(table.read_text().splitlines()))
     assert [row["file"] for row in rows] == [str(folder / "a.png"), str(folder / "b.png")]
     assert [row["cat"] for row in rows] == ["0.900000", "0.900000"]
-    assert ready.drop.folder.isVisible()
+    assert ready.panels["classify_pictures"].drop.folder.isVisible()
 
 
 def test_a_cancelled_table_is_not_written(qtbot, ready, service, tmp_path):
     Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
     table = tmp_path / "table.csv"
-    ready.classify_folder(tmp_path, table)
+    ready.state.classify_folder(tmp_path, table)
     qtbot.waitUntil(lambda: any(isinstance(r, Classify) for r, _ in service.asked))
-    ready.drop.cancel.click()
+    ready.panels["classify_pictures"].drop.cancel.click()
     service.answer_pictures()
-    assert "cancelled" in ready.wait.text()
+    assert "Canceled" in ready.wait.text()
     assert not table.exists()
 
 
 def test_a_folder_without_pictures_is_told(qtbot, ready, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
-    ready.classify_folder(folder, tmp_path / "table.csv")
+    ready.state.classify_folder(folder, tmp_path / "table.csv")
     qtbot.waitUntil(lambda: "holds no pictures" in ready.wait.text())
 
 
@@ -323,5 +329,5 @@ def test_the_network_is_named_whole_or_with_an_ellipsis(qtbot, ready, model, ope
     assert box.currentText().startswith(title.strip()[:20])
     assert box.toolTip() == box.currentText()
     is_long = len(title) > 100
-    assert box.shown_text().endswith("…") is is_long
-    assert is_long or box.shown_text() == box.currentText()
+    assert shown_text(box).endswith("…") is is_long
+    assert is_long or shown_text(box) == box.currentText()

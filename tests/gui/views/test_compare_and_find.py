@@ -54,13 +54,13 @@ def test_differences_come_first_and_equal_sections_are_folded(
     qtbot.addWidget(dialog)
     qtbot.waitUntil(lambda: dialog.comparison is not None)
     tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
-    recipe = next(top for top in tops if top.text(0).startswith("Recipe"))
-    assert recipe.text(0) == "Recipe · 2 differences"
+    recipe = next(top for top in tops if top.text(0).startswith("Training settings"))
+    assert recipe.text(0) == "Training settings · 2 differences"
     assert texts(recipe) == ["Optimizer", "Epochs"]
     assert recipe.isExpanded()
     states = ["difference" not in top.text(0) for top in tops]
     assert states == sorted(states)
-    assert "recipe" in dialog.words.text()
+    assert "training settings" in dialog.words.text()
     dialog.copy.click()
     assert "Epochs\t4\t9" in QGuiApplication.clipboard().text()
     dialog.swap.click()
@@ -76,7 +76,7 @@ def test_a_run_with_itself_is_the_same(qtbot, context, written, open_library):
     dialog = CompareRuns(context.theme, context.library.runs, a.path, a.path)
     qtbot.addWidget(dialog)
     qtbot.waitUntil(lambda: dialog.comparison is not None)
-    assert dialog.words.text() == "Both runs are the same in everything that is compared."
+    assert dialog.words.text() == "Both runs are identical in everything that is compared."
     dialog.reject()
 
 
@@ -118,7 +118,7 @@ def test_curves_are_written_as_tables(qtbot, context, written, open_library, mon
         actions.do("curves:csv", [context.library.summary(run.path)])
     actions.close()
     assert len(target.read_text().splitlines()) > 2
-    assert said.args[0].startswith("The curves are written to curves.csv and curves")
+    assert said.args[0].startswith("Curves written to curves.csv and curves")
 
 
 def test_a_found_learning_rate_is_one_undoable_click(context, measurer, finders):
@@ -153,7 +153,9 @@ def test_a_found_rate_is_meant_for_the_batch_it_was_found_with(context, measurer
 
 def test_without_a_good_rate_there_is_nothing_to_use(measurer, finders):
     finders.find("learning_rate")
-    measurer.answer(LearningRateFound(id=1, suggested=None, words="No rate made the loss fall."))
+    measurer.answer(
+        LearningRateFound(id=1, suggested=None, words="No learning rate lowered the loss.")
+    )
     assert finders.dialog.use.isHidden()
     assert not finders.dialog.again.isHidden()
     finders.dialog.reject()

@@ -14,6 +14,7 @@ from tests.gui.views.test_classify_view import (
 )
 from workbench.core.projects.project import Choice
 from workbench.gui.evaluate.view import EvaluateView
+from workbench.gui.panels import panels_of
 from workbench.protocol.messages import (
     ClassScore,
     ErrorParts,
@@ -45,7 +46,7 @@ def service():
 def view(qtbot, context, service, model, open_library):  # noqa: F811
     context.service.end()
     model("cifar")
-    view = EvaluateView(replace(context, service=service))
+    view = EvaluateView(replace(context, service=service), panels_of("evaluate"))
     view.resize(1200, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -67,49 +68,54 @@ def test_it_asks_for_the_test_pictures_and_says_what_is_done(view, service):
     request, answer = service.take(Evaluate)
     assert (request.model, request.source) == (str(view.chooser.path), "")
     assert not view.start.isEnabled()
-    answer(Progress(id=1, text="Classifying the test pictures", fraction=0.5))
-    assert view.wait.text().startswith("Classifying the test pictures, 50 %")
+    answer(Progress(id=1, text="Evaluating the test images", fraction=0.5))
+    assert view.wait.text().startswith("Evaluating the test images, 50%")
 
 
 def test_all_figures_are_shown(shown):
-    assert shown.accuracy.value.text() == "75.0 %"
-    assert shown.loss.value.text() == "0.5124"
-    assert shown.pictures.value.text() == "20"
-    assert shown.source.text() == "cifar on its test pictures"
-    assert shown.table.texts() == [
-        ["cat", "90.0 %", "60.0 %", "72.0 %", "5"],
-        ["dog", "40.0 %", "80.0 %", "53.0 %", "15"],
+    assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
+    assert shown.panels["evaluate_classes"].loss.value.text() == "0.5124"
+    assert shown.panels["evaluate_classes"].pictures.value.text() == "20"
+    assert shown.panels["evaluate_classes"].source.text() == "Run “cifar”, test set"
+    assert shown.panels["evaluate_classes"].table.texts() == [
+        ["cat", "90.0%", "60.0%", "72.0%", "5"],
+        ["dog", "40.0%", "80.0%", "53.0%", "15"],
     ]
     assert shown.start.isEnabled()
 
 
 def test_the_table_sorts_by_numbers_not_by_letters(shown):
-    shown.table.sortByColumn(4, Qt.SortOrder.AscendingOrder)
-    assert [row[0] for row in shown.table.texts()] == ["cat", "dog"]
-    shown.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
-    assert [row[0] for row in shown.table.texts()] == ["dog", "cat"]
+    shown.panels["evaluate_classes"].table.sortByColumn(4, Qt.SortOrder.AscendingOrder)
+    assert [row[0] for row in shown.panels["evaluate_classes"].table.texts()] == ["cat", "dog"]
+    shown.panels["evaluate_classes"].table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    assert [row[0] for row in shown.panels["evaluate_classes"].table.texts()] == ["dog", "cat"]
 
 
 def test_the_map_tells_the_square_under_the_mouse(qtbot, shown):
-    middle = shown.map.cell_rect(0, 1).center()
-    assert shown.map.cell_at(middle) == (0, 1)
-    qtbot.mouseMove(shown.map, middle.toPoint())
+    middle = shown.panels["evaluate_confusion"].map.cell_rect(0, 1).center()
+    assert shown.panels["evaluate_confusion"].map.cell_at(middle) == (0, 1)
+    qtbot.mouseMove(shown.panels["evaluate_confusion"].map, middle.toPoint())
     qtbot.waitUntil(
-        lambda: shown.hover.text() == "true cat, answered dog: 2 pictures (40.0 % of them)"
+        lambda: (
+            shown.panels["evaluate_confusion"].hover.text()
+            == "Actual cat, predicted dog: 2 of 5 (40%)"
+        )
     )
 
 
 def test_outside_the_map_there_is_no_square(shown):
-    assert shown.map.cell_at(QPointF(1, 1)) is None
+    assert shown.panels["evaluate_confusion"].map.cell_at(QPointF(1, 1)) is None
 
 
 def test_a_hundred_classes_fit(qtbot, shown):
     names = [f"class {number}" for number in range(100)]
-    shown.map.set_matrix(names, [[int(i == j) for j in names] for i in names])
-    last = shown.map.cell_rect(99, 99)
-    assert last.right() <= shown.map.width() + 1
-    assert last.bottom() <= shown.map.height() + 1
-    assert not shown.map.grab().isNull()
+    shown.panels["evaluate_confusion"].map.set_matrix(
+        names, [[int(i == j) for j in names] for i in names]
+    )
+    last = shown.panels["evaluate_confusion"].map.cell_rect(99, 99)
+    assert last.right() <= shown.panels["evaluate_confusion"].map.width() + 1
+    assert last.bottom() <= shown.panels["evaluate_confusion"].map.height() + 1
+    assert not shown.panels["evaluate_confusion"].map.grab().isNull()
 
 
 def test_other_pictures_are_named(view, service):
@@ -117,15 +123,15 @@ def test_other_pictures_are_named(view, service):
     request, answer = service.take(Evaluate)
     assert (request.source, request.params) == ("folder", {"path": "/x/flowers"})
     answer(RESULT)
-    assert view.source.text() == "cifar on flowers"
+    assert view.panels["evaluate_classes"].source.text() == "Run “cifar”, flowers"
 
 
 def test_a_failure_is_told_and_the_result_before_stays(shown, service):
     shown.start.click()
-    error = ErrorParts(what="There are no test pictures.", fix="Choose a data set.")
+    error = ErrorParts(what="There are no test images.", fix="Choose a data set.")
     service.take(Evaluate)[1](Failed(id=1, error=error))
-    assert shown.wait.text() == "There are no test pictures. Choose a data set."
-    assert shown.accuracy.value.text() == "75.0 %"
+    assert shown.wait.text() == "There are no test images. Choose a data set."
+    assert shown.panels["evaluate_classes"].accuracy.value.text() == "75.0%"
     assert shown.start.isEnabled()
 
 
@@ -162,6 +168,6 @@ def test_a_view_opened_later_shows_the_selected_run(qtbot, view, context, servic
     context.library.select(selected)
     context.library.refresh()
     qtbot.waitUntil(lambda: view.chooser.box.count() == 2)
-    later = EvaluateView(replace(context, service=service))
+    later = EvaluateView(replace(context, service=service), panels_of("evaluate"))
     qtbot.addWidget(later)
     assert later.chooser.path == selected

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox
 
 from workbench.core.projects.project import Project
 from workbench.gui.kit.fonts import ui_font
+from workbench.gui.panels import panels_of
 from workbench.gui.train.runs.notes_dialog import RunNotesDialog
 from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, SUMMARY_ROLE, chips, eye_rect
 from workbench.gui.train.view import TrainView
@@ -19,7 +20,7 @@ from workbench.runs.store.notes import RunNotes, read_notes, write_notes
 
 @pytest.fixture
 def view(qtbot, context):
-    view = TrainView(context)
+    view = TrainView(context, panels_of("train"))
     view.resize(1300, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -39,13 +40,16 @@ def three(written, open_library):
 
 
 def titles(view):
-    model = view.runs.list.model()
+    model = view.panels["train_runs"].list.model()
     return [model.index(row, 0).data(SUMMARY_ROLE).title for row in range(model.rowCount())]
 
 
 def choose(view, *wanted):
     """Selects the rows of some titles, as clicks with Ctrl do."""
-    model, selection = view.runs.list.model(), view.runs.list.selectionModel()
+    model, selection = (
+        view.panels["train_runs"].list.model(),
+        view.panels["train_runs"].list.selectionModel(),
+    )
     selection.clearSelection()
     for row, title in enumerate(titles(view)):
         if title in wanted:
@@ -54,74 +58,85 @@ def choose(view, *wanted):
 
 
 def test_words_tags_and_comparisons_find_runs(view, three):
-    view.runs.filter.setText("tag:even")
+    view.panels["train_runs"].filter.setText("tag:even")
     assert sorted(titles(view)) == ["a", "c"]
-    view.runs.filter.setText("tag:even -title:c")
+    view.panels["train_runs"].filter.setText("tag:even -title:c")
     assert titles(view) == ["a"]
-    view.runs.filter.setText("acc>0.7")
+    view.panels["train_runs"].filter.setText("acc>0.7")
     assert len(titles(view)) == 3
-    view.runs.filter.setText("acc>0.8")
+    view.panels["train_runs"].filter.setText("acc>0.8")
     assert titles(view) == []
-    assert "None of 3 runs" in view.runs.hint.text()
-    view.runs.filter.clear()
-    assert view.runs.hint.isHidden()
+    assert "None of 3 runs" in view.panels["train_runs"].hint.text()
+    view.panels["train_runs"].filter.clear()
+    assert view.panels["train_runs"].hint.isHidden()
 
 
 def test_filtering_does_not_change_the_run_that_is_looked_at(view, context, three):
     current = context.library.current
-    view.runs.filter.setText("no such run")
-    view.runs.filter.clear()
+    view.panels["train_runs"].filter.setText("no such run")
+    view.panels["train_runs"].filter.clear()
     assert context.library.current is current
-    assert [run.path for run in view.runs.selected()] == [current.run.path]
+    assert [run.path for run in view.panels["train_runs"].selected()] == [current.run.path]
 
 
 def test_several_can_be_selected_without_leaving_the_current_one(view, context, three):
     current = context.library.current.run.path
     choose(view, "a", "b", "c")
-    assert len(view.runs.selected()) == 3
+    assert len(view.panels["train_runs"].selected()) == 3
     assert context.library.current.run.path == current
-    texts = [action.text() for action in view.runs.make_menu(view.runs.selected()).actions()]
+    texts = [
+        action.text()
+        for action in view.panels["train_runs"]
+        .make_menu(view.panels["train_runs"].selected())
+        .actions()
+    ]
     assert "Move 3 runs to trash\tDel" in texts
-    assert not view.runs.make_menu(view.runs.selected()).actions()[0].isEnabled()
+    assert (
+        not view.panels["train_runs"]
+        .make_menu(view.panels["train_runs"].selected())
+        .actions()[0]
+        .isEnabled()
+    )
     choose(view, "a", "b")
-    compare = view.runs.make_menu(view.runs.selected()).actions()[0]
-    assert compare.text() == "Compare the two…"
+    compare = view.panels["train_runs"].make_menu(view.panels["train_runs"].selected()).actions()[0]
+    assert compare.text() == "Compare…"
     assert compare.isEnabled()
 
 
 def test_space_shows_the_selected_runs_on_the_plots(qtbot, view, context, three):
     choose(view, "a", "b")
-    view.runs.list.setFocus()
-    qtbot.keyClick(view.runs.list, Qt.Key.Key_Space)
+    view.panels["train_runs"].list.setFocus()
+    qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_Space)
     assert context.library.shown == {three[0].path, three[1].path}
     qtbot.waitUntil(lambda: len(context.library.shown_histories()) == 2)
-    shown = {overlay.title: overlay.color for overlay in view.overlays.overlays()}
+    shown = {overlay.title: overlay.color for overlay in view.state.overlays.overlays()}
     current = context.library.summary(context.library.current.run.path).title
     assert set(shown) == {"a", "b"} - {current}
-    rows = view.runs.model.runs
+    rows = view.panels["train_runs"].model.runs
     colors = {
-        run.title: view.runs.model.index(i).data(EYE_COLOR_ROLE) for i, run in enumerate(rows)
+        run.title: view.panels["train_runs"].model.index(i).data(EYE_COLOR_ROLE)
+        for i, run in enumerate(rows)
     }
     assert colors["a"] != colors["b"]
     assert colors["c"] == ""
-    qtbot.keyClick(view.runs.list, Qt.Key.Key_Space)
+    qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_Space)
     assert context.library.shown == set()
 
 
 def test_a_colour_stays_while_another_run_is_hidden(view, context, three):
     for run in three:
         context.library.toggle_shown(run.path)
-    before = dict(view.overlays.colors)
+    before = dict(view.state.overlays.colors)
     context.library.toggle_shown(min(before))
-    after = view.overlays.colors
+    after = view.state.overlays.colors
     assert len(after) == 2
     assert all(before[path] == color for path, color in after.items())
 
 
 def test_the_eye_of_a_row_can_be_clicked(qtbot, view, context, three):
-    index = view.runs.list.model().index(1, 0)
-    place = eye_rect(view.runs.list.visualRect(index)).center()
-    viewport = view.runs.list.viewport()
+    index = view.panels["train_runs"].list.model().index(1, 0)
+    place = eye_rect(view.panels["train_runs"].list.visualRect(index)).center()
+    viewport = view.panels["train_runs"].list.viewport()
     current = context.library.current
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(place))
     assert context.library.shown == {index.data(SUMMARY_ROLE).path}
@@ -138,19 +153,19 @@ def test_f2_edits_name_tags_and_note(qtbot, view, context, three, monkeypatch):
 
     monkeypatch.setattr(RunNotesDialog, "exec", answer)
     choose(view, "b")
-    qtbot.keyClick(view.runs.list, Qt.Key.Key_F2)
+    qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_F2)
     qtbot.waitUntil(lambda: read_notes(three[1].folder).title == "better")
     notes = read_notes(three[1].folder)
     assert notes.tags == ["paper", "night"]
     assert notes.text == "first line\nsecond <line>"
     qtbot.waitUntil(lambda: "better" in titles(view))
-    assert [run.title for run in view.runs.selected()] == ["better"]
+    assert [run.title for run in view.panels["train_runs"].selected()] == ["better"]
 
 
 def test_tags_can_be_added_to_several_at_once(qtbot, view, three, monkeypatch):
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("one two", True))
     choose(view, "a", "b")
-    view.actions_of_runs.do("tags", view.runs.selected())
+    view.actions_of_runs.do("tags", view.panels["train_runs"].selected())
     qtbot.waitUntil(lambda: read_notes(three[1].folder).tags == ["one", "two"])
     qtbot.waitUntil(lambda: read_notes(three[0].folder).tags == ["even", "one", "two"])
 
@@ -166,11 +181,11 @@ def test_del_asks_before_anything_goes(qtbot, view, context, three, monkeypatch)
 
     monkeypatch.setattr(QMessageBox, "exec", say_no)
     choose(view, "a", "b")
-    qtbot.keyClick(view.runs.list, Qt.Key.Key_Delete)
+    qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_Delete)
     assert asked == ["Move 2 runs to the trash?"]
     assert deleted == []
     monkeypatch.setattr(QMessageBox, "exec", lambda _box: QMessageBox.StandardButton.Yes)
-    qtbot.keyClick(view.runs.list, Qt.Key.Key_Delete)
+    qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_Delete)
     assert sorted(deleted) == [three[0].path, three[1].path]
 
 
@@ -178,9 +193,9 @@ def test_a_living_run_is_not_deleted_with_del(qtbot, view, written, open_library
     written("lives").begin()
     open_library()
     asked = []
-    view.runs.asked.connect(lambda key, _runs: asked.append(key))
+    view.panels["train_runs"].asked.connect(lambda key, _runs: asked.append(key))
     choose(view, "lives")
-    qtbot.keyClick(view.runs.list, Qt.Key.Key_Delete)
+    qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_Delete)
     assert asked == []
 
 
@@ -189,18 +204,20 @@ def test_waiting_runs_say_their_place_and_can_be_moved(qtbot, view, context, wri
     for title in ("second", "third"):
         enqueue(create_run(Project(), title=title))
     open_library()
-    assert view.runs.waiting.text() == "2 runs wait for their turn"
-    model = view.runs.model
+    assert view.panels["train_runs"].waiting.text() == "2 queued"
+    model = view.panels["train_runs"].model
     words = {run.title: model.index(i).data() for i, run in enumerate(model.runs)}
-    assert words["second"] == "second, waiting · next in line"
-    assert words["third"] == "third, waiting · 2nd in line"
+    assert words["second"] == "second, Queued, next"
+    assert words["third"] == "third, Queued, 2nd"
     third = next(run for run in model.runs if run.title == "third")
-    menu = {action.text(): action for action in view.runs.make_menu([third]).actions()}
-    menu["Earlier in the queue"].trigger()
+    menu = {
+        action.text(): action for action in view.panels["train_runs"].make_menu([third]).actions()
+    }
+    menu["Move up in queue"].trigger()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["third", "second"])
     context.library.select(third.path)
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Waiting for its turn")
-    assert view.header.stop.text() == "Take out"
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Queued")
+    assert view.header.stop.text() == "Remove from queue"
     view.header.stop.click()
     qtbot.waitUntil(lambda: [run.request().title for run in waiting()] == ["second"])
 
@@ -211,7 +228,7 @@ def test_a_new_run_leaves_selection_and_place_as_they_were(qtbot, view, context,
     with qtbot.waitSignal(context.library.runs_changed):
         context.library.refresh()
     assert len(titles(view)) == 4
-    assert [run.title for run in view.runs.selected()] == ["a"]
+    assert [run.title for run in view.panels["train_runs"].selected()] == ["a"]
 
 
 def test_tags_that_do_not_fit_are_counted(qapp):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
@@ -9,7 +11,9 @@ from PySide6.QtCore import Qt
 from workbench.core.checks.run_estimate import RunPrediction
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.common.run_estimate import fit_words
+from workbench.gui.panels import panels_of
 from workbench.gui.train.error_banner import RunTrouble
+from workbench.gui.train.memory_warning import PredictionBox
 from workbench.gui.train.plan_popup import plan_facts, plan_pins
 from workbench.gui.train.run_header import CAPTION_PX, RunHeader
 from workbench.gui.train.view import TrainView
@@ -23,7 +27,8 @@ from workbench.protocol.events import (
 )
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.link import Link, Remote, write_link, write_remote
-from workbench.runs.state.outcome import RunOutcome, Suggestion
+from workbench.runs.state.outcome import RunOutcome
+from workbench.runs.state.suggestion import Suggestion
 
 PLAN = Plan(
     precision="bfloat16",
@@ -31,14 +36,14 @@ PLAN = Plan(
     steps_per_call=16,
     pipeline="cached",
     gain=2.71,
-    words="bfloat16 on this CPU's matrix units: 2.7 x plain float32",
+    words="bfloat16 (native on this CPU), 2.7× faster than float32",
     pinned=["xla"],
 )
 
 
 @pytest.fixture
 def view(qtbot, context):
-    view = TrainView(context)
+    view = TrainView(context, panels_of("train"))
     view.resize(1300, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -102,14 +107,14 @@ def test_a_living_run_can_be_paused(qtbot, view, context, written, open_library)
     assert view.header.pause.text() == "Pausing"
     assert not view.header.pause.isEnabled()
     context.library.stop_offered.emit(str(run.path))
-    assert "asked to pause" in view.trouble.words.text()
+    assert "process to pause" in view.trouble.words.text()
     view.header.stop.click()  # a pause under way becomes a stop
     assert context.library.is_stopping(run.path)
     assert view.header.stop.text() == "Stopping"
     assert not view.header.stop.isEnabled()
     assert view.trouble.isHidden()
     context.library.stop_offered.emit(str(run.path))
-    assert "asked to stop" in view.trouble.words.text()
+    assert "process to stop" in view.trouble.words.text()
 
 
 def test_a_press_that_cannot_be_served_gives_its_button_back(
@@ -124,7 +129,7 @@ def test_a_press_that_cannot_be_served_gives_its_button_back(
     view.header.resume.click()
     assert view.header.resume.isEnabled()
     assert view.header.resume.text() == "Resume"
-    assert any("being started already" in line for line in view.log.lines())
+    assert any("already being started" in line for line in view.log.lines())
 
 
 def test_the_speed_of_a_run_that_is_over_is_that_of_its_last_epoch(
@@ -173,10 +178,10 @@ def test_what_the_header_shows_does_not_depend_on_how_long_the_times_are(
 
 def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, open_library):
     run = written("resumed").begin().train(1)
-    tell(run, started(run, resumed_at_step=10, bit_exact=["another processor"]))
+    tell(run, started(run, resumed_at_step=10, bit_exact=["another CPU"]))
     open_library()
     qtbot.waitUntil(lambda: "Resumed at step 10" in view.header.how.full_text)
-    assert "not exact to the bit: another processor" in view.header.how.full_text
+    assert "not bit-exact: another CPU" in view.header.how.full_text
     assert PLAN.words in view.header.how.full_text
     assert any(line.endswith(PLAN.words) for line in view.log.lines())
 
@@ -188,10 +193,10 @@ def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written
     qtbot.waitUntil(lambda: view.header.how.full_text == PLAN.words)
     view.header.plan.click()
     facts = view.header.popup.rows.facts()
-    assert facts["Compiled by XLA"] == "yes, pinned"
-    assert facts["Pictures"] == "decoded, cached on disk"
-    assert facts["Measured gain"] == "2.7 x plain float32"
-    assert facts["Trains on"] == "This computer"
+    assert facts["XLA compilation"] == "yes, pinned"
+    assert facts["Data"] == "cached on disk (decoded)"
+    assert facts["Benchmarked speedup"] == "2.7× faster than float32"
+    assert facts["Target"] == "This computer"
     view.header.popup.pin.click()
     recipe = context.document.recipe
     assert recipe.precision == "bfloat16"
@@ -203,14 +208,14 @@ def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written
 
 
 def test_every_part_of_a_plan_can_be_pinned():
-    fields = {field.name for field in msgspec.structs.fields(TrainingRecipe)}
+    fields = set(asdict(TrainingRecipe()))
     assert set(plan_pins(PLAN)) <= fields
     assert TrainingRecipe().with_values(**plan_pins(PLAN)).xla == "on"
     empty = RunStarted(
         run="r", target="gone", precision="float32", seed=1, versions={}, pid=1, epochs=1,
         batch_size=1, plan=Plan(precision="float32"),
     )  # fmt: skip
-    assert dict(plan_facts(empty))["Steps in one call"] == "–"
+    assert dict(plan_facts(empty))["Steps per execution"] == "–"
 
 
 def test_trouble_with_checkpoints_is_a_calm_bar_that_goes_away(qtbot, view, written, open_library):
@@ -219,7 +224,7 @@ def test_trouble_with_checkpoints_is_a_calm_bar_that_goes_away(qtbot, view, writ
     full = ErrorParts(what="The disk is full <b>.", fix="Free some space.")
     tell(run, CheckpointKept(step=10, epoch=1, problem=full))
     qtbot.waitUntil(view.notice.isVisible)
-    words = "The disk is full <b>. Free some space. The last one is of step 10."
+    words = "The disk is full <b>. Free some space. Last checkpoint: step 10."
     assert view.notice.words.text() == words
     assert view.trouble.isHidden()
     tell(run, CheckpointKept(step=12, epoch=1))
@@ -229,8 +234,8 @@ def test_trouble_with_checkpoints_is_a_calm_bar_that_goes_away(qtbot, view, writ
 def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written, open_library):
     run = written("time").begin().train(1)
     open_library()
-    assert view.time_spent.words() == {}
-    assert not view.time_spent.hint.isHidden()
+    assert view.panels["train_time"].words() == {}
+    assert not view.panels["train_time"].hint.isHidden()
     tell(
         run,
         TimeSpent(
@@ -243,10 +248,10 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
             advice="A third of the time is spent waiting for pictures.",
         ),
     )
-    qtbot.waitUntil(lambda: bool(view.time_spent.words()))
-    assert view.time_spent.words() == {"compute": "60 %", "input": "30 %", "host": "10 %"}
-    assert view.time_spent.advice.text().startswith("A third")
-    assert view.time_spent.hint.isHidden()
+    qtbot.waitUntil(lambda: bool(view.panels["train_time"].words()))
+    assert view.panels["train_time"].words() == {"compute": "60%", "input": "30%", "host": "10%"}
+    assert view.panels["train_time"].advice.text().startswith("A third")
+    assert view.panels["train_time"].hint.isHidden()
 
 
 def test_a_suggestion_is_one_click_and_only_one(qtbot, context):
@@ -315,11 +320,11 @@ def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
     )
     context.predictor.prediction = large
     context.predictor.changed.emit()
-    assert view.prediction.isVisible()
-    assert view.prediction.words.text() == (
-        "Will not fit: it needs 40.0 GB of 24.0 GB. Try a batch of 64."
+    assert view.panels["train_recipe"].findChild(PredictionBox).isVisible()
+    assert view.panels["train_recipe"].findChild(PredictionBox).words.text() == (
+        "Does not fit: needs 40.0 GB of 24.0 GB. Try a batch of 64."
     )
-    view.prediction.use.click()
+    view.panels["train_recipe"].findChild(PredictionBox).use.click()
     assert context.document.recipe.batch_size == 64
     context.document.undo_stack.undo()
     assert context.document.recipe.batch_size == TrainingRecipe().batch_size
@@ -327,7 +332,7 @@ def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
 
 def test_a_network_too_large_for_any_batch_says_so():
     never = RunPrediction(1.0, None, 40_000_000_000, 24_000_000_000, 0, 3)
-    assert fit_words(never).endswith("make the network smaller.")
+    assert fit_words(never).endswith("make the model smaller.")
 
 
 def test_the_classes_page_is_made_when_it_is_wanted(qtbot, view, written, open_library):
@@ -354,16 +359,16 @@ def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, op
     ]
     context.library.runs = [summary, *many]
     context.library.runs_changed.emit()
-    assert view.runs.list.model().rowCount() == 1_001
+    assert view.panels["train_runs"].list.model().rowCount() == 1_001
     painted = []
-    delegate = view.runs.list.itemDelegate()
+    delegate = view.panels["train_runs"].list.itemDelegate()
     paint = delegate.paint
     delegate.paint = lambda *args: (painted.append(1), paint(*args))
-    view.runs.list.scrollToBottom()
+    view.panels["train_runs"].list.scrollToBottom()
     qtbot.waitUntil(lambda: bool(painted))
     assert len(painted) < 100  # only what can be seen is drawn
-    view.runs.filter.setText('title:"run 99"')
-    assert view.runs.list.model().rowCount() == 11
+    view.panels["train_runs"].filter.setText('title:"run 99"')
+    assert view.panels["train_runs"].list.model().rowCount() == 11
 
 
 def test_a_lost_line_is_calm_and_ends_nothing_while_a_silent_trainer_can_be_ended(qtbot, context):

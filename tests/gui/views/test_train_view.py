@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.common.run_text import state_words
+from workbench.gui.panels import panels_of
 from workbench.gui.train.run_header import clock
 from workbench.gui.train.view import TrainView
 from workbench.protocol.messages import ErrorParts
@@ -17,7 +18,7 @@ from workbench.runs.state import queue
 
 @pytest.fixture
 def view(qtbot, context):
-    view = TrainView(context)
+    view = TrainView(context, panels_of("train"))
     view.resize(1300, 800)
     qtbot.addWidget(view)
     with qtbot.waitExposed(view):
@@ -36,7 +37,7 @@ def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
     run = written("cifar", epochs=5).begin().train(2)
     open_library()
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 2 of 5")
-    assert view.header.best.value.text() == "52.0 %"
+    assert view.header.best.value.text() == "52.0%"
     assert view.header.best_epoch.value.text() == "2"
     assert view.header.speed.value.text() == "1,234"
     assert view.header.stop.isVisible()
@@ -46,7 +47,7 @@ def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
     run.epoch(3)
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 3 of 5")
     view.plots.redraw()
-    assert view.plots.loss.series.values.tolist() == run.losses
+    assert view.plots.by_key["loss"].series.values.tolist() == run.losses
     assert any("epoch 3 of 5" in line for line in view.log.lines())
 
 
@@ -54,7 +55,9 @@ def test_the_log_of_a_run_followed_anew_stands_at_its_end(qtbot, context, writte
     written("long", epochs=90).begin().train(80)
     open_library()
     qtbot.waitUntil(lambda: context.library.current and context.library.current.is_loaded)
-    view = TrainView(context)  # its log is filled before it is shown, as after a new start
+    view = TrainView(
+        context, panels_of("train")
+    )  # its log is filled before it is shown, as after a new start
     qtbot.addWidget(view)
     view.show()
     qtbot.waitExposed(view)
@@ -65,7 +68,7 @@ def test_the_log_of_a_run_followed_anew_stands_at_its_end(qtbot, context, writte
 def test_what_the_trainer_does_before_the_first_step_is_said(qtbot, view, written, open_library):
     run = written("cifar")
     open_library()
-    assert "Starting" in view.header.headline.text() or "Reading" in view.header.headline.text()
+    assert "Starting" in view.header.headline.text() or "Loading" in view.header.headline.text()
     run.begin()
     run.phase("compiling", "compiling the first step")
     qtbot.waitUntil(lambda: view.header.headline.text() == "Compiling the first step")
@@ -104,12 +107,12 @@ def test_a_trainer_that_dies_is_told_and_its_curves_stay(qtbot, view, written, o
     run.folder.log_path.write_text("ignored\nout of memory <b>\n")
     run.end()
     qtbot.waitUntil(view.trouble.isVisible)
-    assert view.header.headline.text() == "The trainer ended early"
+    assert view.header.headline.text() == "Training crashed"
     assert "killed" in view.trouble.words.text()
     assert view.trouble.tail.toPlainText().endswith("out of memory <b>")
     assert view.log.lines()[: len(lines)] == lines
     view.plots.redraw()
-    assert view.plots.loss.series.values.tolist() == run.losses
+    assert view.plots.by_key["loss"].series.values.tolist() == run.losses
     view.trouble.copy.click()
     assert "out of memory <b>" in QGuiApplication.clipboard().text()
 
@@ -147,11 +150,11 @@ def test_selecting_another_run_shows_only_that_run(qtbot, view, context, written
     qtbot.waitUntil(lambda: len(context.library.follower(new.path).history.epochs) == 2)
     assert view.log.lines() == lines
     view.plots.redraw()
-    assert view.plots.loss.series.values.tolist() == old.losses
+    assert view.plots.by_key["loss"].series.values.tolist() == old.losses
 
 
 def test_the_recipe_form_edits_the_document_and_is_undone_with_it(view, context):
-    view.recipe.form.value_changed.emit("epochs", 33)
+    view.panels["train_recipe"].form.value_changed.emit("epochs", 33)
     assert context.document.recipe.epochs == 33
     context.document.undo_stack.undo()
     assert context.document.recipe.epochs == TrainingRecipe().epochs
@@ -160,12 +163,12 @@ def test_the_recipe_form_edits_the_document_and_is_undone_with_it(view, context)
 def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, open_library):
     written("x", recipe=TrainingRecipe(epochs=77, optimizer="sgd")).begin().train(1).finish()
     open_library()
-    qtbot.waitUntil(view.recipe.other.isVisible)
-    assert view.recipe.facts.text() == "Optimizer: SGD\nEpochs: 77"
-    view.recipe.take.click()
+    qtbot.waitUntil(view.panels["train_recipe"].other.isVisible)
+    assert view.panels["train_recipe"].facts.text() == "Optimizer: SGD\nEpochs: 77"
+    view.panels["train_recipe"].take.click()
     assert context.document.recipe.epochs == 77
     assert context.document.recipe.optimizer == "sgd"
-    assert view.recipe.other.isHidden()
+    assert view.panels["train_recipe"].other.isHidden()
 
 
 def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, written, open_library):
@@ -177,20 +180,20 @@ def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, wri
     written("fashion", epochs=4).begin().train(2)
     open_library()
     words = {run.title: state_words(run) for run in context.library.runs}
-    assert words["fashion"] == "running · epoch 3 of 4"
-    assert words["flowers"].startswith("stopped at epoch 1 · today")
-    assert words["begun"] == "stopped in its first epoch"
-    assert words["taken out"] == "stopped before its first epoch"
-    view.runs.filter.setText("FLOW")
-    assert view.runs.list.model().rowCount() == 1
+    assert words["fashion"] == "Running · epoch 3 of 4"
+    assert words["flowers"].startswith("Stopped at epoch 1 · today")
+    assert words["begun"] == "Stopped in the first epoch"
+    assert words["taken out"] == "Stopped before the first epoch"
+    view.panels["train_runs"].filter.setText("FLOW")
+    assert view.panels["train_runs"].list.model().rowCount() == 1
     context.library.select(waiting.path)
-    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before its first epoch")
+    qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before the first epoch")
 
 
 def test_the_menu_of_a_living_run_does_not_delete(qtbot, view, context, written, open_library):
     written("fashion").begin()
     open_library()
-    menu = view.runs.make_menu(context.library.runs)
+    menu = view.panels["train_runs"].make_menu(context.library.runs)
     enabled = {action.text().split("\t")[0]: action.isEnabled() for action in menu.actions()}
     assert enabled["Rename…"]
     assert not enabled["Move to trash"]
@@ -211,13 +214,15 @@ def test_a_run_is_called_by_its_new_name_on_the_plots_too(
     run = written("looked at").begin().train(1)
     open_library()
     context.library.toggle_shown(beside.path)
-    qtbot.waitUntil(lambda: view.plots.loss.overlays != {})
+    qtbot.waitUntil(lambda: view.plots.by_key["loss"].overlays != {})
     context.library.rename(run.path, "renamed")
     qtbot.waitUntil(lambda: view.header.caption.full_text == "renamed")
-    assert [plot.main.title for plot in view.plots.plots] == ["renamed"] * 3
+    assert [plot.main.title for plot in view.plots.by_key.values()] == ["renamed"] * 3
     context.library.rename(beside.path, "renamed too")
     qtbot.waitUntil(
-        lambda: [each.title for each in view.plots.loss.overlays.values()] == ["renamed too"]
+        lambda: (
+            [each.title for each in view.plots.by_key["loss"].overlays.values()] == ["renamed too"]
+        )
     )
 
 

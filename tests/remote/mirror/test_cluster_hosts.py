@@ -131,7 +131,7 @@ def test_who_cannot_come_is_told_to_the_first_with_its_last_words(homes, source,
         with these.coming(leader, REMOTE, cluster):
             wait_for(lambda: refusal_of(folder) is not None)
         refused = refusal_of(folder)
-        assert refused.what.startswith("Machine 2 could not take part: ")
+        assert refused.what.startswith("Machine 2 could not join: ")
         assert word in refused.received
         leader.call("signal", run="run-1", signal="kill")
         wait_for(lambda: not folder.is_alive())

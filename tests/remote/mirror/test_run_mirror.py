@@ -156,6 +156,16 @@ def wait_for(is_it):
         time.sleep(0.02)
 
 
+def wait_for_more(path, num_bytes, thread):
+    """Until a file has grown by so much, or the thread that it grows by has ended."""
+
+    def size():
+        return path.stat().st_size if path.exists() else 0
+
+    enough = size() + num_bytes
+    wait_for(lambda: size() >= enough or not thread.is_alive())
+
+
 def check_brought(run, there):
     assert run.events_path.read_bytes() == there.log
     events = read_all(run.events_path)
@@ -399,11 +409,12 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
 
 
 def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
-    """Each courier is asked to leave at a random moment: the next one goes on."""
+    """Each courier is asked to leave once it has brought some more: the next one goes on."""
     rng = random.Random(3)
-    for _ in range(5):
+    for number in range(5):
         thread = in_background(here, there)
-        time.sleep(rng.random())
+        if number:  # the first one perhaps before it has a line
+            wait_for_more(here.events_path, rng.randrange(1, 3_000), thread)
         ask_courier(here, "leave")
         thread.join(PATIENCE_S)
     here.control_path.unlink(missing_ok=True)

@@ -103,7 +103,7 @@ def test_a_computer_that_cannot_join_is_named_and_the_run_goes_on(hosts, tmp_pat
     start_trainer(run, resume=True)
     failed = finished(run)
     assert failed.outcome == "failed"
-    assert failed.error.what.startswith("Machine 2 could not take part: "), failed.error
+    assert failed.error.what.startswith("Machine 2 could not join: "), failed.error
     assert "workbench.worker.trainer.join" in failed.error.received
     assert failed.can_resume
     (tmp_path / "join.py").rename(needed)

@@ -84,7 +84,7 @@ def test_the_code_alone_is_a_trainer_without_a_window(tmp_path):
         for name in names:
             archive.extract(name, tmp_path)
     tops = {name.split("/")[1] for name in names}
-    assert not tops & {"gui", "client", "document", "app.py", "cli", "remote", "host", "_resources"}
+    assert not tops & {"gui", "client", "document", "app.py", "cli", "remote", "_resources"}
     code = (
         "import sys, workbench.worker.trainer.train, workbench.worker.trainer.queue_start, workbench.worker.requests.dataset_bundle;"
         "assert workbench.__file__.startswith(sys.argv[1]), workbench.__file__;"
@@ -255,7 +255,7 @@ def test_a_run_is_trained_at_the_far_end(home, npz, told):
     assert request.on == "there"
     # One upload each, although it was prepared twice.
     sent = [words for words, _ in told if words.endswith("unpacking")]
-    assert sorted(sent) == ["Sending the pictures: unpacking", "Sending the program: unpacking"]
+    assert sorted(sent) == ["Sending the images: unpacking", "Sending the program: unpacking"]
 
 
 def test_two_that_send_the_same_at_once_both_succeed(home):

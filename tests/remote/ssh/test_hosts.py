@@ -154,8 +154,9 @@ def test_gcloud_s_refusal_is_shown(gcloud):
     assert "NOT_FOUND" in caught.value.received
 
 
-def test_a_gcloud_that_waits_is_ended(gcloud):
-    gcloud("exec sleep 600")
+@pytest.mark.parametrize("script", ["exec sleep 600", "sleep 600; true"])
+def test_a_gcloud_that_waits_is_ended_with_all_that_it_has_started(gcloud, script):
+    gcloud(script)
     with pytest.raises(RemoteError) as caught:
         place_from_gcloud("my-tpu", deadline_s=0.5)
     assert caught.value.key == "gcloud_silent"

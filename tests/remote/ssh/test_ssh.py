@@ -184,7 +184,7 @@ def test_the_commands_lead_from_an_address_to_a_ready_computer(sshd, capsys, mon
     home = str(sshd.home / "workbench")
     keep = ["--key", str(sshd.key_file), "--home", home, "--python", sys.executable]
     assert told("add", address, *keep)["target"] == f"ssh:{address}"
-    assert told("check", address, code=4)["error"]["what"].startswith("The identity")
+    assert told("check", address, code=4)["error"]["what"].startswith("The host key")
     shown = told("fingerprint", address)
     assert not shown["is_known"]
     assert shown["keys"][0]["fingerprint"] == sshd.fingerprint

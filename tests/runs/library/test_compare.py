@@ -104,7 +104,7 @@ def test_the_network_in_words():
     changed = changed.with_edge(Edge(last, "extra"))
     found = differing(trained(), trained(replace(PROJECT, graph=changed)))
     assert found == {
-        ("graph", "Dropout “more_dropout”"): ("not there", "there"),
+        ("graph", "Dropout “more_dropout”"): ("absent", "present"),
         ("graph", f"Conv2D “{conv.name}”: Filters"): (str(conv.params["filters"]), "7"),
     }
 
@@ -125,7 +125,7 @@ def test_data_source_classes_and_fingerprint():
     assert differing(a, b) == {
         ("data", "Source"): ("CIFAR-10", "MNIST"),
         ("data", "Class 2"): ("dog", "cow"),
-        ("data", "Fingerprint of the pictures"): ("a" * 12, "b" * 12),
+        ("data", "Checksum of the images"): ("a" * 12, "b" * 12),
     }
 
 
@@ -152,12 +152,12 @@ def test_plan_machine_and_versions():
                                     settings={"OMP_NUM_THREADS": "2"})  # fmt: skip
     write_origin(b, other, MARK)
     assert differing(a, b) == {
-        ("plan", "Compiled by XLA"): ("no", "yes"),
-        ("plan", "Steps per call"): ("–", "8"),
-        ("plan", "Threads"): ("all cores", "2"),
-        ("machine", "Processor"): ("Chip A", "Chip B"),
+        ("plan", "XLA compilation"): ("no", "yes"),
+        ("plan", "Steps per execution"): ("–", "8"),
+        ("plan", "CPU threads"): ("all cores", "2"),
+        ("machine", "CPU"): ("Chip A", "Chip B"),
         ("machine", "Cores"): ("2", "8"),
-        ("machine", "Instructions only there"): ("amx", "vnni"),
+        ("machine", "CPU instructions only there"): ("amx", "vnni"),
         ("machine", "OMP_NUM_THREADS"): ("–", "2"),
         ("versions", "keras"): ("3.15.1", "3.16.0"),
         ("versions", "numpy"): ("–", "2.4"),
@@ -167,11 +167,11 @@ def test_plan_machine_and_versions():
 def test_results_by_how_much():
     results = compare_runs(trained(accuracy=0.5), trained(accuracy=0.6)).sections[-1]
     rows = {row.title: (row.left, row.right, row.difference) for row in results.rows}
-    assert rows["Test accuracy"] == ("50.00 %", "60.00 %", "+10.00 points")
+    assert rows["Test accuracy"] == ("50.0%", "60.0%", "+10.00 points")
     assert rows["Training time"] == ("50.0 s", "60.0 s", "× 1.2")
     assert rows["Images per second"] == ("500", "600", "× 1.2")
     assert rows["Outcome"] == ("completed", "completed", "")
-    assert rows["Epochs trained"] == ("1", "1", "")
+    assert rows["Epochs"] == ("1", "1", "")
 
 
 def test_runs_that_have_not_begun_can_be_compared(written):
@@ -181,8 +181,8 @@ def test_runs_that_have_not_begun_can_be_compared(written):
         comparison = compare_runs(fresh, living.folder)
         assert not comparison.is_equal
         notes = {section.key: section.note for section in comparison.sections}
-        assert notes["machine"] == "not told by these runs"
-        assert notes["versions"] == "one run has not told it"
+        assert notes["machine"] == "not logged by these runs"
+        assert notes["versions"] == "not logged by one run"
         assert notes["graph"] == ""
     finally:
         living.end()
@@ -205,11 +205,11 @@ def test_the_command_prints_a_table_and_json(capsys):
     answer = json.loads(capsys.readouterr().out)
     assert set(answer) == {"runs", "is_equal", "sections"}
     assert answer["sections"]["graph"] == {
-        "title": "Network", "is_equal": True, "note": "", "rows": [],
+        "title": "Model", "is_equal": True, "note": "", "rows": [],
     }  # fmt: skip
     row = answer["sections"]["results"]["rows"][1]
     assert row == {
-        "title": "Test accuracy", "left": "50.00 %", "right": "60.00 %",
+        "title": "Test accuracy", "left": "50.0%", "right": "60.0%",
         "difference": "+10.00 points",
     }  # fmt: skip
 

@@ -53,6 +53,7 @@ def test_an_unknown_figure_fits_no_comparison():
     bare = RunSummary(path=Path("/r"), name="r", title="", outcome="died", words="", created=0.0)
     assert not any(matches(bare, text) for text in ("acc>0", "acc<1", "loss<9", "parameters>0"))
     assert matches(bare, "epochs=0 died")
+    assert matches(bare, "crashed outcome:crashed")
 
 
 @pytest.mark.parametrize("text", ['"', '""', "-", ":", "tag:", ">", "acc>", 'a"b', "acc>1.2.3"])

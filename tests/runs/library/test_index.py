@@ -37,7 +37,7 @@ def test_a_finished_run(finished):
     (summary,) = list_runs()
     assert summary.path == finished.path
     assert summary.title == "Small net"
-    assert (summary.outcome, summary.words) == ("completed", "Training is completed.")
+    assert (summary.outcome, summary.words) == ("completed", "Training completed.")
     assert (summary.epochs_done, summary.epochs) == (2, 2)
     assert summary.best_val_accuracy == pytest.approx(0.8)
     assert summary.test_accuracy == 0.75
@@ -123,7 +123,7 @@ def test_a_waiting_run_has_its_place_and_none_of_it_is_kept(finished):
         "a": 1, "b": 2, "Small net": 3,
     }  # fmt: skip
     assert {line.outcome for line in lines.values()} == {"waiting"}
-    assert lines["b"].words == "Waiting: 1 run before it."
+    assert lines["b"].words == "Queued: 1 run before it."
     assert not lines["b"].is_over
     queue.move(b, -1)
     queue.cancel(finished)

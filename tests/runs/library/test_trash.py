@@ -1,50 +1,71 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from workbench.core.projects.project import Project
 from workbench.errors import RunError
-from workbench.runs.folder import create_run
-from workbench.runs.library import trash
+from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.library.trash import check_deletable, trash_run
 from workbench.runs.state import queue
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - not for what is written, but for being another disk
 
-@pytest.fixture(autouse=True)
-def home_trash(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    return tmp_path / "share" / "Trash"
+
+@pytest.fixture
+def other_disk():
+    """A folder on another disk than the tests'; its trash is at the top of that disk."""
+    if not os.access(MEMORY, os.W_OK) or MEMORY.stat().st_dev == Path.home().stat().st_dev:
+        pytest.skip("no second disk is at hand")
+    folder = Path(tempfile.mkdtemp(prefix="workbench-test-", dir=MEMORY))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def trash_in_a_child(path, home, **variables):
+    """Trashes a run as a process of its own does, whose home is another one."""
+    source = (
+        "import sys, pathlib; from workbench.runs.folder import RunFolder; "
+        "from workbench.runs.library.trash import trash_run; trash_run(RunFolder(pathlib.Path(sys.argv[1])))"
+    )
+    environment = {**os.environ, "HOME": str(home), **variables}
+    subprocess.run([sys.executable, "-c", source, str(path)], check=True, env=environment)
 
 
 def test_a_run_can_be_put_back_from_the_trash(home_trash, written):
     run = written("a b").begin().train(1).finish().folder
-    target = trash_run(run)
+    trash_run(run)
     assert not run.path.exists()
-    assert target == home_trash / "files" / run.name
-    assert (target / "events.jsonl").is_file()
+    assert (home_trash / "files" / run.name / "events.jsonl").is_file()
     lines = (home_trash / "info" / f"{run.name}.trashinfo").read_text().splitlines()
     assert lines[0] == "[Trash Info]"
     assert lines[1] == f"Path={run.path}"
     assert lines[2].startswith("DeletionDate=20")
 
 
-def test_names_that_are_taken_get_a_number(home_trash, written, tmp_path):
+def test_names_that_are_taken_get_a_number(home_trash, tmp_path):
     for _ in range(2):
         run = create_run(Project(), path=tmp_path / "runs" / "same name")
         trash_run(run)
-    names = sorted(path.name for path in (home_trash / "files").iterdir())
-    assert names == ["same name", "same name.2"]
-    info = (home_trash / "info" / "same name.2.trashinfo").read_text()
-    assert "same%20name" in info
+    trashed = list((home_trash / "files").iterdir())
+    assert len(trashed) == 2
+    for path in trashed:
+        assert (path / "request.json").is_file()
+        assert "same%20name" in (home_trash / "info" / f"{path.name}.trashinfo").read_text()
 
 
 def test_a_run_that_trains_stays(written, home_trash):
     run = written("busy").begin()
-    with pytest.raises(RunError, match="still trains"):
+    with pytest.raises(RunError, match="running run"):
         trash_run(run.folder)
     assert run.path.exists()
+    assert not home_trash.exists()
 
 
 def test_a_waiting_run_leaves_the_queue_first():
@@ -55,42 +76,55 @@ def test_a_waiting_run_leaves_the_queue_first():
     assert run.path.exists()
 
 
-def test_another_disk_has_its_own_trash(tmp_path, monkeypatch, home_trash):
-    """The home trash is on another disk: the trash at the top of the run's disk is taken."""
-    run = create_run(Project(), path=tmp_path / "disk" / "runs" / "one")
-    monkeypatch.setattr(trash, "_top_of_disk", lambda path: tmp_path / "disk")
-    home_trash.parent.mkdir(parents=True)
-    home_trash.write_text("no folder: as good as another disk")
-    target = trash_run(run)
-    user = os.getuid()
-    assert target == tmp_path / "disk" / f".Trash-{user}" / "files" / "one"
-    info = target.parent.parent / "info" / "one.trashinfo"
-    assert "Path=runs/one\n" in info.read_text()
+def test_a_link_is_moved_and_not_what_it_points_to(home_trash, tmp_path):
+    kept = create_run(Project(), path=tmp_path / "elsewhere" / "kept")
+    link = tmp_path / "link"
+    link.symlink_to(kept.path)
+    trash_run(RunFolder(link))
+    assert kept.request_path.is_file()
+    assert not link.is_symlink()
+    assert (home_trash / "files" / "link").is_symlink()
 
 
-def test_a_shared_trash_is_used_only_where_nobody_could_have_faked_it(
-    tmp_path, monkeypatch, home_trash
-):
-    top = tmp_path / "disk"
-    monkeypatch.setattr(trash, "_top_of_disk", lambda path: top)
-    home_trash.parent.mkdir(parents=True)
-    home_trash.write_text("")
-    (top / ".Trash").mkdir(parents=True)
-    one = create_run(Project(), path=top / "runs" / "one")
-    assert ".Trash-" in str(trash_run(one))
-    (top / ".Trash").chmod(0o1777)
-    two = create_run(Project(), path=top / "runs" / "two")
-    assert trash_run(two) == top / ".Trash" / str(os.getuid()) / "files" / "two"
+def test_another_disk_has_its_own_trash(other_disk, tmp_path):
+    run = create_run(Project(), path=other_disk / "one")
+    own = MEMORY / f".Trash-{os.getuid()}"
+    was_there = own.exists()
+    trash_in_a_child(run.path, tmp_path)
+    infos = list((own / "info").glob("one*.trashinfo"))
+    mine = [info for info in infos if f"Path={other_disk.name}/one\n" in info.read_text()]
+    trashed = own / "files" / mine[0].stem
+    assert (trashed / "request.json").is_file()
+    assert not run.path.exists()
+    if was_there:
+        shutil.rmtree(trashed)
+        mine[0].unlink()
+    else:
+        shutil.rmtree(own)
 
 
-def test_what_cannot_be_moved_stays_where_it_is(tmp_path, home_trash, monkeypatch):
+def test_what_is_copied_to_another_disk_leaves_what_links_point_to(other_disk, tmp_path):
+    """The person's data folder is on another disk than the home and the runs."""
+    run = create_run(Project(), path=tmp_path / "runs" / "one")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("kept")
+    (run.path / "pictures").symlink_to(outside)
+    trash_in_a_child(run.path, tmp_path, XDG_DATA_HOME=str(other_disk))
+    assert not run.path.exists()
+    assert (outside / "precious").read_text() == "kept"
+    (trashed,) = (other_disk / "Trash" / "files").iterdir()
+    assert (trashed / "request.json").is_file()
+    assert (trashed / "pictures").is_symlink()
+
+
+def test_what_cannot_be_moved_stays_where_it_is(tmp_path, home_trash):
     run = create_run(Project(), path=tmp_path / "one")
-
-    def refuse(self, target):
-        raise OSError(18, "Invalid cross-device link")
-
-    monkeypatch.setattr(type(run.path), "rename", refuse)
-    with pytest.raises(RunError, match="could not be moved"):
+    home_trash.parent.mkdir()
+    home_trash.write_text("a file where the trash should be")
+    with pytest.raises(RunError, match="could not be moved") as caught:
         trash_run(run)
+    assert caught.value.where == str(run.path)
+    assert caught.value.received
     assert run.request_path.exists()
-    assert list((home_trash / "info").iterdir()) == []
+    assert list(home_trash.parent.iterdir()) == [home_trash]

@@ -59,7 +59,7 @@ def test_a_line_cut_short_is_completed(tmp_path, limit):
         file.append(b"line %d\n" % number)
     assert path.read_bytes() == b"first\nline"
     assert file.problem.errno == errno.EFBIG
-    with pytest.raises(SaveError, match="larger than allowed"):
+    with pytest.raises(SaveError, match="exceeds the size limit"):
         file.sync()
     limit(None)
     assert file.flush()

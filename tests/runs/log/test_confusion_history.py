@@ -92,5 +92,5 @@ def test_a_foreign_file_is_not_believed(run, junk):
 
 def test_a_folder_that_cannot_be_written_to_is_told(run):
     (run.path / NAME).mkdir()
-    with pytest.raises(SaveError, match="could not be kept"):
+    with pytest.raises(SaveError, match="could not be saved"):
         append_confusion(run, 1, matrix(1))

@@ -6,6 +6,7 @@ import tracemalloc
 import msgspec
 import numpy as np
 
+from workbench.curves.learning_rate import SPEC as RATE
 from workbench.protocol.events import (
     Batch,
     BestEpoch,
@@ -92,8 +93,10 @@ def test_adding_at_once_is_adding_one_by_one(run, events):
     once.add_all(told)
     for event in told:
         each.add(event)
-    for name in ("steps", "losses", "accuracies", "told_steps", "told_times", "times"):
+    for name in ("steps", "losses", "accuracies", "times"):
         np.testing.assert_array_equal(getattr(once, name), getattr(each, name))
+    for name in ("batch_steps", "batch_times", "epochs", "epoch_steps"):
+        np.testing.assert_array_equal(getattr(once.curves, name), getattr(each.curves, name))
     assert (once.num_events, once.last_seq, once.progress) == (
         each.num_events, each.last_seq, each.progress,
     )  # fmt: skip
@@ -102,15 +105,15 @@ def test_adding_at_once_is_adding_one_by_one(run, events):
 def test_rates_and_times_of_the_batches_come_from_their_events():
     history = MetricHistory()
     history.add_all([batch(1, [1.0] * 2, time=10.0, rate=0.5), batch(3, [1.0] * 4, time=14.0)])
-    assert history.learning_rates[:2].tolist() == [0.5, 0.5]
-    assert np.isnan(history.learning_rates[2:]).all()
+    assert history.curves.values(RATE)[:2].tolist() == [0.5, 0.5]
+    assert np.isnan(history.curves.values(RATE)[2:]).all()
     assert history.times.tolist() == [0.0, 0.0, 1.0, 2.0, 3.0, 4.0]
 
 
 def test_a_clock_set_back_does_not_turn_time_back():
     history = MetricHistory()
     history.add_all(batch(step, [1.0], time=time) for step, time in ((1, 5.0), (2, 9.0), (3, 6.0)))
-    assert history.told_times.tolist() == [0.0, 4.0, 4.0]
+    assert history.curves.batch_times.tolist() == [0.0, 4.0, 4.0]
 
 
 def test_a_resumed_run_rewinds_and_leaves_the_pause_out_of_its_time():
@@ -123,8 +126,8 @@ def test_a_resumed_run_rewinds_and_leaves_the_pause_out_of_its_time():
     history.add(batch(7, [6.0] * 2, time=9001.0, rate=0.5))
     assert history.losses.tolist() == [9.0] * 4 + [7.0] * 2 + [6.0] * 2
     assert history.steps.tolist() == list(range(1, 9))
-    assert history.told_times.tolist() == [0.0, 2.0, 3.0]
-    assert history.learning_rates.tolist() == [1.0] * 4 + [0.5] * 4
+    assert history.curves.batch_times.tolist() == [0.0, 2.0, 3.0]
+    assert history.curves.values(RATE).tolist() == [1.0] * 4 + [0.5] * 4
     assert history.num_rewinds == 1
     assert history.elapsed_s == 3.0
     assert drawn.tolist() == [9.0] * 4 + [8.0] * 4

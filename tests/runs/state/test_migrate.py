@@ -66,7 +66,7 @@ def test_the_courier_is_asked_to_leave_and_the_place_is_given_up(gone, started):
 
 def test_a_courier_that_does_not_leave_keeps_its_run(gone, started, monkeypatch):
     monkeypatch.setattr(elsewhere, "_LEAVE_S", 0.2)
-    with pytest.raises(RunError, match="does not leave"):
+    with pytest.raises(RunError, match="does not end"):
         go_on_with(gone.folder, HERE)
     assert not started
     assert read_remote(gone.folder) is not None
@@ -79,7 +79,7 @@ def test_what_trains_or_is_completed_stays_where_it_is(written, started, end):
     run = written().begin().train(1)
     if end:
         run.finish(end)
-    with pytest.raises(RunFolderError, match="as it stands"):
+    with pytest.raises(RunFolderError, match="cannot be continued"):
         go_on_with(run.folder, Choice("virtual", {"replicas": 2}))
     assert not started
     assert run.folder.moved_to() is None
@@ -87,7 +87,7 @@ def test_what_trains_or_is_completed_stays_where_it_is(written, started, end):
 
 def test_a_target_that_nobody_knows_changes_nothing(gone, started):
     gone.end()
-    with pytest.raises(RunError, match="not known"):
+    with pytest.raises(RunError, match="unknown"):
         go_on_with(gone.folder, Choice("moon"))
     assert read_remote(gone.folder) is not None
     assert gone.folder.moved_to() is None

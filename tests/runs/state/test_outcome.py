@@ -7,13 +7,14 @@ import pytest
 
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.processes.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import RESUMED_MARK
-from workbench.runs.state.memory import use_less
-from workbench.runs.state.outcome import can_resume, memory_limit, outcome_of
+from workbench.runs.state.outcome import can_resume, outcome_of
+from workbench.runs.state.suggestion import use_less
 
 
 @pytest.fixture
@@ -76,14 +77,14 @@ def test_a_run_just_made_is_about_to_start(run):
     assert outcome_of(run).kind == "running"
     long_ago = time.time() - 3600
     os.utime(run.request_path, (long_ago, long_ago))
-    assert outcome_of(run).sentence() == "The trainer was never started."
+    assert outcome_of(run).sentence() == "The training process was never started."
 
 
 def test_killed_with_much_memory_is_probably_out_of_memory(run):
     beat(dead(run), int(0.9 * memory_limit()))
     sentence = outcome_of(run).sentence()
     assert "probably out of memory" in sentence
-    assert f"it held {0.9 * memory_limit() / 1e9:.1f} of" in sentence
+    assert f"it used {0.9 * memory_limit() / 1e9:.1f} of" in sentence
 
 
 def test_killed_with_little_memory_is_not_called_out_of_memory(run):
@@ -137,7 +138,7 @@ def test_a_resumed_run_is_running_from_its_first_moment(run):
     long_ago = time.time() - 600
     os.utime(run.events_path, (long_ago, long_ago))
     for known in (None, history):
-        assert outcome_of(run, known).sentence() == "The trainer is starting."
+        assert outcome_of(run, known).sentence() == "The training process is starting."
     beat(run, 1)
     assert outcome_of(run).kind == "running"
     os.close(lock)
@@ -167,7 +168,7 @@ def test_the_suggestion_starts_from_the_batch_that_was_trained(run, events):
 def test_a_library_that_gets_no_memory_is_out_of_memory(run):
     dead(run).log_path.write_text("terminate called after throwing 'std::bad_alloc'\n")
     outcome = outcome_of(run)
-    assert "memory was not enough" in outcome.sentence()
+    assert "ran out of memory" in outcome.sentence()
     assert outcome.suggestion.changes
     # What an earlier trainer of the run has printed does not count.
     run.log_path.write_text(f"std::bad_alloc\n{RESUMED_MARK}\n")
@@ -203,7 +204,7 @@ def test_a_library_that_takes_the_trainer_with_it_is_told_by_what_it_printed(run
         "F0000 TpuExecutable_FreeMaybeOwningDeviceMemoryArray not available in this library.\n"
     )
     words = outcome_of(folder).sentence()
-    assert "libtpu does not fit TensorFlow" in words
+    assert "libtpu does not match TensorFlow" in words
     assert "tensorflow-tpu==2.19.1" in words
 
 

@@ -63,9 +63,9 @@ def test_runs_wait_in_the_order_they_came():
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (0, "Waiting: it is the next to be trained."),
-        (1, "Waiting: 1 run before it."),
-        (2, "Waiting: 2 runs before it."),
+        (0, "Queued, next."),
+        (1, "Queued: 1 run before it."),
+        (2, "Queued: 2 runs before it."),
     ],
 )
 def test_words(number, words):
@@ -199,9 +199,9 @@ def test_cancelling_one_that_never_began_tells_it_as_stopped():
     events = read_all(a.events_path)
     assert isinstance(events[-1], RunFinished)
     assert events[-1].outcome == "stopped"
-    with pytest.raises(RunFolderError, match="does not wait"):
+    with pytest.raises(RunFolderError, match="not queued"):
         queue.cancel(a)
-    with pytest.raises(RunFolderError, match="does not wait"):
+    with pytest.raises(RunFolderError, match="not queued"):
         queue.move(a, -1)
     assert queue.enqueue(a) == 1, "it can be put in again"
     assert titles() == ["b", "a"]
@@ -223,13 +223,13 @@ def test_starting_out_of_turn(started):
     queue.start_now(b)
     assert started == [("b", False)]
     assert queue.waiting() == [a]
-    with pytest.raises(RunFolderError, match="does not wait"):
+    with pytest.raises(RunFolderError, match="not queued"):
         queue.start_now(b)
 
 
 def test_a_living_run_cannot_wait(written):
     run = written("busy").begin()
-    with pytest.raises(RunFolderError, match="works on this run"):
+    with pytest.raises(RunFolderError, match="already being trained"):
         queue.enqueue(run.folder)
 
 

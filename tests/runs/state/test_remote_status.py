@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import time
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -86,12 +89,12 @@ def test_a_brought_run_is_running_as_any_other(brought):
     ("told", "kind", "words"),
     [
         (link("connecting"), "running", "Connecting to box."),
-        (link("attached", words="waits for its turn there"), "running", "waits for its turn"),
-        (link("setting_up", words="packages", fraction=0.25), "running", "packages (25 %)"),
+        (link("attached", words="is queued there"), "running", "is queued there"),
+        (link("setting_up", words="packages", fraction=0.25), "running", "packages (25%)"),
         (
             link("lost", next_try=time.time() + 600),
             "silent",
-            "The training goes on there; nothing it tells is lost.",
+            "Training continues there; no results are lost.",
         ),
     ],
 )
@@ -105,10 +108,8 @@ def test_a_living_courier_says_how_the_line_stands(brought, told, kind, words):
 
 def test_a_lost_line_says_for_how_long_and_when_it_is_tried_again():
     told = Link(state="lost", host="box", since=1_000.0, next_try=1_048.0)
-    assert (
-        link_words(told, 1_040.0) == "The line to box has been lost for 40 s; trying again in 8 s."
-    )
-    assert link_words(told, 1_048.0) == "The line to box has been lost for 48 s; trying again."
+    assert link_words(told, 1_040.0) == "Connection to box lost for 40 s; reconnecting in 8 s."
+    assert link_words(told, 1_048.0) == "Connection to box lost for 48 s; reconnecting."
 
 
 def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
@@ -116,7 +117,7 @@ def test_a_run_whose_courier_was_killed_goes_on_elsewhere(brought):
     outcome = outcome_of(brought.folder)
     assert (outcome.kind, outcome.is_over) == ("away", False)
     assert (outcome.can_resume, outcome.can_move) == (False, True)
-    assert outcome.sentence() == "The run goes on at box; nobody is connected."
+    assert outcome.sentence() == "Training on box; not connected."
     assert may_reattach(brought.folder)
     (summary,) = list_runs(brought.path.parent)
     assert (summary.outcome, summary.on, summary.is_over) == ("away", "box", False)
@@ -129,7 +130,7 @@ def test_a_tpu_that_went_away_is_told_with_both_steps(brought, is_alive):
     if not is_alive:
         brought.end()
     outcome = outcome_of(brought.folder)
-    words = "The TPU went away at step 10; the last checkpoint here is of step 7."
+    words = "The TPU was lost at step 10; last checkpoint on this computer: step 7."
     assert outcome.sentence() == words
     assert outcome.can_move
 
@@ -137,7 +138,7 @@ def test_a_tpu_that_went_away_is_told_with_both_steps(brought, is_alive):
 def test_without_a_checkpoint_a_lost_run_says_so(brought):
     write_link(brought.folder, link("gone"))
     brought.end()
-    assert outcome_of(brought.folder).sentence().endswith("no checkpoint of it is here.")
+    assert outcome_of(brought.folder).sentence().endswith("no checkpoint on this computer.")
 
 
 def test_what_the_log_says_of_its_end_holds(brought):
@@ -199,7 +200,7 @@ def test_trainers_do_not_hear_what_only_couriers_obey(run):
 
 
 def test_a_run_that_is_nowhere_else_cannot_be_connected_to(run):
-    with pytest.raises(Exception, match="not trained by another computer"):
+    with pytest.raises(Exception, match="not on another computer"):
         reattach(run)
 
 
@@ -213,36 +214,64 @@ def test_a_run_is_trained_where_it_was_moved_to(run):
         run.project()
 
 
-def test_a_trainer_here_takes_the_place_of_a_courier(brought, monkeypatch):
+WITNESS = """#!{python}
+import json, os, pathlib, sys
+from workbench.runs.folder import RunFolder
+from workbench.runs.link import has_courier
+
+run = RunFolder(pathlib.Path({path!r}))
+seen = {{
+    "words": sys.argv[1:],
+    "is_alive": run.is_alive(),
+    "is_courier": has_courier(run),
+    "lock": os.readlink("/proc/self/fd/3"),
+    "output": os.readlink("/proc/self/fd/1"),
+    "has_own_session": os.getsid(0) == os.getpid(),
+}}
+with open({seen!r}, "w") as file:
+    json.dump(seen, file)
+"""
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """Starts a run with a program in the place of Python's, and returns what that has seen."""
+
+    def start(run, **options):
+        program, seen = tmp_path / "python", tmp_path / "seen.json"
+        text = WITNESS.format(python=sys.executable, path=str(run.path), seen=str(seen))
+        program.write_text(text)
+        program.chmod(0o755)
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "executable", str(program))
+            _, status = os.waitpid(start_trainer(run, **options), 0)
+        assert status == 0, run.log_path.read_text()
+        return SimpleNamespace(**json.loads(seen.read_text()))
+
+    return start
+
+
+def test_a_trainer_here_takes_the_place_of_a_courier(brought, started):
     """The mark that the lock is a courier's goes before the trainer is there."""
     brought.end()
-    seen = []
-    monkeypatch.setattr(os, "posix_spawn", lambda *a, **k: seen.append(a[1]) or 4_000_000)
-    monkeypatch.setattr(os, "waitpid", lambda *a: (4_000_000, 0))
-    start_trainer(brought.folder)
+    seen = started(brought.folder)
+    assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, False, True)
+    assert seen.words == ["-P", "-m", "workbench.worker", "train", str(brought.path)]
+    assert (seen.lock, seen.output) == (str(brought.folder.lock_path), str(brought.folder.log_path))
     assert not has_courier(brought.folder)
-    assert "workbench.worker" in seen[0]
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_courier_is_started_for_a_run_of_another_computer(monkeypatch, resume):
+def test_a_courier_is_started_for_a_run_of_another_computer(started, resume):
+    """Before its process is there the lock is held, and known as a courier's."""
     run = create_run(Project(target=Choice("ssh", {"host": "box"})))
     run.log_path.write_text("what the trainer there has printed\n")
     ask_to_stop(run)
-    seen = []
-
-    def spawn(program, words, environment, *, file_actions, setsid):
-        # Before its process is there the lock is held, and known as a courier's.
-        seen.append((words, run.is_alive(), has_courier(run), file_actions[1][2]))
-        return 4_000_000
-
-    monkeypatch.setattr(os, "posix_spawn", spawn)
-    monkeypatch.setattr(os, "waitpid", lambda *a: (4_000_000, 0))
-    assert start_trainer(run, resume=resume) == 4_000_000
-    ((words, is_alive, is_courier, log),) = seen
-    assert words[3:5] == ["workbench.remote", str(run.path)]
-    assert ("--resume" in words, is_alive, is_courier) == (resume, True, True)
-    assert log == str(run.courier_log_path)
+    seen = started(run, resume=resume)
+    assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, True, True)
+    words = ["-P", "-m", "workbench.remote", str(run.path)]
+    assert seen.words == words + ["--resume"] * resume
+    assert (seen.lock, seen.output) == (str(run.lock_path), str(run.courier_log_path))
     assert run.log_path.read_text() == "what the trainer there has printed\n"
     assert wish_of(run) == (None if resume else "stop")
 
@@ -254,7 +283,7 @@ def test_a_run_that_may_train_elsewhere_is_not_thrown_away(brought, state, may_g
     if may_go:
         check_deletable(brought.folder)
     else:
-        with pytest.raises(Exception, match="may still train on another computer"):
+        with pytest.raises(Exception, match="may still be training on another computer"):
             check_deletable(brought.folder)
 
 

@@ -49,7 +49,7 @@ def test_a_damaged_file_is_begun_again(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told_as_every_failed_save(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(SaveError, match=r'"speeds.json" was not saved: a part of the path'):
+    with pytest.raises(SaveError, match=r"“speeds.json” was not saved: part of the path"):
         add_speed(_run(3.0), tmp_path / "cache" / "speeds.json")
-    with pytest.raises(SaveError, match=r'"speeds.json" was not saved'):
+    with pytest.raises(SaveError, match=r"“speeds.json” was not saved"):
         add_speed(_run(3.0), tmp_path / "cache" / "deeper" / "speeds.json")

@@ -60,7 +60,7 @@ def test_one_device_and_two_replicas_agree_and_another_start_does_not(project, t
     train_to_end(run, wait)
     found = agreement_of((run, pair[1]))
     assert (found.verdict, found.first_step) == ("differ", 1)
-    assert "not given the same: seed" in found.words
+    assert "settings differ: seed" in found.words
 
 
 def test_masks_of_each_replica_are_found_and_explained(project, tmp_path, capsys):

@@ -33,7 +33,7 @@ def test_every_step_that_needs_no_chip_runs_here_and_goes_well(tmp_path, capsys)
     assert {steps[name]["level"] for name in here} == {"L3"}
     assert all(steps[name]["ran"] and steps[name]["seconds"] > 0 for name in here)
     assert "2 replicas" in steps["two steps"]["result"]
-    assert "each of 2 replicas" in steps["replicas agree after load"]["result"]
+    assert "all 2 replicas" in steps["replicas agree after load"]["result"]
     if not HAS_CHIP:
         assert [steps[name]["result"] for name in ("chips", "memory")] == [NO_CHIP, NO_CHIP]
 
@@ -52,13 +52,15 @@ def test_without_a_chip_nothing_is_said_to_have_run_on_one(tmp_path, capsys):
 
 def test_what_the_check_of_replicas_says_is_believed_only_when_it_is_whole():
     good = b'noise\n{"replicas": 8, "variables": 9, "differing": [], "memory_bytes": 1500000000}\n'
-    assert _replicas_in_words(good, 0).endswith("holds; 1.50 GB at most")
+    assert _replicas_in_words(good.splitlines(), 0).endswith("8 replicas; 1.50 GB peak")
     bad = b'{"replicas": 8, "variables": 9, "differing": ["state/a"], "memory_bytes": 0}'
-    with pytest.raises(RunError, match="do not hold") as caught:
-        _replicas_in_words(bad, 1)
+    with pytest.raises(RunError, match="replicas differ") as caught:
+        _replicas_in_words([bad], 1)
     assert caught.value.received == "state/a"
     with pytest.raises(RunError, match="badly"):
-        _replicas_in_words(b"", -11)
+        _replicas_in_words([], -11)
+    with pytest.raises(RunError, match="badly"):
+        _replicas_in_words([good, b"\xff"], 0)
     lost = {"what": "Gone.", "where": "", "received": "", "expected": "", "fix": ""}
     with pytest.raises(RunError, match="Gone"):
-        _replicas_in_words(json.dumps({"error": lost}).encode(), 4)
+        _replicas_in_words([json.dumps({"error": lost}).encode()], 4)

@@ -110,7 +110,15 @@ def test_strangers_are_not_let_in(leader, cluster, tmp_path):
     with pytest.raises(LineCutError):
         stranger.hear_task(folder)
     stranger.close(None)
-    for noise in (b"GET / HTTP/1.1\r\n\r\n", b'{"kind": "hello", "values": {"index": 9}}\n', b"\0"):
+    hello = b'{"kind": "hello", "bytes": 0, "values": '
+    for noise in (
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\0",
+        b'{"kind": "hello"}\n',
+        hello + b'{"index": 9}}\n',
+        hello + b'{"index": 1, "key": "\\ud800"}}\n',
+        hello + b"[]}\n",
+    ):
         with socket.create_connection(place, timeout=DOOM_S) as line:
             line.sendall(noise)
             line.shutdown(socket.SHUT_WR)
@@ -129,7 +137,7 @@ def test_another_version_is_refused_in_words(leader, cluster, tmp_path, monkeypa
     member, _ = member_of(cluster, tmp_path / "member")
     error = outcome_of(gathering)
     assert isinstance(error, RemoteError)
-    assert error.what == "Machine 2 has another version of keras."
+    assert error.what == "Machine 2 has a different version of keras."
     assert error.received == "3.0.0"
     member.close(None)
 
@@ -143,9 +151,7 @@ def test_another_processor_of_a_machine_is_why_figures_can_differ(
     member = together(leader, cluster, tmp_path / "member")
     now = this_machine(versions(), leader.others)
     then = this_machine(versions(), [this_machine(versions())])
-    assert differences(then, now) == [
-        f"machine 2: another processor: Another instead of {then.cpu}"
-    ]
+    assert differences(then, now) == [f"machine 2: another CPU: Another instead of {then.cpu}"]
     assert differences(this_machine(versions()), now) == ["2 machines instead of 1"]
     assert msgspec.json.decode(msgspec.json.encode(now), type=Machine) == now
     member.close(None)
@@ -170,7 +176,7 @@ def test_all_go_once_all_are_ready(leader, cluster, tmp_path):
 def test_other_pictures_are_refused_in_words(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
     in_background(member._meet_up, DataMark(num_train=3, num_validation=0, num_test=1, digest="b"))
-    with pytest.raises(RemoteError, match="Machine 2 has other pictures"):
+    with pytest.raises(RemoteError, match="Machine 2 has other images"):
         leader._meet_up(MARK)
     member.close(None)
 
@@ -181,7 +187,7 @@ def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp
     with pytest.raises(LineCutError) as caught:
         leader._meet_up(MARK)
     error = leader.explained(caught.value)
-    assert error.what == "Machine 2 could not go on: There is no such file."
+    assert error.what == "Machine 2 failed: There is no such file."
     assert error.where == cluster.machines[1]
 
 
@@ -190,14 +196,14 @@ def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_pat
     leader._lines[1].close()  # as its death would
     with pytest.raises(LineCutError) as caught:
         member._meet_up(MARK)
-    assert member.explained(caught.value).what == "The leading machine went away."
+    assert member.explained(caught.value).what == "The chief was lost."
     member.close(None)
 
 
 def test_errors_of_tensorflow_are_told_by_the_machine_that_they_name(leader):
     cut = "Collective ops is aborted by: The following tasks are unhealthy\n/job:worker/task:1"
     error = type("UnavailableError", (Exception,), {"__module__": "tensorflow.errors"})
-    assert leader.explained(error(cut)).what == "Machine 2 went away."
+    assert leader.explained(error(cut)).what == "Machine 2 was lost."
     own = error("No such operation on /job:worker/replica:0/task:0/device:CPU:0")
     assert leader.explained(own) is own
     other = ValueError("/task:1")
@@ -212,7 +218,7 @@ def test_waiting_for_machines_can_be_stopped(leader, run):
 
 def test_nobody_is_waited_for_for_ever(leader, monkeypatch):
     monkeypatch.setattr(leading, "COME_S", 0.0)
-    with pytest.raises(RemoteError, match="Machine 2 did not come"):
+    with pytest.raises(RemoteError, match="Machine 2 did not join"):
         leader.gather(resume=False)
 
 
@@ -302,7 +308,7 @@ def test_a_process_that_waits_in_a_library_ends_all_the_same():
 def test_a_stranger_may_send_no_bytes():
     ours, theirs = socket.socketpair()
     line = Line(ours, max_bytes=0)
-    theirs.sendall(b'{"kind": "hello", "size": 1099511627776}\n')
+    theirs.sendall(b'{"kind": "hello", "bytes": 1099511627776}\n')
     with pytest.raises(LineCutError):
         line.receive("hello", timeout_s=DOOM_S)
     line.close()
@@ -315,7 +321,7 @@ def test_a_line_ends_whatever_ends_its_reader():
     ended = threading.Event()
     line = Line(ours, on_end=ended.set)
     nested = b"[" * 100_000 + b"]" * 100_000
-    theirs.sendall(b'{"kind": "hello", "values": {"a": ' + nested + b"}}\n")
+    theirs.sendall(b'{"kind": "hello", "bytes": 0, "values": {"a": ' + nested + b"}}\n")
     with pytest.raises(LineCutError):
         line.receive("hello", timeout_s=DOOM_S)
     assert ended.wait(DOOM_S)

@@ -68,7 +68,7 @@ def test_a_paused_run_on_two_replicas_ends_as_if_it_had_not_been(trainer, small_
     assert (first.target, first.replicas, first.batch_size) == ("virtual", 2, 50)
     assert first.per_core_batch == 25
     warnings = [event.text for event in whole.all(LogLine) if event.level == "warning"]
-    assert any(text.startswith("The batch cannot be shared evenly.") for text in warnings)
+    assert any(text.startswith("Batch not divisible by the replicas.") for text in warnings)
     assert (second.replicas, second.bit_exact) == (2, True)
     assert second.resumed_at_step >= 150
     assert last.outcome == "completed"

@@ -53,8 +53,8 @@ def test_a_killed_machine_is_told_and_the_run_goes_on(data, home):
     run = create_run(long, home=home)
     finished, _ = proof.disturbed(run, proof.signal_member(signal.SIGKILL))
     assert finished.outcome == "failed"
-    assert finished.error.what == "Machine 2 went away."
-    assert finished.error.received == "its process was ended by signal 9"
+    assert finished.error.what == "Machine 2 was lost."
+    assert finished.error.received == "its process was terminated by signal 9"
     assert finished.can_resume
     tail = Tail(run)
     start_trainer(run, resume=True)
@@ -80,5 +80,5 @@ def test_a_machine_ends_with_the_leading_one(data, home):
     follower = Tail(type(run)(run.machine_path(2)))
     os.kill(pid, signal.SIGKILL)
     told = follower.until(lambda event: isinstance(event, RunFinished))
-    assert told.error.what == "The leading machine went away.", read_all(log)[-3:]
+    assert told.error.what == "The chief was lost.", read_all(log)[-3:]
     wait_for_end(type(run)(run.machine_path(2)))

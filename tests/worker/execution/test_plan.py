@@ -164,14 +164,14 @@ def test_words_say_what_was_chosen_and_what_it_gained(monkeypatch):
     timings = {BF16: Timing(0.1, 1.0), PLAIN: Timing(0.27, 1.0)}
     auto = TrainingRecipe()
     words = plan_words(BF16, timings, auto, source="measured", spent_s=3.14)
-    assert words.startswith("bfloat16 on this CPU's ")
-    assert words.endswith("units: 2.7 x plain float32, measured in 3.1 s")
-    assert "not compared with other ways" in plan_words(BF16, {}, auto, source="known")
+    assert words.startswith("bfloat16 (native on this CPU), 2.7× faster than float32 ")
+    assert words.endswith("(benchmarked in 3.1 s)")
+    assert "not benchmarked" in plan_words(BF16, {}, auto, source="known")
     pinned = TrainingRecipe(precision="float32", threads=1)
     said = plan_words(PLAIN, {}, pinned, source="known")
-    assert said == "float32, as the recipe says, 1 thread, as the recipe says"
+    assert said == "float32 (pinned), 1 thread (pinned)"
     monkeypatch.setenv(HIDE_BFLOAT16, "1")
-    assert "no units" in plan_words(PLAIN, {}, auto, source="known")
+    assert "no native bfloat16" in plan_words(PLAIN, {}, auto, source="known")
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     files = list((tmp_path / "cache" / "plans").glob("*.json"))
     if computes_bfloat16():  # else there is one way only, which nothing is to be learned from
         assert len(told) == len(json.loads(files[0].read_text())["measured"]) == 2
-        assert "measured before" in compiled_on(recipe=recipe).plan.words
+        assert "benchmarked earlier" in compiled_on(recipe=recipe).plan.words
 
 
 def test_state_variables_are_all_that_training_changes(compiled_on):

@@ -41,9 +41,7 @@ def test_tensorflow_without_tpu_support_is_told_in_words():
         [sys.executable, "-c", _CONNECT], env=environment,
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
-    assert answer.stdout.splitlines() == 2 * [
-        "The TensorFlow of this environment has no TPU support."
-    ]
+    assert answer.stdout.splitlines() == 2 * ["TensorFlow in this environment has no TPU support."]
 
 
 @pytest.mark.skipif(bool(TpuHost().chips()), reason="there is a TPU")
@@ -64,7 +62,7 @@ def test_a_trainer_says_what_its_target_lacks_before_it_imports_tensorflow(small
     assert isinstance(finished, RunFinished)
     assert finished.error.kind == "TpuError"
     assert [event.phase for event in others if isinstance(event, PhaseChanged)] == ["starting"]
-    assert "no TPU in this computer" in outcome_of(run).sentence()
+    assert "No TPU in this computer" in outcome_of(run).sentence()
 
 
 class ResourceExhaustedError(Exception):
@@ -78,6 +76,6 @@ def test_a_tpu_whose_memory_is_too_small_is_no_computer_whose_memory_is():
         "TpuError",
         "It needs 8.38 GB per core; this TPU has 8.00.",
     )
-    assert "choose 128" in told.fix
+    assert "batch size of 128" in told.fix
     told = error_parts(ResourceExhaustedError("OOM when allocating tensor"), batch_size=256)
     assert told.kind == "OutOfMemoryError"

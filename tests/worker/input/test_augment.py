@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from workbench.worker.input.augment import augmentation
-from workbench.worker.input.augment_geometry import MOVES
+from workbench.layers import layers_by_title
+from workbench.worker.input.augment import augmentation, through
 
 pytestmark = pytest.mark.worker
 
@@ -28,11 +28,8 @@ def smooth_pictures(channels=3):
 
 def numbers_of(layers, seed, step):
     """The uniform numbers that the fused function draws, one column each."""
-    columns = {"RandomZoom": 1, "RandomRotation": 1, "RandomTranslation": 2, "Rescaling": 0}
-    counts = [MOVES.get(type(layer).__name__, (None, None))[1] for layer in layers]
-    counts = [columns.get(type(layer).__name__, 1) if c is None else c
-              for layer, c in zip(layers, counts, strict=True)]  # fmt: skip
-    total = max(sum(counts), 1)
+    forms = [layers_by_title()[type(layer).__name__].pipeline_form for layer in layers]
+    total = max(sum(form.draws for form in forms), 1)
     return tf.random.stateless_uniform((BATCH, total), [step, seed]).numpy()
 
 
@@ -156,6 +153,18 @@ def test_other_layers_run_as_keras_has_them():
     assert results[0].shape == (BATCH, 5, 5, 3)
     assert (results[0] == results[2]).all()
     assert (results[0] != results[1]).any()
+
+
+def test_other_layers_can_be_evaluated_after_training_has_begun():
+    """Each in a pipeline of its own, which TensorFlow traces as a graph of its own."""
+    layer, pictures = LAYERS.RandomSharpness(0.9), tf.cast(smooth_pictures(), tf.float32)
+    augment = augmentation(tf, [layer], seed=8)
+    steps = tf.data.Dataset.range(2)
+    trained = [made.numpy() for made in steps.map(lambda step: augment(pictures, step))]
+    assert (trained[0] != trained[1]).any()
+    (seen,) = steps.take(1).map(lambda _: through(pictures, [layer], training=False))
+    assert (seen.numpy() == pictures.numpy()).all()
+    assert (augment(pictures, tf.constant(1, tf.int64)).numpy() == trained[1]).all()
 
 
 def test_draws_follow_seed_and_step_and_differ_between_pictures():

@@ -148,7 +148,7 @@ def test_the_place_follows_memory_and_the_recipe(parts, monkeypatch):
     assert place_of(parts["cached"], auto) == "memory"
     assert place_of(parts["cached"], TrainingRecipe(pipeline="cached")) == "cached"
     assert place_of(parts["streamed"], TrainingRecipe(pipeline="streamed")) == "streamed"
-    monkeypatch.setattr(place_module, "_limits", lambda: [(10**12, 0), (6000, 5000)])
+    monkeypatch.setattr(place_module, "own_limits", lambda: [(10**12, 0), (6000, 5000)])
     assert memory_for_pictures() == 500
     assert place_of(parts["cached"], auto) == "cached"
     assert place_of(parts["streamed"], auto) == "streamed"

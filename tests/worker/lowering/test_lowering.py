@@ -74,7 +74,7 @@ def test_the_text_is_the_whole_step_and_free_of_what_others_do_not_know():
     # 6 of the weights' tensors, 2 of statistics and 1 of random state are written, and Adam's
     aliased = answer.text.count("output_index")
     assert aliased >= 9 + 2 * 6 + 1
-    assert 0 < answer.seconds < 120
+    assert answer.seconds > 0
 
 
 def test_precision_is_what_was_asked_for():
@@ -296,7 +296,7 @@ def test_a_child_that_dies_is_an_answer_too():
 
     answers = within(project_of(CONV), check=kill)
     assert [type(answer) for _, answer in answers] == [Unchecked, Unchecked]
-    assert "ended" in answers[0][1].words
+    assert "TensorFlow was killed (signal 9)" in answers[0][1].words
 
 
 def test_whoever_waits_can_end_it():

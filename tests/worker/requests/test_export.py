@@ -288,17 +288,17 @@ def _group_for_numbers(file, folder):
 
 
 HOSTILE = {
-    _external_link: ("not taken over", "first_conv/kernel: a link to somewhere else"),
-    _soft_link: ("not taken over", "first_conv/kernel: a link to somewhere else"),
-    _external_data: ("not taken over", "first_conv/kernel: its numbers lie in another file"),
-    _virtual_data: ("not taken over", "first_conv/kernel: its numbers lie in another file"),
-    _shape_bomb: ("another network", "first_conv/kernel: float32 (805306368,) in the file"),
-    _not_a_number: ("not taken over", "first_conv/kernel: 1 not finite"),
-    _complex_numbers: ("another network", "first_conv/kernel: complex128"),
-    _wrong_names: ("another network", "first_conv/kernel: not in the file"),
-    _one_layer_more: ("another network", "'layers/dense_1/vars/0': in the file, not in"),
-    _a_bias_more: ("another network", "'layers/conv2d_1/vars/1': in the file, not in"),
-    _group_for_numbers: ("not taken over", "a group stands where numbers"),
+    _external_link: ("were not loaded", "first_conv/kernel: an external link"),
+    _soft_link: ("were not loaded", "first_conv/kernel: an external link"),
+    _external_data: ("were not loaded", "first_conv/kernel: its numbers are in another file"),
+    _virtual_data: ("were not loaded", "first_conv/kernel: its numbers are in another file"),
+    _shape_bomb: ("a different model", "first_conv/kernel: float32 (805306368,) in the file"),
+    _not_a_number: ("were not loaded", "first_conv/kernel: 1 values not finite"),
+    _complex_numbers: ("a different model", "first_conv/kernel: complex128"),
+    _wrong_names: ("a different model", "first_conv/kernel: not in the file"),
+    _one_layer_more: ("a different model", "'layers/dense_1/vars/0': in the file, not in"),
+    _a_bias_more: ("a different model", "'layers/conv2d_1/vars/1': in the file, not in"),
+    _group_for_numbers: ("were not loaded", "a group instead of numbers"),
 }
 
 
@@ -374,7 +374,7 @@ def test_a_zip_bomb_is_not_unpacked(exchange, tmp_path):
 def test_a_model_of_unknown_origin_is_not_opened(exchange):
     path = str(exchange.folder / "plain.keras")
     error = exchange.ask.failed(m.Classify, model=path, pictures=exchange.pictures[:1])
-    assert "not a model that Workbench has exported" in error.what
+    assert "not a model exported by Workbench" in error.what
     assert "load them there" in error.fix
 
 

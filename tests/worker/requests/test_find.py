@@ -80,7 +80,7 @@ def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_told(small_project
     tried = find_batch._try(job, FullTrial(job, None, small_project(), None), 64)
     assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")
     words = find_batch._found(job, [tried]).words
-    assert words == "Not even a batch of 64 fits: it runs out of memory."
+    assert words == "Not even batch size 64 fits: it runs out of memory."
 
 
 def test_a_project_that_cannot_be_trained_is_refused_in_words(call, small_project):

@@ -338,7 +338,7 @@ def test_two_members_of_one_name_are_refused(away, trained, tmp_path):
         pytest.warns(UserWarning, match="Duplicate name"),
     ):
         archive.writestr("card.json", b"{}")
-    assert "two members" in refused(away, some, tmp_path / "x.zip").what
+    assert "two files with the same name" in refused(away, some, tmp_path / "x.zip").what
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"x" * 1000], ids=["none", "cut", "text"])
@@ -356,7 +356,7 @@ def test_the_result_of_another_network_is_refused(away, trained):
         )
     )
     error = refused(away, other, trained[1] / "workbench_result.zip")
-    assert "another network" in error.what
+    assert "a different model" in error.what
 
 
 def refused(away: Away, some: Project, path: Path) -> m.ErrorParts:

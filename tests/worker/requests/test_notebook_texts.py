@@ -16,17 +16,19 @@ from hypothesis import strategies as st
 
 from tests.contexts import PlainContext
 from tests.worker.requests.test_python_script import CALLS, EVERYTHING
+from workbench.core.training.learning_rates import learning_rate_at
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
-from workbench.core.training.schedules import learning_rate_at
 from workbench.core.training.split import split_indices
 from workbench.datasets import all_datasets
 from workbench.exports.tpu_script import script
+from workbench.layers import layers_by_title
 from workbench.pictures import write_png
 from workbench.pictures.prepare import prepare
 from workbench.programs import notebook_texts as _tpu_texts
 from workbench.programs.notebook_cells import cells
 from workbench.programs.notebook_data import data_text
 from workbench.programs.notebook_recipe import LoopText
+from workbench.worker.requests.keras_calls import KerasCall
 
 pytestmark = pytest.mark.worker
 
@@ -36,8 +38,8 @@ def context(recipe=None, *, is_logits=False, front=(), program="", **values):
     recipe = recipe or TrainingRecipe()
     last = {} if is_logits else {"activation": "softmax"}
     calls = [
-        SimpleNamespace(name=name, kind=kind, required=needed, arguments=told, inputs=inputs)
-        for name, kind, needed, told, inputs in (
+        KerasCall(name, layers_by_title()[title], needed, told, inputs)
+        for name, title, needed, told, inputs in (
             *CALLS,
             ("dense", "Dense", {"units": 3}, last, ("flatten",)),
         )
@@ -240,7 +242,7 @@ def test_a_table_is_read(pictures, tmp_path, monkeypatch, capsys):
     names = read(told, tmp_path, monkeypatch)
     assert names["CLASS_NAMES"] == ["aster", "tulip"]
     assert names["y_train"].tolist() == [0, 1]
-    assert "left out" in capsys.readouterr().out
+    assert "skipped" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("labels", [np.array(["b", "a", "c"] * 4), np.array([[7], [3], [9]] * 4)])

@@ -63,9 +63,9 @@ def test_a_notebook_is_written_and_what_to_do_next_is_told(
     qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
     nbformat.validate(nbformat.read(tmp_path / "out.ipynb", as_version=4))
     what, more = shown[0]
-    assert what == "out.ipynb is written."
-    assert "line DATA" in more
-    assert "Read back results" in more
+    assert what == "Wrote out.ipynb."
+    assert "set DATA" in more
+    assert "Import notebook results" in more
 
 
 def test_a_network_with_errors_shows_them_instead(window, shown, monkeypatch, tmp_path):

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from tests.worker.recipe_loops import stripes
+from workbench.core.training.learning_rates import learning_rate_at
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.schedules import learning_rate_at
 from workbench.exports.python import script
+from workbench.layers import layers_by_title
+from workbench.worker.requests.keras_calls import KerasCall
 
 pytestmark = [
     pytest.mark.worker,
@@ -31,8 +33,8 @@ CALLS = (
 def text_of(recipe, *, is_logits=False):
     last = {} if is_logits else {"activation": "softmax"}
     calls = [
-        SimpleNamespace(name=name, kind=kind, required=needed, arguments=told, inputs=inputs)
-        for name, kind, needed, told, inputs in (
+        KerasCall(name, layers_by_title()[title], needed, told, inputs)
+        for name, title, needed, told, inputs in (
             *CALLS,
             ("dense", "Dense", {"units": 3}, last, ("flatten",)),
         )

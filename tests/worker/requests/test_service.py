@@ -21,7 +21,7 @@ from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
-from workbench.protocol.wire import decode_answer, encode_request
+from workbench.protocol.wire import MAX_REQUEST_BYTES, decode_answer, encode_request
 from workbench.protocol.worker_command import worker_command, worker_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.weights_file import read_arrays, write_arrays
@@ -186,7 +186,7 @@ def test_a_run_without_weights_is_told_in_words(brightness, tmp_path, request_ki
     answer = brightness.last(request_kind, model=str(tmp_path), **fields)
     assert isinstance(answer, m.Failed)
     assert answer.error.kind == "RunFolderError"
-    assert "no trained weights" in answer.error.what
+    assert "no weights yet" in answer.error.what
 
 
 # evaluating -----------------------------------------------------------------------------
@@ -353,10 +353,12 @@ def test_hello_comes_first_and_data_needs_no_tensorflow(raw, tmp_path):
 def test_lines_that_are_no_requests_are_answered_and_passed_over(raw):
     raw.read()
     raw.send(b"hello?\n", b'{"request": "fly", "id": 1}\n', b'{"request": "warm_up", "id": 2}\n')
-    for _ in range(3):
+    raw.send(b"x" * 3 * MAX_REQUEST_BYTES, b" and on\n", b" " * MAX_REQUEST_BYTES + b"{}\n")
+    for is_long in (False, False, False, True, True):
         answer = raw.read()
         assert isinstance(answer, m.Failed)
         assert (answer.id, answer.error.kind) == (0, "WireError")
+        assert ("too long" in answer.error.what) == is_long
     raw.send(encode_request(m.WarmUp(id=7, model="/no/such/run")))
     assert isinstance(raw.read_until(7), m.Failed)
     assert raw.end() == 0
@@ -373,10 +375,10 @@ def test_a_request_under_way_is_cancelled_and_the_next_one_is_done(raw, tmp_path
         answer = raw.read()
         if not isinstance(answer, m.Progress | m.Hello):
             final[answer.id] = answer
-    assert final[1].error.what == "This was cancelled."
+    assert final[1].error.what == "Canceled."
     assert isinstance(final[2], m.Done)
     raw.send(encode_request(m.Cancel(id=3, target=1)))
-    assert "finished already" in raw.read_until(3).text
+    assert "already finished" in raw.read_until(3).text
     assert raw.end() == 0
 
 

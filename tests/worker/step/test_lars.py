@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from workbench.core.training.optimizers.lars import SPEC, TRUST
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.programs.lars import LARS
-from workbench.worker.step.lars import TRUST, lars
 from workbench.worker.step.optimizers import make_optimizer
 
 pytestmark = pytest.mark.worker
@@ -62,7 +61,7 @@ RATES = [5.0, 4.0, 3.0, 20.0]
 
 @pytest.mark.parametrize(("momentum", "decay"), [(0.9, 0.01), (0.9, None), (0.0, 0.5)])
 def test_steps_are_those_of_the_paper(keras, momentum, decay):
-    optimizer = lars(keras)(momentum=momentum, weight_decay=decay)
+    optimizer = SPEC.keras_class(keras)(momentum=momentum, weight_decay=decay)
     found = by_keras(keras, optimizer, RATES)
     for name, expected in by_formula(RATES, momentum, decay or 0.0).items():
         np.testing.assert_allclose(found[name], expected, rtol=2e-5, atol=1e-6, err_msg=name)
@@ -78,17 +77,17 @@ def test_a_recipe_makes_it_and_may_spare_what_it_names(keras):
     expected = by_formula(RATES, 0.8, 0.1, undecayed=("matrix",))
     for name, values in expected.items():
         np.testing.assert_allclose(found[name], values, rtol=2e-5, atol=1e-6, err_msg=name)
-    made = lars(keras)(2.0, momentum=0.8, weight_decay=0.1)
-    again = lars(keras).from_config(made.get_config())
+    made = SPEC.keras_class(keras)(2.0, momentum=0.8, weight_decay=0.1)
+    again = SPEC.keras_class(keras).from_config(made.get_config())
     assert (again.momentum, again.weight_decay) == (0.8, 0.1)
 
 
 def test_the_script_has_the_same_optimizer(keras):
     names = {"keras": keras}
-    exec(LARS, names)  # noqa: S102 - the text is our own
+    exec(SPEC.definition, names)  # noqa: S102 - the text is our own
     ours, theirs = (
         by_keras(keras, cls(learning_rate=1.0, momentum=0.9, weight_decay=0.01), RATES)
-        for cls in (lars(keras), names["LARS"])
+        for cls in (SPEC.keras_class(keras), names["LARS"])
     )
     for name in ours:
         np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-6, atol=1e-7)

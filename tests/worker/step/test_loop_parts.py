@@ -55,7 +55,7 @@ def test_sizes_follow_recipe_data_and_replicas():
     assert sizes_of(project, 30).batch_size == 30
     assert sizes_of(project, 30, replicas=8).batch_size == 24
     assert sizes_of(project, 30, replicas=30).steps_per_epoch == 1
-    with pytest.raises(DatasetError, match="fewer training pictures"):
+    with pytest.raises(DatasetError, match="fewer training images"):
         sizes_of(project, 30, replicas=31)
     chosen = Project(recipe=TrainingRecipe(batch_size=10, steps_per_epoch=7, epochs=3))
     assert sizes_of(chosen, 20).total_steps == 21

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.worker.recipe_loops import BATCH, small, stripes
-from workbench.core.training.recipe import OPTIMIZERS, TrainingRecipe
+from workbench.core.training.optimizers import all_optimizers
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.worker.input.pipeline import evaluation_pipeline
 from workbench.worker.step.losses import Objective, class_weights
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.worker
 RATES = {"sgd": 0.05, "lamb": 0.02, "lars": 2.0, "lion": 0.001, "adafactor": 0.02, "muon": 0.005}
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("optimizer", all_optimizers())
 def test_every_optimizer_learns(optimizer):
     rate = RATES.get(optimizer, 0.005)
     net = small(TrainingRecipe(optimizer=optimizer, learning_rate=rate))

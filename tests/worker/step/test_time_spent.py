@@ -68,13 +68,13 @@ def test_it_is_told_at_most_once_a_second():
 @pytest.mark.parametrize(
     ("changes", "place", "is_augmenting", "expected"),
     [
-        ({"input": 60.0, "compute": 100.0}, "streamed", True, "waits 38 % of its time"),
-        ({"input": 60.0, "compute": 100.0}, "streamed", False, "keep decoded pictures"),
+        ({"input": 60.0, "compute": 100.0}, "streamed", True, "38% of the time is input wait"),
+        ({"input": 60.0, "compute": 100.0}, "streamed", False, "cache decoded images"),
         ({"input": 60.0, "compute": 100.0}, "memory", True, "less augmentation"),
-        ({"validation": 50.0, "compute": 100.0}, "memory", True, "Validating takes 33 %"),
-        ({"host": 50.0, "compute": 100.0}, "memory", True, "steps per call"),
+        ({"validation": 50.0, "compute": 100.0}, "memory", True, "33% of the time is validation"),
+        ({"host": 50.0, "compute": 100.0}, "memory", True, "steps per execution"),
         ({"saving": 50.0, "compute": 100.0}, "memory", True, "slow disk"),
-        ({"host": 50.0, "compute": 100.0, "compile": 50.0}, "memory", True, "25 % of the time"),
+        ({"host": 50.0, "compute": 100.0, "compile": 50.0}, "memory", True, "25% of the time"),
         ({"input": 5.0, "compute": 100.0, "compile": 500.0}, "memory", True, ""),
         ({"input": 1.0, "compute": 1.0}, "memory", True, ""),
     ],

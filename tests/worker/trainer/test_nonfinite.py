@@ -28,10 +28,10 @@ def test_the_layer_that_overflows_is_named(trainer, small_project):
     started = trainer(project)
     finished = started.finish()
     assert finished.outcome == "failed"
-    assert f"diverged: the loss is not a number at step {first_bad_step(started.all(Batch))}; " in (
+    assert f"diverged: the loss is not finite at step {first_bad_step(started.all(Batch))}; " in (
         finished.error.what
     )
-    assert "not finite is “" in finished.error.what or "come out of “" in finished.error.what
+    assert "not finite is “" in finished.error.what or "are the outputs of “" in finished.error.what
     assert any(event.phase == "diagnosing" for event in started.all(PhaseChanged))
 
 
@@ -48,7 +48,7 @@ def test_it_is_found_from_the_last_checkpoint(trainer, small_project):
     assert finished.outcome == "failed"
     # A sum of finite losses may overflow before any output does: then the layer with the
     # largest values is named.
-    assert "not finite is “" in finished.error.what or "come out of “" in finished.error.what
+    assert "not finite is “" in finished.error.what or "are the outputs of “" in finished.error.what
     checkpoint = read_checkpoint(started.run)
     assert checkpoint is not None
     assert 0 < checkpoint.state.step < first_bad_step(started.all(Batch))

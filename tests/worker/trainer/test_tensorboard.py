@@ -1,21 +1,21 @@
-"""TensorFlow's own reader finds in our files what was written; errors never stop a training."""
+"""TensorFlow's own reader finds in the files what was written; errors never stop a training."""
 
 from __future__ import annotations
 
+import math
 import os
+from pathlib import Path
 
 import pytest
 
-from tests.runs.export.test_tensorboard import batch, epoch, started
 from workbench.core.projects.project import Project
-from workbench.protocol.events import LogLine
-from workbench.runs.export.tensorboard_file import record
+from workbench.protocol.events import Batch, EpochFinished, LogLine, Plan, RunStarted
 from workbench.runs.folder import create_run
 from workbench.runs.home import data_home
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.settings.store import SettingsStore
 from workbench.worker.process.event_logger import Teller
-from workbench.worker.trainer.tensorboard import tensorboard_listener
+from workbench.worker.trainer.tensorboard import EventFile, TensorBoardLog, tensorboard_listener
 
 pytestmark = pytest.mark.worker
 
@@ -34,87 +34,163 @@ def teller(run):
 
 
 def read(folder):
-    """Steps and values by tag, as TensorFlow reads them; checks every checksum."""
+    """The points of a folder: [(tag, step, value)], with ("START", step, None), as TensorFlow
+    reads them; it checks every checksum.
+    """
     import tensorflow as tf
 
-    found, versions, starts = {}, [], []
+    points, versions = [], []
     for path in sorted(folder.iterdir()):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             if event.file_version:
                 versions.append(event.file_version)
-            if event.session_log.status == 1:
-                starts.append(event.step)
-            for value in event.summary.value:
-                assert event.wall_time > 1e9
-                found.setdefault(value.tag, []).append((event.step, value.simple_value))
-    assert set(versions) == {"brain.Event:2"}
-    assert len(versions) == len(list(folder.iterdir()))
-    return found, starts
+            if event.session_log.status == tf.compat.v1.SessionLog.START:
+                assert event.step >= 1
+                points.append(("START", event.step, None))
+            points += [(value.tag, event.step, value.simple_value) for value in event.summary.value]
+            assert event.wall_time >= 1e9 / 2
+    assert versions == ["brain.Event:2"] * len(list(folder.iterdir()))
+    return points
 
 
-def test_tensorflow_reads_what_was_written(run, teller):
-    teller.tell(started())
-    teller.tell(batch(3, 0.0, loss=2.5))
-    teller.tell(epoch(1, 10))
-    train, starts = read(run.path / "tensorboard" / "train")
-    assert train["batch_loss"] == [(3, 2.5)]
-    assert train["epoch_loss"] == [(10, 0.5)]
-    assert train["images_per_second"] == [(10, 64.0)]
-    assert train["learning_rate"][0][1] == pytest.approx(0.1)
-    assert starts == [1]
-    validation, _ = read(run.path / "tensorboard" / "validation")
-    assert validation == {"epoch_loss": [(10, 0.75)], "epoch_accuracy": [(10, 0.25)]}
+def started(resumed_at_step=None):
+    return RunStarted(
+        run="r", target="this_computer", precision="float32", seed=1, versions={}, epochs=2,
+        plan=Plan(precision="float32"), batch_size=4, pid=1, resumed_at_step=resumed_at_step,
+    )  # fmt: skip
 
 
-def test_a_resumed_run_says_where(run, teller):
+def batch(step, time, loss=1.0, learning_rate=0.1):
+    return Batch(
+        epoch=1, step=step, first_step=step, loss=loss, accuracy=0.25, losses=[loss],
+        accuracies=[0.25], images_per_second=9.0, learning_rate=learning_rate, time=time,
+    )  # fmt: skip
+
+
+def epoch(number, step, **values):
+    told = {"loss": 0.5, "accuracy": 0.5, "val_loss": 0.75, "val_accuracy": 0.25} | values
+    return EpochFinished(
+        epoch=number, step=step, seconds=1.0, images_per_second=64.0, time=1e9 + step, **told
+    )
+
+
+def test_a_run_in_two_folders(tmp_path):
+    log = TensorBoardLog(tmp_path)
+    for event in (started(), LogLine(text="x"), batch(1, 1e9), epoch(1, 10, top_k_accuracy=0.5)):
+        log.add(event)
+    assert read(tmp_path / "train") == [
+        ("START", 1, None), ("batch_loss", 1, 1.0), ("batch_accuracy", 1, 0.25),
+        ("learning_rate", 1, pytest.approx(0.1)),
+        ("epoch_loss", 10, 0.5), ("epoch_accuracy", 10, 0.5), ("images_per_second", 10, 64.0),
+    ]  # fmt: skip
+    assert read(tmp_path / "validation") == [
+        ("START", 1, None), ("epoch_loss", 10, 0.75), ("epoch_accuracy", 10, 0.25), ("epoch_top_k_accuracy", 10, 0.5),
+    ]  # fmt: skip
+
+
+def test_without_validation_there_is_no_folder_for_it(tmp_path):
+    TensorBoardLog(tmp_path).add(epoch(1, 10, val_loss=None, val_accuracy=None))
+    assert [path.name for path in tmp_path.iterdir()] == ["train"]
+
+
+def test_a_few_batches_a_second_are_enough(tmp_path):
+    log = TensorBoardLog(tmp_path)
+    for number in range(1000):
+        log.add(batch(number + 1, 1e9 + number / 100))
+    log.add(batch(1001, 5e8))  # the clock was set back: go on
+    steps = [step for tag, step, _ in read(tmp_path / "train") if tag == "batch_loss"]
+    assert 45 <= len(steps) <= 52
+    assert steps[-1] == 1001
+
+
+def test_what_was_not_finite_is_shown_as_such(tmp_path):
+    TensorBoardLog(tmp_path).add(batch(1, 1e9, loss=None, learning_rate=None))
+    _, loss, accuracy = read(tmp_path / "train")
+    assert loss[0] == "batch_loss"
+    assert math.isnan(loss[2])
+    assert accuracy == ("batch_accuracy", 1, 0.25)
+
+
+def test_a_resumed_run_takes_back_what_it_does_again(tmp_path):
+    first = TensorBoardLog(tmp_path)
+    for event in (started(), batch(5, 1e9), epoch(1, 10), batch(15, 1e9 + 1)):
+        first.add(event)  # and then it was killed
+    second = TensorBoardLog(tmp_path)
+    for event in (started(resumed_at_step=12), batch(13, 2e9)):
+        second.add(event)
+    points = read(tmp_path / "train")
+    assert points[0] == ("START", 1, None), "TensorBoard heeds only the second one"
+    assert points.index(("START", 13, None)) == len(points) - 4
+    assert read(tmp_path / "validation")[-1] == ("START", 13, None)
+    assert len(list((tmp_path / "train").iterdir())) == 2
+
+
+@pytest.mark.parametrize(("value", "kept"), [(1e300, math.inf), (-1e300, -math.inf), (-2.5, -2.5)])
+def test_large_values_do_not_stop_it(tmp_path, value, kept):
+    EventFile(tmp_path).scalars(1, {"x": value}, wall_time=1e9)
+    assert read(tmp_path) == [("START", 1, None), ("x", 1, kept)]
+
+
+def test_a_run_folder_that_was_removed_does_not_come_back(tmp_path):
+    log = TensorBoardLog(tmp_path / "removed" / "tensorboard")
+    with pytest.raises(FileNotFoundError):
+        log.add(epoch(1, 10))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trainer_writes_as_it_tells(run, teller):
+    for event in (started(), batch(3, 0.0, loss=2.5), epoch(1, 10)):
+        teller.tell(event)
+    train = read(run.path / "tensorboard" / "train")
+    assert train[:2] == [("START", 1, None), ("batch_loss", 3, 2.5)]
+    assert train[-1] == ("images_per_second", 10, 64.0)
+    assert read(run.path / "tensorboard" / "validation")[1:] == [
+        ("epoch_loss", 10, 0.75),
+        ("epoch_accuracy", 10, 0.25),
+    ]
+
+
+def test_a_resumed_trainer_says_where(run, teller):
     teller.tell(started())
     teller.tell(batch(15, 0.0))
     with EventWriter(run.events_path) as writer:
         again = Teller(writer)
         again.listen(tensorboard_listener(run, pytest.fail))
         again.tell(started(resumed_at_step=12))
-    _, starts = read(run.path / "tensorboard" / "train")
-    assert starts == [1, 13]
+    points = read(run.path / "tensorboard" / "train")
+    assert [step for tag, step, _ in points if tag == "START"] == [1, 13]
 
 
-def test_a_record_is_the_one_tensorflow_writes(tmp_path):
-    import tensorflow as tf
-
-    path = str(tmp_path / "records")
-    with tf.io.TFRecordWriter(path) as writer:
-        writer.write(b"foo")
-        writer.write(b"")
-    assert (tmp_path / "records").read_bytes() == record(b"foo") + record(b"")
+def warnings(run):
+    told = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
+    assert {event.level for event in told} == {"warning"}
+    return [event.text for event in told]
 
 
-def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, teller):
-    (run.path / "tensorboard").write_text("in the way")
+@pytest.mark.parametrize("part", ["", "train"])
+def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, teller, part):
+    path = run.path / "tensorboard" / part
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("in the way")
     for number in range(1, 4):
         teller.tell(batch(number, 0.0))
         teller.tell(epoch(number, number))
-    told = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
-    assert len(told) == 1
-    assert told[0].level == "warning"
-    assert "TensorBoard" in told[0].text
+    (text,) = warnings(run)
+    assert text == "The TensorBoard files are not written any further: File exists."
     assert len(read_all(run.events_path)) == 7
 
 
-def test_a_full_disk_in_the_middle_is_told_once(run, teller, monkeypatch):
+def test_a_full_disk_in_the_middle_is_told_once(run, teller):
     teller.tell(batch(1, 0.0))
-    real = os.write
-
-    def full(descriptor, data):
-        if b"epoch_loss" in bytes(data) and not bytes(data).startswith(b"{"):
-            raise OSError(28, "No space left on device")
-        return real(descriptor, data)
-
-    monkeypatch.setattr(os, "write", full)
+    (path,) = (run.path / "tensorboard" / "train").iterdir()
+    opened = {link.resolve(): int(link.name) for link in Path("/proc/self/fd").iterdir()}
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, opened[path])  # from here on the kernel has no space left for this file
+    os.close(full)
     teller.tell(epoch(1, 10))
     teller.tell(epoch(2, 20))
-    told = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
-    assert [event.text for event in told] == [
-        "The TensorBoard files are not written any further: No space left on device."
-    ]
+    assert warnings(run) == ["TensorBoard files are no longer written: No space left on device."]
+    assert len(read_all(run.events_path)) == 4
 
 
 def test_who_wants_no_files_gets_none(run):

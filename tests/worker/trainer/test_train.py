@@ -120,7 +120,7 @@ def test_stop_keeps_the_weights(trainer, small_project):
     assert finished.test.accuracy > 0.5
     card = training.run.model_card()
     assert read_arrays(training.run.weights_path, checksum=card.checksum)
-    assert outcome_of(training.run).sentence() == "Training was stopped; the weights are kept."
+    assert outcome_of(training.run).sentence() == "Training stopped; the weights are saved."
 
 
 def test_sigterm_is_a_stop(trainer, small_project):

@@ -9,6 +9,7 @@ from PIL import Image
 from tests.window_parts import window_context
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.evaluate.view import EvaluateView
+from workbench.gui.panels import panels_of
 from workbench.gui.train.view import TrainView
 from workbench.runs.home import data_home
 
@@ -24,8 +25,11 @@ def context(qapp):
 
 
 def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_project, tmp_path):
-    train, classify = TrainView(context), ClassifyView(context)
-    evaluate = EvaluateView(context)
+    train, classify = (
+        TrainView(context, panels_of("train")),
+        ClassifyView(context, panels_of("classify")),
+    )
+    evaluate = EvaluateView(context, panels_of("evaluate"))
     for view in (train, classify, evaluate):
         qtbot.addWidget(view)
         view.resize(1200, 800)
@@ -38,7 +42,7 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     assert len(history.epochs) == 2
     assert len(history.losses) == 2 * history.data.steps_per_epoch
     train.plots.redraw()
-    assert train.plots.loss.series.values.tolist() == history.losses.tolist()
+    assert train.plots.by_key["loss"].series.values.tolist() == history.losses.tolist()
     assert train.header.headline.text() == "Completed 2 epochs"
 
     # A picture with a bright third stripe is of the second class.
@@ -47,7 +51,7 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     Image.fromarray(pixels).save(tmp_path / "stripe.png")
     classify.show()
     classify.classify([str(tmp_path / "stripe.png")])
-    with qtbot.waitSignal(classify.classified, timeout=WAIT_MS) as classified:
+    with qtbot.waitSignal(classify.state.classified, timeout=WAIT_MS) as classified:
         pass
     entry = classified.args[0]
     assert entry.answer.error is None
@@ -56,7 +60,7 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
     assert entry.seen.width() == 8
 
     evaluate.show()
-    with qtbot.waitSignal(evaluate.evaluated, timeout=WAIT_MS) as evaluated:
+    with qtbot.waitSignal(evaluate.state.evaluated, timeout=WAIT_MS) as evaluated:
         evaluate.evaluate()
     assert sum(sum(row) for row in evaluated.args[0].confusion) == 100
     assert evaluated.args[0].accuracy == pytest.approx(history.finished.test.accuracy)
@@ -67,7 +71,7 @@ def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_
 def test_a_killed_trainer_is_told_and_a_stopped_one_keeps_its_weights(
     qtbot, context, small_project
 ):
-    view = TrainView(context)
+    view = TrainView(context, panels_of("train"))
     qtbot.addWidget(view)
     view.show()
     context.library.open()
@@ -86,7 +90,7 @@ def test_a_killed_trainer_is_told_and_a_stopped_one_keeps_its_weights(
         assert view.trouble.isVisible() == is_killed
         if is_killed:
             assert "killed" in view.trouble.words.text()
-            assert view.header.headline.text() == "The trainer ended early"
+            assert view.header.headline.text() == "Training crashed"
         assert len(follower.history.losses) > 0
         assert follower.run.has_model() or is_killed
     view.close_background()

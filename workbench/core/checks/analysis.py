@@ -15,8 +15,10 @@ from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import propagate
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
+from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
-from workbench.core.network.text import bytes_text, node_text, shape_text
+from workbench.core.network.roles import input_node, input_nodes
+from workbench.core.network.text import node_text
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
@@ -53,12 +55,14 @@ class Analysis:
     Attributes:
         shapes: Output shape by node id, where it can be known.
         inputs: Input shapes by node id in the order of the ports.
+        input_shape: (height, width, channels) of the pictures, None while it is not known.
         costs: Parameters, multiply-adds and memory, per node and in all.
         problems: Errors first, then warnings and hints, each in the order of the network.
     """
 
     shapes: Mapping[str, Shape]
     inputs: Mapping[str, tuple[Shape, ...]]
+    input_shape: Shape | None
     costs: Costs
     problems: list[Problem]
 
@@ -78,12 +82,14 @@ class Analysis:
             raise GraphError(
                 " ".join(f"{problem.title}: {problem.message}" for problem in self.errors),
                 where="the network",
-                fix="The design view and `workbench check` show each problem with its fixes.",
+                fix="The design view and `workbench check` list the problems and their fixes.",
             )
 
     @cached_property
     def problems_by_node(self) -> Mapping[str | None, tuple[Problem, ...]]:
-        """The problems of each node that has any; those of the whole network under None."""
+        """The problems of each node that has any, worst first; those of the whole network
+        under None.
+        """
         by_node: dict[str | None, list[Problem]] = {}
         for problem in self.problems:
             by_node.setdefault(problem.node, []).append(problem)
@@ -128,42 +134,45 @@ def analyse(
     if dataset is not None:
         problems += _check_pictures(graph, layers, found.shapes, dataset)
     problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
-    return Analysis(found.shapes, found.inputs, costs, problems)
+    start = input_node(graph, layers)
+    input_shape = None if start is None else found.shapes.get(start.id)
+    return Analysis(found.shapes, found.inputs, input_shape, costs, problems)
 
 
 def _check_pictures(
     graph: Graph, layers: Registry[LayerSpec], shapes: Mapping[str, Shape], dataset: DatasetFacts
 ) -> Iterator[Problem]:
-    for node in graph.nodes.values():
+    for node in input_nodes(graph, layers):
         shape = shapes.get(node.id)
-        if node.kind != "input" or shape is None:
+        if shape is None:
             continue
-        param = layers["input"].params[0]
-        data = f"“{dataset.title}”" if dataset.title else "the dataset"
+        spec = layers[node.kind]
+        param = spec.params[0]
+        data = f"“{dataset.title}”" if dataset.title else "the data set"
         if shape[2] not in {1, 3}:
             wanted = (*shape[:2], dataset.shape[2] if dataset.shape else 3)
             yield Problem(
                 node.id,
                 "error",
-                "Pictures have 1 or 3 channels",
-                f"{node_text(node, layers)} asks for {shape[2]} channels, and the pictures of "
-                f"{data} are grey (1) or coloured (3).",
+                "Images need 1 or 3 channels",
+                f"{node_text(node, layers)} has {shape[2]} channels, but the images of {data} "
+                "are grayscale (1) or color (3).",
                 (fixes.set_fix(node.id, param, wanted),),
             )
         elif dataset.shape is not None and len(dataset.shape) == 3 and shape != dataset.shape:
             yield Problem(
                 node.id,
                 "hint",
-                "Pictures are fitted",
-                f"The pictures of {data} are {shape_text(dataset.shape)}, and "
-                f"{node_text(node, layers)} asks for {shape_text(shape)}: each picture is "
-                "brought to that size and colour before training.",
+                "Images will be resized",
+                f"Images of {data} are {shape_text(dataset.shape)}; {node_text(node, layers)} is "
+                f"{shape_text(shape)}. Images are resized and converted to that shape before "
+                "training.",
                 (
                     fixes.set_fix(
                         node.id,
                         param,
                         dataset.shape,
-                        title=f"Set Input to {shape_text(dataset.shape)}",
+                        title=f"Set {spec.title} to {shape_text(dataset.shape)}",
                     ),
                 ),
             )
@@ -179,17 +188,17 @@ def _check_costs(
         yield Problem(
             heaviest,
             "warning",
-            "Very many parameters",
-            f"{node_text(graph.nodes[heaviest], layers)} has {share:,} of the network's {total:,} "
-            f"parameters. Weights, gradients and optimizer alone need "
-            f"{bytes_text(costs.weight_bytes)} while training. Pooling before it, or fewer units, "
-            "would help.",
+            "Too many parameters",
+            f"{node_text(graph.nodes[heaviest], layers)} has {share:,} of the network's "
+            f"{total:,} parameters. Weights, gradients and optimizer state alone need "
+            f"{bytes_text(costs.weight_bytes)} during training. Add pooling before it, or reduce "
+            "its units.",
         )
     elif costs.memory_bytes > MUCH_MEMORY_BYTES:
         yield Problem(
             None,
             "warning",
-            "Much memory",
-            f"Training needs about {bytes_text(costs.memory_bytes)} at a batch of "
-            f"{recipe.batch_size:,}. A smaller batch, or pooling earlier, would help.",
+            "High memory use",
+            f"Training needs about {bytes_text(costs.memory_bytes)} at batch "
+            f"{recipe.batch_size:,}. Reduce the batch size, or pool earlier.",
         )

@@ -11,22 +11,9 @@ from workbench.core.network.graph import Graph
 from workbench.core.network.pipeline_split import pipeline_nodes
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, ParamCount
+from workbench.core.training.optimizers import all_optimizers
 
 BYTES_PER_NUMBER = 4  # weights, gradients and activations are counted as float32
-
-OPTIMIZER_SLOTS: Mapping[str, int] = {
-    "sgd": 1,
-    "adam": 2,
-    "adamw": 2,
-    "nadam": 2,
-    "rmsprop": 2,
-    "lamb": 2,
-    "lion": 1,
-    "adafactor": 1,
-    "muon": 1,
-    "lars": 1,
-}
-"""Numbers an optimizer keeps for each learned number."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +79,7 @@ def estimate(
         )
     trainable = sum(cost.parameters.trainable for cost in nodes.values())
     kept = sum(cost.parameters.non_trainable for cost in nodes.values())
-    slots = OPTIMIZER_SLOTS.get(optimizer, 2)
+    slots = all_optimizers()[optimizer].slots
     weight_bytes = BYTES_PER_NUMBER * ((2 + slots) * trainable + kept)
     on_host = set(pipeline_nodes(graph, layers))
     activations = sum(cost.activation_bytes for key, cost in nodes.items() if key not in on_host)

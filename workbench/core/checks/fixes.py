@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.core.checks.problems import Fix
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.text import shape_text
 from workbench.core.params import Param
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
@@ -153,7 +153,7 @@ def move_behind_input_fix(node_id: str, input_id: str, name: str) -> Fix:
             graph = graph.without_edge(edge).with_edge(Edge(node_id, edge.target, edge.port))
         return graph.with_edge(Edge(input_id, node_id))
 
-    return Fix("move_behind_input", f"Move “{name}” behind Input", _on_node(node_id, change))
+    return Fix("move_behind_input", f"Move “{name}” right after Input", _on_node(node_id, change))
 
 
 def spec_fixes(
@@ -161,13 +161,15 @@ def spec_fixes(
 ) -> tuple[Fix, ...]:
     """The fixes that a layer's ShapeProblem asks for by key.
 
-    Keys: "insert_<kind>", "set_<param>:<JSON value>", "match_inputs".
+    Keys: "insert_<kind>", "set_<param>:<JSON value>", and "match_inputs:<kind>,<kind>" with the
+    layers whose projection may help, best first.
     """
     found: list[Fix] = []
     params = {param.key: param for param in layers[node.kind].params}
     for key in keys:
-        if key == "match_inputs":
-            found += match_fixes(node, layers, inputs)
+        if key.startswith("match_inputs:"):
+            kinds = key.removeprefix("match_inputs:").split(",")
+            found += match_fixes(node, layers, inputs, [layers[kind] for kind in kinds])
         elif key.startswith("insert_"):
             found.append(insert_fix(node.id, key.removeprefix("insert_"), layers))
         elif key.startswith("set_"):
@@ -176,33 +178,19 @@ def spec_fixes(
     return tuple(found)
 
 
-def match_fixes(node: Node, layers: Layers, inputs: Sequence[Shape]) -> list[Fix]:
+def match_fixes(
+    node: Node, layers: Layers, inputs: Sequence[Shape], projecting: Sequence[LayerSpec]
+) -> list[Fix]:
     """Fixes that bring one input of a merge layer to the shape of another."""
     first = inputs[0]
     for port, other in enumerate(inputs[1:], start=1):
         if other == first or len(other) != len(first):
             continue
-        change = _projection(node.kind, other, first)
-        if change is None:
-            change, port, other = _projection(node.kind, first, other), 0, first  # noqa: PLW2901
-        if change is None:
-            continue
-        kind, params = change
-        words = f"Insert {layers[kind].title} on the input of {shape_text(other)}"
-        return [insert_fix(node.id, kind, layers, params=params, port=port, title=words)]
+        for at, shape, wanted in ((port, other, first), (0, first, other)):
+            for spec in projecting:
+                params = spec.projection(shape, wanted)
+                if params is not None:
+                    words = f"Insert {spec.title} at the input of shape {shape_text(shape)}"
+                    key = spec.key
+                    return [insert_fix(node.id, key, layers, params=params, port=at, title=words)]
     return []
-
-
-def _projection(merge: str, shape: Shape, wanted: Shape) -> tuple[str, dict[str, Any]] | None:
-    """The layer that turns `shape` into `wanted`, if a single one can."""
-    if len(shape) == 1:
-        return None if merge == "concatenate" else ("dense", {"units": wanted[0]})
-    if len(shape) != 3:
-        return None
-    rows, columns = -(-shape[0] // wanted[0]), -(-shape[1] // wanted[1])
-    if (-(-shape[0] // rows), -(-shape[1] // columns)) != tuple(wanted[:2]):
-        return None
-    if merge == "concatenate":
-        return ("max_pooling2d", {"pool_size": (rows, columns), "padding": "same"})
-    step = {"strides": (rows, columns), "padding": "same"}
-    return ("conv2d", {"filters": wanted[2], "kernel_size": (1, 1), **step})

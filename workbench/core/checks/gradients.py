@@ -30,9 +30,9 @@ def check_gradients(graph: Graph, layers: Layers, found: Propagation) -> Iterato
                 yield Problem(
                     node_id,
                     "error",
-                    "Nothing is learned through it",
-                    f"TensorFlow has no gradient of {name} as it is set, and {learner} stands "
-                    "before it: its weights could not learn.",
+                    "No gradient passes through it",
+                    f"TensorFlow has no gradient for {name} with these settings, so the weights "
+                    f"of {learner} before it could not be trained.",
                     tuple(_settings_that_learn(node_id, spec, params)),
                 )
             elif spec.count_params(params, found.inputs[node_id]).trainable:

@@ -4,67 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.checks.shapes import Propagation
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.output_node import ends_in_softmax, find_outputs, param_value, tail
-from workbench.core.network.text import node_text, shape_text
+from workbench.core.network.roles import has_role, specs_of
+from workbench.core.network.text import node_text
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import SOFTMAX, LayerSpec, Role, Shape, ShapeProblem
 
 Layers = Registry[LayerSpec]
-
-FLAT_FIXES = ("flatten", "global_average_pooling2d")
 
 
 def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iterator[Problem]:
     """Dense layers on a picture: right in rare networks, a slip in most."""
-    outputs = find_outputs(graph)
+    outputs = find_outputs(graph, layers)
     for node_id, inputs in found.inputs.items():
         node = graph.nodes[node_id]
-        if node.kind != "dense" or len(inputs[0]) == 1 or node_id not in found.shapes:
+        title = layers[node.kind].title
+        is_dense = has_role(node, layers, Role.DENSE)
+        if not is_dense or len(inputs[0]) == 1 or node_id not in found.shapes:
             continue
         is_last = len(outputs) == 1 and node_id in tail(graph, layers, outputs[0])
-        end = "and the classes would not match." if is_last else "which is rarely meant."
+        end = "which does not match the classes." if is_last else "which is rarely intended."
         source = graph.nodes[graph.sources(node_id)[0]]
         yield Problem(
             node_id,
             "error" if is_last else "warning",
-            "Dense needs a flat input" if is_last else "Dense acts on the last axis only",
-            f"{node_text(source, layers)} gives {shape_text(inputs[0])} to "
-            f"{node_text(node, layers)}. Dense would act on the last axis only and give "
+            f"{title} needs a flat input" if is_last else f"{title} acts on the last axis only",
+            f"{node_text(node, layers)} receives {shape_text(inputs[0])} from "
+            f"{node_text(source, layers)}. {title} acts on the last axis only: its output would be "
             f"{shape_text(found.shapes[node_id])}, {end}",
-            _flat_fixes(node_id, layers, len(inputs[0])),
+            tuple(fixes.insert_fix(node_id, key, layers) for key in _flattening(layers, inputs[0])),
         )
 
 
-def _flat_fixes(node_id: str, layers: Layers, rank: int) -> tuple[Fix, ...]:
-    kinds = FLAT_FIXES if rank == 3 else FLAT_FIXES[:1]
-    return tuple(fixes.insert_fix(node_id, kind, layers) for kind in kinds)
+def _flattening(layers: Layers, shape: Shape) -> list[str]:
+    """Keys of the layer types that make such an output flat."""
+
+    def is_flat(spec: LayerSpec) -> bool:
+        try:
+            return len(spec.infer_shape(spec.defaults(), (shape,))) == 1
+        except ShapeProblem:
+            return False
+
+    return [spec.key for spec in specs_of(layers, Role.FLATTEN) if is_flat(spec)]
 
 
 def check_end(
     graph: Graph, layers: Layers, found: Propagation, num_classes: int | None, dataset_title: str
 ) -> Iterator[Problem]:
     """The last layer gives one probability per class."""
-    outputs = find_outputs(graph)
+    outputs = find_outputs(graph, layers)
     if len(outputs) != 1 or outputs[0] not in found.shapes:
         return
     output, shape = outputs[0], found.shapes[outputs[0]]
     scores = tail(graph, layers, output)[-1]
     node = graph.nodes[output]
     if len(shape) != 1:
-        if graph.nodes[scores].kind != "dense":  # check_dense_inputs tells of those
+        # check_dense_inputs tells of those
+        if not has_role(graph.nodes[scores], layers, Role.DENSE):
             yield Problem(
                 output,
                 "error",
-                "The end is not flat",
-                f"{node_text(node, layers)} is the last layer and gives {shape_text(shape)}. A "
-                "classifier ends in one value per class.",
-                _classifier_fixes(output, num_classes),
+                "The output must be flat",
+                f"{node_text(node, layers)} is the last layer and outputs {shape_text(shape)}. A "
+                "classifier outputs one value per class.",
+                _classifier_fixes(output, shape, layers, num_classes),
             )
         return
     if num_classes is not None and shape[0] != num_classes:
@@ -91,32 +102,37 @@ def _softmax_twice(graph: Graph, layers: Layers, output: str) -> Iterator[Proble
         yield Problem(
             output,
             "warning",
-            "Softmax twice",
-            f"{names[0]} gives probabilities already. {names[1]} makes them nearly equal, so "
-            "that the network learns little.",
+            "Softmax applied twice",
+            f"{names[0]} already outputs probabilities. {names[1]} makes them nearly equal, so "
+            "the network hardly learns.",
             (fixes.remove_fix(output, graph.nodes[output].name),),
         )
 
 
-def _classifier_fixes(output: str, num_classes: int | None) -> tuple[Fix, ...]:
+def _dense(layers: Layers, units: int) -> tuple[LayerSpec, dict[str, Any]]:
+    """The layer that ends a classifier of so many classes, and its parameters."""
+    spec = specs_of(layers, Role.DENSE)[0]
+    activation = {} if spec.activation is None else {spec.activation.key: SOFTMAX}
+    return spec, {spec.width: units, **activation}
+
+
+def _classifier_fixes(
+    output: str, shape: Shape, layers: Layers, num_classes: int | None
+) -> tuple[Fix, ...]:
     units = num_classes or 10
-    params: dict[str, Any] = {"units": units, "activation": "softmax"}
+    dense, params = _dense(layers, units)
 
     def change(kind: str, graph: Graph) -> Graph:
         if output not in graph.nodes:
             return graph
         flat = fixes.new_node(graph, kind)
         graph = fixes.append_after(graph, output, flat)
-        return fixes.append_after(graph, flat.id, fixes.new_node(graph, "dense", params))
+        return fixes.append_after(graph, flat.id, fixes.new_node(graph, dense.key, params))
 
-    words = f"and Dense with {units} units"
-    return (
-        Fix("append_flatten", f"Add Flatten {words}", lambda graph: change("flatten", graph)),
-        Fix(
-            "append_global_average_pooling2d",
-            f"Add GlobalAveragePooling2D {words}",
-            lambda graph: change("global_average_pooling2d", graph),
-        ),
+    words = f"and {dense.title} with {units} units"
+    return tuple(
+        Fix(f"append_{kind}", f"Add {layers[kind].title} {words}", partial(change, kind))
+        for kind in _flattening(layers, shape)
     )
 
 
@@ -124,41 +140,39 @@ def _wrong_class_count(
     graph: Graph, layers: Layers, scores: str, *, count: int, num_classes: int, dataset_title: str
 ) -> Problem:
     node = graph.nodes[scores]
-    data = f"“{dataset_title}”" if dataset_title else "the dataset"
+    data = f"“{dataset_title}”" if dataset_title else "the data set"
     message = (
-        f"{node_text(node, layers)} makes the network's {count:,} scores, and "
-        f"{data} has {num_classes:,} classes. The last layer needs one unit per class."
+        f"{node_text(node, layers)} has {count:,} outputs, and {data} has {num_classes:,} "
+        "classes. The last layer needs one unit per class."
     )
-    if node.kind == "dense":
-        units = layers["dense"].params[0]
+    dense, params = _dense(layers, num_classes)
+    if has_role(node, layers, Role.DENSE):
+        spec = layers[node.kind]
+        units = next(param for param in spec.params if param.key == spec.width)
         fix = fixes.set_fix(scores, units, num_classes, title=f"Set units to {num_classes}")
     else:
-        params = {"units": num_classes, "activation": "softmax"}
-        words = f"Add Dense with {num_classes} units"
-        fix = fixes.append_fix(scores, "dense", params=params, title=words)
-    return Problem(scores, "error", "Units do not match the classes", message, (fix,))
+        words = f"Add {dense.title} with {num_classes} units"
+        fix = fixes.append_fix(scores, dense.key, params=params, title=words)
+    return Problem(
+        scores, "error", "Output size does not match the number of classes", message, (fix,)
+    )
 
 
 def _no_softmax(graph: Graph, layers: Layers, output: str) -> Problem:
     node = graph.nodes[output]
-    activation = param_value(graph, layers, output, "activation")
-    ends = "" if activation in {None, "linear"} else f" It ends in {activation}."
+    param, ends = layers[node.kind].activation, ""
+    if param is None:
+        spec = specs_of(layers, Role.SOFTMAX)[0]
+        fix = fixes.append_fix(output, spec.key, params={}, title=f"Add {spec.title}")
+    else:
+        value = param_value(graph, layers, output, param.key)
+        ends = "" if value == "linear" else f" Its activation is {value}."
+        fix = fixes.set_fix(output, param, SOFTMAX, title=f"Set activation to {SOFTMAX}")
     return Problem(
         output,
         "warning",
         "No softmax at the end",
-        f"{node_text(node, layers)} is the last layer and has no softmax.{ends} It is trained as "
-        "it is, with its values taken as logits; probabilities are made from them afterwards.",
-        (_softmax_fix(graph, layers, output),),
+        f"{node_text(node, layers)} is the last layer and has no softmax.{ends} Its outputs are "
+        "trained as logits; softmax is applied for predictions.",
+        (replace(fix, key="add_softmax"),),
     )
-
-
-def _softmax_fix(graph: Graph, layers: Layers, output: str) -> Fix:
-    if param_value(graph, layers, output, "activation") is None:
-        return replace(
-            fixes.append_fix(output, "softmax", params={}, title="Add Softmax"), key="add_softmax"
-        )
-    spec = layers[graph.nodes[output].kind]
-    param = next(param for param in spec.params if param.key == "activation")
-    fix = fixes.set_fix(output, param, "softmax", title="Set activation to softmax")
-    return replace(fix, key="add_softmax")

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.core.checks.problems import Fix, Problem, Severity
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.schedules import all_schedules
 
 _MUCH_SMOOTHING = 0.5
 
@@ -37,17 +38,17 @@ def _check_judging(recipe: TrainingRecipe) -> Iterator[Problem]:
     """Values that are decided by, and are not measured."""
     users = {
         "the best epoch": recipe.keep == "best",
-        "the early end": recipe.early_stopping_patience is not None,
-        "the learning rate": recipe.schedule == "plateau",
+        "early stopping": recipe.early_stopping_patience is not None,
+        "the learning rate": recipe.schedule_spec.follows_metric,
     }
     decided = " and ".join(words for words, is_on in users.items() if is_on)
     if decided and recipe.validation == "none" and recipe.keep_by != "loss":
         yield _problem(
             "warning",
-            "Nothing validates",
-            f"Without validation the training's own value decides on {decided}. It gets better "
-            "also when the network only learns by heart.",
-            _set("Validate on a part of the training pictures", validation="split"),
+            "No validation",
+            f"Without validation, a training metric decides on {decided}. It also "
+            "improves when the model overfits.",
+            _set("Hold out a validation split", validation="split"),
         )
 
 
@@ -55,17 +56,16 @@ def _check_top_k(recipe: TrainingRecipe, num_classes: int | None) -> Iterator[Pr
     if recipe.keep_by == "top_k" and recipe.top_k == 1:
         yield _problem(
             "hint",
-            "Top-k accuracy is not counted",
-            "The best epoch is by top-k accuracy, and top-k is 1: that is the plain accuracy.",
-            _set("Go by validation accuracy", keep_by="val_accuracy"),
-            _set("Count the five likeliest", top_k=5),
+            "Top-k accuracy is not measured",
+            "The monitored metric is top-k accuracy with k = 1, which is plain accuracy.",
+            _set("Monitor validation accuracy", keep_by="val_accuracy"),
+            _set("Set top-k to 5", top_k=5),
         )
     if num_classes is not None and num_classes <= recipe.top_k and recipe.top_k > 1:
         yield _problem(
             "warning",
-            "Top-k accuracy is always 100 %",
-            f"There are {num_classes:,} classes: each picture's own is always among the "
-            f"{recipe.top_k:,} likeliest.",
+            "Top-k accuracy is always 100%",
+            f"With {num_classes:,} classes, the label is always among the top {recipe.top_k:,}.",
             _set("Set top-k to 1", top_k=1),
         )
 
@@ -77,26 +77,27 @@ def _check_lengths(recipe: TrainingRecipe) -> Iterator[Problem]:
     if patience is not None and patience >= recipe.epochs:
         yield _problem(
             "hint",
-            "Never stops early",
-            f"Training stops after {patience:,} epochs without a better value, but {epochs}.",
-            _set("Do not stop early", early_stopping_patience=None),
+            "Early stopping has no effect",
+            f"The patience is {patience:,} epochs, but {epochs}.",
+            _set("Turn early stopping off", early_stopping_patience=None),
         )
     if warm_up is not None and warm_up >= recipe.epochs:
         yield _problem(
             "warning",
-            "The warm-up never ends",
-            f"The learning rate climbs for {warm_up:g} epochs, but {epochs}: it never reaches "
-            "its full size.",
+            "Warm-up longer than the training",
+            f"The warm-up takes {warm_up:g} epochs, but {epochs}: the learning rate "
+            "never reaches its full value.",
             _set("Set the warm-up to automatic", warmup_epochs=None),
         )
-    falls_after = {"plateau": float(recipe.plateau_patience), "step": recipe.decay_every_epochs}
-    after = falls_after.get(recipe.schedule)
+    spec = recipe.schedule_spec
+    after = None if spec.first_decay is None else spec.first_decay(recipe.values_of(spec))
     if after is not None and after >= recipe.epochs:
+        other = next(spec for spec in all_schedules().values() if spec.spans_training)
         yield _problem(
             "warning",
-            "The learning rate never falls",
-            f"It falls after {after:g} epochs at the earliest, but {epochs}.",
-            _set("Let it fall along a cosine", schedule="cosine"),
+            "The learning rate never decays",
+            f"The first decay comes after {after:g} epochs, but {epochs}.",
+            _set(f"Use {other.text}", schedule=other.key),
         )
 
 
@@ -104,17 +105,17 @@ def _check_labels(recipe: TrainingRecipe) -> Iterator[Problem]:
     if recipe.mixing != "none" and recipe.class_weights != "none":
         yield _problem(
             "hint",
-            "Mixtures weaken class weights",
-            "Most mixtures hold a picture of a common class, so rare classes count less than "
-            "the class weights mean them to.",
-            _set("Do not mix pictures", mixing="none"),
-            _set("Let all pictures count alike", class_weights="none"),
+            "Mixup weakens class weights",
+            "Most mixed images contain a common class, so rare classes count less than "
+            "their class weights say.",
+            _set("Turn mixup off", mixing="none"),
+            _set("Remove the class weights", class_weights="none"),
         )
     if recipe.label_smoothing >= _MUCH_SMOOTHING:
         yield _problem(
             "warning",
-            "Much label smoothing",
-            f"{recipe.label_smoothing:.0%} of each answer is spread over all classes: little is "
-            "left of what the labels say.",
+            "Very high label smoothing",
+            f"{recipe.label_smoothing:.0%} of each label is spread over all classes: "
+            "little of the label remains.",
             _set("Set label smoothing to 0.1", label_smoothing=0.1),
         )

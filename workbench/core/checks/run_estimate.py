@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
+from workbench.core.format import rough_duration
 
 BASE_BYTES = 620_000_000
 """What a trainer holds before its first picture: the process with TensorFlow."""
@@ -86,9 +87,9 @@ class RunPrediction:
     def sentence(self) -> str:
         """The figures as people write them: "About 12 s an epoch, 1.3 of 24 GB of memory."."""
         speed = (
-            f"About {_duration(self.epoch_s)} an epoch"
+            f"About {rough_duration(self.epoch_s)} per epoch"
             if self.epoch_s is not None
-            else f"About {float(f'{self.images_per_second:.2g}'):,.0f} pictures a second"
+            else f"About {float(f'{self.images_per_second:.2g}'):,.0f} images/s"
         )
         memory = f"{self.memory_bytes / 1e9:.1f}"
         if self.limit_bytes:
@@ -96,24 +97,15 @@ class RunPrediction:
         if self.fits:
             return f"{speed}, {memory} GB of memory."
         if self.fitting_batch:
-            return f"Will not fit ({memory} GB): try a batch of {self.fitting_batch:,}."
-        return f"Will not fit ({memory} GB) at any batch size."
+            return f"Does not fit ({memory} GB): try a batch of {self.fitting_batch:,}."
+        return f"Does not fit ({memory} GB) at any batch size."
 
     def basis(self) -> str:
         """Where the figures come from, in words."""
         if not self.num_runs:
-            return "a first guess: nothing was trained on this computer yet"
+            return "rough estimate: no run on this computer yet"
         runs = "run" if self.num_runs == 1 else "runs"
-        return f"learned from {self.num_runs} {runs} on this computer"
-
-
-def _duration(seconds: float) -> str:
-    """Two digits are all that a prediction is good for."""
-    if seconds < 90:
-        return f"{float(f'{max(seconds, 0.1):.2g}'):g} s"
-    if seconds < 5400:
-        return f"{float(f'{seconds / 60:.2g}'):g} min"
-    return f"{float(f'{seconds / 3600:.2g}'):g} h"
+        return f"estimated from {self.num_runs} {runs} on this computer"
 
 
 def numbers_per_picture(costs: Costs) -> int:

@@ -9,9 +9,10 @@ from typing import Any
 
 from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
+from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.output_node import find_outputs
-from workbench.core.network.text import list_text, node_text, shape_text
+from workbench.core.network.text import node_text
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
@@ -85,13 +86,14 @@ class _Work:
         has = "no input" if count == 0 else "one input" if count == 1 else f"{count} inputs"
         title = "Too many inputs" if too_many else "Not connected"
         if count and not too_many:
-            title = "An input is missing"
+            title = "Needs another input"
+        verb = "accepts" if too_many else "needs"
         self.problems.append(
             Problem(
                 node.id,
                 "error",
                 title,
-                f"{node_text(node, self.layers)} has {has}, and {spec.title} takes "
+                f"{node_text(node, self.layers)} has {has}; {spec.title} {verb} "
                 f"{_arity_words(spec)}.",
                 self._arity_fixes(node, too_many=too_many),
             )
@@ -100,7 +102,7 @@ class _Work:
 
     @cached_property
     def _outputs(self) -> tuple[str, ...]:
-        return find_outputs(self.graph)
+        return find_outputs(self.graph, self.layers)
 
     def _arity_fixes(self, node: Node, *, too_many: bool) -> tuple[Fix, ...]:
         if too_many:
@@ -116,10 +118,10 @@ class _Work:
         self, node: Node, problem: ShapeProblem, sources: tuple[str, ...], inputs: tuple[Shape, ...]
     ) -> Problem:
         given = [
-            f"{node_text(self.graph.nodes[source], self.layers)} gives {shape_text(shape)}"
+            f"{shape_text(shape)} from {node_text(self.graph.nodes[source], self.layers)}"
             for source, shape in zip(sources, inputs, strict=True)
         ]
-        facts = f"{list_text(given)} to {node_text(node, self.layers)}. " if given else ""
+        facts = f"{node_text(node, self.layers)} receives {list_text(given)}. " if given else ""
         found = fixes.spec_fixes(problem.fixes, node, self.layers, inputs)
         return Problem(node.id, "error", problem.title, facts + str(problem), found)
 
@@ -127,19 +129,19 @@ class _Work:
 def _arity_words(spec: LayerSpec) -> str:
     low, high = spec.min_inputs, spec.max_inputs
     if high is None:
-        return f"{low} or more"
-    return ("none", "one", "exactly two")[high] if low == high and high < 3 else f"{low} to {high}"
+        return f"at least {low}"
+    return ("none", "one", "exactly 2")[high] if low == high and high < 3 else f"{low} to {high}"
 
 
 def _unknown_kind(node: Node, layers: Registry[LayerSpec]) -> Problem:
     near = layers.near(node.kind)
-    guess = f" Is it {' or '.join(layers[key].title for key in near)}?" if near else ""
+    guess = f" Did you mean {' or '.join(layers[key].title for key in near)}?" if near else ""
     return Problem(
         node.id,
         "error",
         "Unknown layer type",
-        f"“{node.name}” is a “{node.kind}”, which this version does not know.{guess} It is kept "
-        "as it is, and the network cannot train with it.",
+        f"“{node.name}” has the type “{node.kind}”, which this version does not know.{guess} It "
+        "is kept, but the network cannot be trained.",
         (
             *(fixes.change_kind_fix(node.id, key, layers) for key in near),
             fixes.remove_fix(node.id, node.name),
@@ -153,12 +155,12 @@ def _wrong_param(node: Node, spec: LayerSpec, error: ParamError) -> Problem:
     name = f"{spec.title} “{node.name}”"
     if param is None:
         fix = fixes.drop_param_fix(node.id, error.where)
-        message = f"{name}: {error.what} {spec.title} has {error.expected}."
+        message = f"{name}: {error.what} Parameters of {spec.title}: {error.expected}."
         return Problem(node.id, "error", "Unknown parameter", message, (fix,))
     return Problem(
         node.id,
         "error",
-        f"{param.title} is out of bounds",
-        f"{name}: {error.what} It takes {error.expected}.",
+        f"{param.title} is out of range",
+        f"{name}: {error.what} Allowed: {error.expected}.",
         (fixes.set_fix(node.id, param, param.default),),
     )

@@ -10,49 +10,51 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.names import free_name, is_valid_name, valid_name
 from workbench.core.network.output_node import find_outputs
 from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.roles import has_role, input_node, input_nodes, specs_of
 from workbench.core.network.text import node_text, nodes_text
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape
 
 Layers = Registry[LayerSpec]
 
 
 def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator[Problem]:
     """Exactly one Input; `wanted` is the shape that a new one would get."""
-    inputs = [node for node in graph.nodes.values() if node.kind == "input"]
+    inputs = input_nodes(graph, layers)
     if not inputs:
-        what = "has no Input: pictures cannot come in" if graph.nodes else "is empty"
+        what = "has no Input layer" if graph.nodes else "is empty"
         yield Problem(
             None,
             "error",
             "No Input",
             f"The network {what}. Add an Input and connect it to the first layer.",
-            (_add_input_fix(graph, wanted),),
+            (_add_input_fix(graph, layers, wanted),),
         )
     for node in inputs[1:]:
         yield Problem(
             node.id,
             "error",
-            "Only one Input",
-            f"{node_text(node, layers)} is a further Input beside "
-            f"{node_text(inputs[0], layers)}. A network here has one Input; branches start at it.",
+            "Only one Input is allowed",
+            f"{node_text(node, layers)} is a second Input besides "
+            f"{node_text(inputs[0], layers)}. A network has one Input; branches start there.",
             (_merge_input_fix(node, inputs[0]), fixes.remove_fix(node.id, node.name)),
         )
 
 
-def _add_input_fix(graph: Graph, wanted: Shape | None) -> Fix:
-    params = {"shape": wanted} if wanted is not None and len(wanted) == 3 else {}
+def _add_input_fix(graph: Graph, layers: Layers, wanted: Shape | None) -> Fix:
+    spec = specs_of(layers, Role.INPUT)[0]
+    params = {spec.params[0].key: wanted} if wanted is not None and len(wanted) == 3 else {}
     starts = [node for node in graph.nodes if not graph.edges_into(node)]
 
     def change(graph: Graph) -> Graph:
-        added = fixes.new_node(graph, "input", params)
+        added = fixes.new_node(graph, spec.key, params)
         graph = graph.with_node(added)
         if len(starts) == 1 and starts[0] in graph.nodes:
             edge = Edge(added.id, starts[0], graph.free_port(starts[0]))
             graph = graph.with_edge(edge)
         return graph
 
-    return Fix("add_input", "Add Input", change)
+    return Fix("add_input", f"Add {spec.title}", change)
 
 
 def _merge_input_fix(extra: Node, first: Node) -> Fix:
@@ -68,7 +70,7 @@ def _merge_input_fix(extra: Node, first: Node) -> Fix:
 
 def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
     """At most one end: all ends but the last are told."""
-    outputs = find_outputs(graph)
+    outputs = find_outputs(graph, layers)
     if len(outputs) < 2:
         return
     names = nodes_text(outputs, graph, layers)
@@ -78,7 +80,7 @@ def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
             key,
             "error",
             "Several outputs",
-            f"The network ends in {len(outputs)} places: {names}. A classifier has one end. "
+            f"The network ends in {len(outputs)} layers: {names}. A classifier has one output. "
             f"Remove {node_text(node, layers)}, or connect it to a merge layer.",
             (fixes.remove_fix(key, node.name),),
         )
@@ -94,32 +96,32 @@ def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
     if not random:
         return
     chain = set(pipeline_nodes(graph, layers))
-    inputs = [node for node in graph.nodes.values() if node.kind == "input"]
+    start = input_node(graph, layers)
     for node in random:
         if node.id in chain or not graph.edges_into(node.id):
             continue
         found: tuple[Fix, ...] = ()
-        if len(inputs) == 1:
-            found = (fixes.move_behind_input_fix(node.id, inputs[0].id, node.name),)
+        if start is not None:
+            found = (fixes.move_behind_input_fix(node.id, start.id, node.name),)
         yield Problem(node.id, "error", *_place_words(graph, layers, node), found)
 
 
 def _place_words(graph: Graph, layers: Layers, node: Node) -> tuple[str, str]:
     """Title and message for a random picture layer that cannot run in the input pipeline."""
-    rule = "Random picture layers run before the model, while pictures are read"
+    rule = "Random image layers run before the model, while images are loaded"
     name = node_text(node, layers)
     for source in graph.sources(node.id):
         others = [key for key in graph.targets(source) if key != node.id]
-        if others and graph.nodes[source].kind == "input":
+        if others and has_role(graph.nodes[source], layers, Role.INPUT):
             start = node_text(graph.nodes[source], layers)
-            return "Stands on a branch", (
-                f"{name} starts at {start} beside {nodes_text(others, graph, layers)}. {rule}, "
-                "so every branch must start behind them."
+            return "Is on a branch", (
+                f"{name} starts at {start}, like {nodes_text(others, graph, layers)}. {rule}, so "
+                "every branch must start after them."
             )
     names = nodes_text(graph.sources(node.id), graph, layers)
-    return "Stands too late", (
-        f"{name} stands behind {names}. {rule}, so only other picture layers may stand between "
-        "them and Input, and the chain must not branch."
+    return "Too far from Input", (
+        f"{name} comes after {names}. {rule}, so only other image layers may come between them "
+        "and Input, and the chain must not branch."
     )
 
 
@@ -133,18 +135,19 @@ def check_names(graph: Graph, layers: Layers) -> Iterator[Problem]:
             yield Problem(
                 node.id,
                 "error",
-                "Name used twice",
-                f"{node_text(node, layers)} has the name of "
-                f"{node_text(seen[node.name], layers)}. Each layer needs a name of its own.",
+                "Duplicate name",
+                f"{node_text(node, layers)} has the same name as "
+                f"{node_text(seen[node.name], layers)}. Names must be unique.",
                 (fixes.rename_fix(node.id, free_name(name, taken)),),
             )
         elif not is_valid_name(node.name):
             yield Problem(
                 node.id,
                 "warning",
-                "Name not for Keras",
-                f"Keras cannot take the name “{node.name}”: it is trained and exported as "
-                f"“{name}”. Letters, digits, _ . and - are allowed, a letter or digit first.",
+                "Name is not valid in Keras",
+                f"Keras does not accept the name “{node.name}”: it is trained and exported as "
+                f"“{name}”. Use letters, digits, _ . - (no spaces), starting with a letter or "
+                "digit.",
                 (fixes.rename_fix(node.id, free_name(name, taken)),),
             )
         seen.setdefault(node.name, node)

@@ -66,7 +66,7 @@ class Graph:
         by_id: dict[str, Node] = {}
         for node in nodes:
             if node.id in by_id:
-                raise GraphError(f'Two nodes have the id "{node.id}".', where=node.id)
+                raise GraphError(f'Two layers have the id "{node.id}".', where=node.id)
             by_id[node.id] = node
         nodes_only = cls(by_id)
         taken: dict[tuple[str, int], Edge] = {}
@@ -75,7 +75,9 @@ class Graph:
             taken[edge.target, edge.port] = edge
         graph = cls(by_id, tuple(sorted(taken.values())))
         if graph.has_cycle():
-            raise GraphError("The edges form a cycle.", fix="Remove one edge of the cycle.")
+            raise GraphError(
+                "The connections form a cycle.", fix="Remove one connection of the cycle."
+            )
         return graph
 
     @cached_property
@@ -127,23 +129,16 @@ class Graph:
         """True when some nodes feed themselves."""
         return len(self.order) != len(self.nodes)
 
-    def ancestors(self, node_id: str) -> frozenset[str]:
-        """Ids of all nodes that a node depends on, without itself."""
-        return self._reach(node_id, self.sources)
-
     def descendants(self, node_id: str) -> frozenset[str]:
         """Ids of all nodes that depend on a node, without itself."""
-        return self._reach(node_id, self.targets)
-
-    def _reach(self, start: str, step: Any) -> frozenset[str]:
         seen: set[str] = set()
-        waiting = [start]
+        waiting = [node_id]
         while waiting:
-            for node in step(waiting.pop()):
+            for node in self.targets(waiting.pop()):
                 if node not in seen:
                     seen.add(node)
                     waiting.append(node)
-        return frozenset(seen - {start})
+        return frozenset(seen - {node_id})
 
     def free_port(self, node_id: str) -> int:
         """The lowest input number of a node that no edge ends at."""
@@ -180,10 +175,10 @@ class Graph:
         if edge.source == edge.target or edge.source in self.descendants(edge.target):
             source, target = self._node(edge.source), self._node(edge.target)
             raise GraphError(
-                f'"{source.name}" already depends on "{target.name}": '
-                "this edge would close a circle, and data flows one way.",
+                f'"{source.name}" already depends on "{target.name}": this connection would '
+                "create a cycle.",
                 where=f"{source.name} → {target.name}",
-                fix="Connect to a node further down.",
+                fix="Connect to a layer further down.",
             )
         return Graph(self.nodes, tuple(sorted((*self.edges, edge))))
 
@@ -194,7 +189,7 @@ class Graph:
     def _node(self, node_id: str) -> Node:
         node = self.nodes.get(node_id)
         if node is None:
-            raise GraphError(f'There is no node "{node_id}".', where=node_id)
+            raise GraphError(f'There is no layer "{node_id}".', where=node_id)
         return node
 
     def _check_edge(self, edge: Edge, other: Edge | None) -> None:
@@ -202,10 +197,10 @@ class Graph:
         source, target = self._node(edge.source), self._node(edge.target)
         if other is not None:
             raise GraphError(
-                f'Input {edge.port + 1} of "{target.name}" is taken by '
+                f'Input {edge.port + 1} of "{target.name}" is already connected to '
                 f'"{self._node(other.source).name}".',
                 where=f"{source.name} → {target.name}",
-                fix="Remove that edge first, or use a merge layer such as Add.",
+                fix="Remove that connection first, or use a merge layer such as Add.",
             )
 
     # names -----------------------------------------------------------------------------

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.core.network.graph import Graph
+from workbench.core.network.roles import input_nodes
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec
+from workbench.core.specs import SOFTMAX, VALUE_CATEGORIES, LayerSpec, Role
 
 
-def find_outputs(graph: Graph) -> tuple[str, ...]:
+def find_outputs(graph: Graph, layers: Registry[LayerSpec]) -> tuple[str, ...]:
     """Ids of the nodes that data from Input reaches and that feed no other node."""
-    reached: set[str] = set()
+    reached = {node.id for node in input_nodes(graph, layers)}
     for node_id in graph.order:
-        sources = graph.sources(node_id)
-        if graph.nodes[node_id].kind == "input" or any(s in reached for s in sources):
+        if not reached.isdisjoint(graph.sources(node_id)):
             reached.add(node_id)
     return tuple(node for node in graph.order if node in reached and not graph.edges_from(node))
 
@@ -30,8 +30,10 @@ def param_value(graph: Graph, layers: Registry[LayerSpec], node_id: str, key: st
 
 def ends_in_softmax(graph: Graph, layers: Registry[LayerSpec], output: str) -> bool:
     """True when the output node gives probabilities, not logits."""
-    is_softmax = graph.nodes[output].kind == "softmax"
-    return is_softmax or param_value(graph, layers, output, "activation") == "softmax"
+    spec = layers.get(graph.nodes[output].kind)
+    if spec is None or spec.activation is None:
+        return spec is not None and spec.role is Role.SOFTMAX
+    return bool(param_value(graph, layers, output, spec.activation.key) == SOFTMAX)
 
 
 def tail(graph: Graph, layers: Registry[LayerSpec], output: str) -> tuple[str, ...]:
@@ -43,7 +45,7 @@ def tail(graph: Graph, layers: Registry[LayerSpec], output: str) -> tuple[str, .
     while True:
         spec = layers.get(graph.nodes[nodes[-1]].kind)
         sources = graph.sources(nodes[-1])
-        changes_values = spec is not None and spec.category in {"activation", "regularisation"}
+        changes_values = spec is not None and spec.category in VALUE_CATEGORIES
         if not changes_values or len(sources) != 1:
             return tuple(nodes)
         nodes.append(sources[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.network.graph import Graph
+from workbench.core.network.roles import input_node
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 
@@ -13,11 +14,11 @@ def pipeline_nodes(graph: Graph, layers: Registry[LayerSpec]) -> tuple[str, ...]
     They form one unbroken chain of layers whose place is "pipeline" or "either": it ends
     at the first other layer, and where the graph branches.
     """
-    inputs = [node.id for node in graph.nodes.values() if node.kind == "input"]
-    if len(inputs) != 1:
+    start = input_node(graph, layers)
+    if start is None:
         return ()
     chain: list[str] = []
-    at = inputs[0]
+    at = start.id
     while True:
         targets = graph.targets(at)
         if len(targets) != 1 or len(graph.edges_into(targets[0])) != 1:

@@ -22,4 +22,4 @@ def float32_nodes(graph: Graph, layers: Registry[LayerSpec]) -> frozenset[str]:
         if (spec := layers.get(node.kind)) is not None
         and spec.needs_float32({**spec.defaults(), **node.params})
     }
-    return frozenset({*tail(graph, layers, find_outputs(graph)[0]), *fragile})
+    return frozenset({*tail(graph, layers, find_outputs(graph, layers)[0]), *fragile})

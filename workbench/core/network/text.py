@@ -1,9 +1,10 @@
-"""How shapes, nodes and amounts of memory are written in messages."""
+"""Nodes in messages: a layer type and its name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from workbench.core.format import list_text
 from workbench.core.network.graph import Graph, Node
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
@@ -11,30 +12,10 @@ from workbench.core.specs import LayerSpec
 MOST_NAMED = 4
 
 
-def shape_text(shape: Sequence[int]) -> str:
-    """A shape as people write it: 16 × 16 × 64; 28,800."""
-    axes = (f"{n:,}" if n >= 10_000 else str(n) for n in shape)
-    return " × ".join(axes) if shape else "a single number"
-
-
 def node_text(node: Node, layers: Registry[LayerSpec]) -> str:
     """A node in messages: its type and its name, e.g. Conv2D “conv_3”."""
     spec = layers.get(node.kind)
     return f"{spec.title if spec else node.kind} “{node.name}”"
-
-
-def bytes_text(count: float) -> str:
-    """An amount of memory in the largest unit that keeps it above 1."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:,.1f} TB"
-
-
-def list_text(items: list[str]) -> str:
-    """Items of a list in a sentence: a, b and c."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Registry[LayerSpec]) -> str:

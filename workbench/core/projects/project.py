@@ -37,6 +37,10 @@ class View:
     center: Position | None = None
 
 
+HERE = Choice("this_computer")
+"""The target of a project that names none: the computer that the program runs on."""
+
+
 @dataclass(frozen=True)
 class Project:
     """Everything a project file holds. A value: changes make a new one.
@@ -50,7 +54,7 @@ class Project:
     graph: Graph = field(default_factory=Graph)
     recipe: TrainingRecipe = field(default_factory=TrainingRecipe)
     dataset: Choice = field(default_factory=lambda: Choice("fashion_mnist"))
-    target: Choice = field(default_factory=lambda: Choice("this_computer"))
+    target: Choice = HERE
     view: View = field(default_factory=View)
     title: str = ""
     summary: str = ""

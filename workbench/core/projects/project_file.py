@@ -32,7 +32,7 @@ PROJECT_SUFFIX = ".workbench"
 
 _LINE_WIDTH = 100
 _MAX_TOLD = 8
-_MEND = "Mend the file in a text editor, or open a copy of it that worked."
+_REPAIR = "Open a backup copy, or repair the file in a text editor."
 
 
 def read_project(path: str | Path) -> Project:
@@ -70,7 +70,7 @@ def project_text(project: Project) -> str:
         return _pretty(project_to_plain(project)) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise SaveError(
-            "The project holds a value that no project file can hold.", received=str(error)
+            "The project contains a value that cannot be saved.", received=str(error)
         ) from error
 
 
@@ -134,7 +134,7 @@ def _read_text(path: Path) -> str:
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise ProjectFileError(
-                    f'"{path.name}" is not a file.', where=str(path), expected="a project file"
+                    f"“{path.name}” is not a file.", where=str(path), expected="a project file"
                 )
             data = file.read(MAX_CHARACTERS + 1)
     except (OSError, ValueError) as error:
@@ -143,25 +143,25 @@ def _read_text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ProjectFileError(
-            f'"{path.name}" is not a project file: it is not text.',
+            f"“{path.name}” is not a Workbench project or is damaged.",
             where=f"{path}, byte {error.start:,}",
             received=f"byte 0x{data[error.start]:02x}",
             expected="UTF-8 text",
-            fix="Open a file that Workbench has saved.",
+            fix="Open a file saved by Workbench.",
         ) from error
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> ProjectFileError:
     """Why a file could not be opened, in words."""
-    fix = "Check the path and your rights to it."
+    fix = "Check the path and its permissions."
     cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        cause, fix = "there is no such file", "Open it from where it is now."
+        cause, fix = "there is no such file", "Check the path."
     elif isinstance(error, IsADirectoryError):
-        cause, fix = "it is a folder", "Open a project file, or use the folder as data."
+        cause, fix = "it is a folder", "Open a project file, or use the folder as a data set."
     elif isinstance(error, PermissionError):
-        cause, fix = "you may not read it", "Ask its owner, or open a copy."
-    what = f'"{path.name}" cannot be read: {cause}.'
+        cause, fix = "permission denied", "Ask its owner for access, or open a copy."
+    what = f"“{path.name}” cannot be read: {cause}."
     return ProjectFileError(what, where=str(path), expected="a project file", fix=fix)
 
 
@@ -170,20 +170,20 @@ def _load(text: str, where: str) -> dict[str, Any]:
         plain = load(text)
     except JsonFault as fault:
         raise ProjectFileError(
-            "This is not a project file, or it was damaged.",
+            f"“{Path(where).name}” is not a Workbench project or is damaged.",
             where=f"{where}, {fault.place}",
             received=fault.received,
             expected=fault.expected,
-            fix=_MEND,
+            fix=_REPAIR,
         ) from fault
     if not isinstance(plain, dict) or plain.get("format") != PROJECT_FORMAT:
         found = plain.get("format") if isinstance(plain, dict) else plain
         raise ProjectFileError(
-            "This is not a Workbench project.",
+            f"“{Path(where).name}” is not a Workbench project or is damaged.",
             where=f"{where}, format",
             received=describe(found),
             expected=f'"{PROJECT_FORMAT}"',
-            fix="Open a file that Workbench has saved.",
+            fix="Open a file saved by Workbench.",
         )
     return plain
 
@@ -192,19 +192,19 @@ def _current_version(plain: dict[str, Any], where: str) -> dict[str, Any]:
     version = plain.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
         raise ProjectFileError(
-            "This project does not say which version it is.",
+            "The project has no valid version number.",
             where=f"{where}, version",
             received=describe(version),
             expected=f"a whole number from 0 to {PROJECT_VERSION}",
-            fix=_MEND,
+            fix=_REPAIR,
         )
     if version > PROJECT_VERSION:
         raise ProjectFileError(
-            "This project was saved by a newer Workbench. The file was not touched.",
+            "This project was saved by a newer version of Workbench. The file was not changed.",
             where=f"{where}, version",
             received=describe(version),
             expected=f"at most {PROJECT_VERSION}",
-            fix="Update Workbench, then open it again.",
+            fix="Update Workbench.",
         )
     return PROJECT_MIGRATIONS.migrate(plain, version)
 
@@ -217,18 +217,18 @@ def _refuse(reader: ProjectReader, where: str) -> None:
     if len(findings) == 1:
         place, received, expected = findings[0]
         raise ProjectFileError(
-            "One place of the project file is wrong.",
+            "The project file has 1 invalid value.",
             where=f"{where}, {place}",
             received=received,
             expected=expected,
-            fix=_MEND,
+            fix=_REPAIR,
         )
     told = [f"{place}: {expected} expected, {got} found" for place, got, expected in findings]
     more = f"; and {len(told) - _MAX_TOLD:,} more" if len(told) > _MAX_TOLD else ""
     raise ProjectFileError(
-        f"{len(told):,} places of the project file are wrong: {'; '.join(told[:_MAX_TOLD])}{more}.",
+        f"The project file has {len(told):,} invalid values: {'; '.join(told[:_MAX_TOLD])}{more}.",
         where=where,
-        fix=_MEND,
+        fix=_REPAIR,
     )
 
 

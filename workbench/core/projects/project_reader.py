@@ -136,14 +136,14 @@ class ProjectReader:
         ends = [item.get("source"), item.get("target")]
         for key, end in zip(("source", "target"), ends, strict=True):
             if not isinstance(end, str) or end not in nodes:
-                self._add(f"{place}.{key}", end, "the id of a node of this file")
+                self._add(f"{place}.{key}", end, "the id of a layer in this file")
                 return None
         port = item.get("port", 0)
         if not _is_int(port) or not 0 <= port <= MAX_PORT:
             self._add(f"{place}.port", port, f"a whole number from 0 to {MAX_PORT:,}")
             return None
         if (ends[1], port) in taken:
-            self._add(f"{place}.port", port, "an input that no other edge ends at")
+            self._add(f"{place}.port", port, "an input without another connection")
             return None
         return Edge(str(ends[0]), str(ends[1]), port)
 
@@ -169,7 +169,7 @@ class ProjectReader:
         """Where the nodes of `graph` stand; places of other nodes are left out."""
         positions = plain.get("positions", {})
         if not isinstance(positions, dict):
-            self._add("view.positions", positions, "an object: node id to [x, y]")
+            self._add("view.positions", positions, "an object: layer id to [x, y]")
             positions = {}
         places = {
             key: self._point(value, f"view.positions.{key[:_MAX_ID]}")
@@ -218,7 +218,7 @@ class ProjectReader:
 
     def _check_once(self, places: dict[str, str], place: str, node_id: str) -> None:
         if node_id in places:
-            self._add(place, node_id, f"one that {places[node_id]} does not have already")
+            self._add(place, node_id, f"an id that {places[node_id]} does not already have")
         places.setdefault(node_id, place)
 
     def _check_acyclic(self, graph: Graph) -> None:
@@ -226,8 +226,8 @@ class ProjectReader:
             ordered = set(graph.order)
             names = [node.name for key, node in graph.nodes.items() if key not in ordered]
             words = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-            circle = f"a circle among {words}"
-            self.findings.append(("graph.edges", circle, "edges that lead one way only"))
+            circle = f"a cycle: {words}"
+            self.findings.append(("graph.edges", circle, "connections without a cycle"))
 
 
 def frozen(value: Any) -> Any:

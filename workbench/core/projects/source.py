@@ -31,7 +31,7 @@ def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
     if not spec.source_param:
         if colon:
             raise UsageError(
-                f'The source "{key}" takes nothing behind a colon.', received=text, expected=key
+                f'The source "{key}" takes no value after a colon.', received=text, expected=key
             )
         return Choice(key, _defaults(spec))
     if not value:
@@ -76,7 +76,7 @@ def _unknown(text: str, key: str, datasets: Registry[DatasetSpec]) -> UsageError
     if near:
         fix = f"Did you mean {' or '.join(near)}?"
     elif is_path:
-        fix = f'A folder of pictures is written "folder:{text}", a numpy file "npz:{text}".'
+        fix = f'A folder of images is written "folder:{text}", a NumPy file "npz:{text}".'
     return UsageError(
         "There is no such data set.",
         received=text or "nothing",

@@ -22,7 +22,7 @@ def parse_target(text: str, targets: Registry[TargetSpec]) -> Choice:
     text = text.strip()
     if not text.isprintable():  # it may reach another computer's command line
         raise UsageError(
-            "A target's name holds only characters that can be seen.",
+            "A target name may only contain printable characters.",
             received=repr(text),
             expected="for example this_computer",
         )
@@ -32,7 +32,7 @@ def parse_target(text: str, targets: Registry[TargetSpec]) -> Choice:
         raise _unknown(text, key, targets)
     if colon and not value:
         raise UsageError(
-            "There is nothing behind the colon.",
+            "Nothing follows the colon.",
             where=key,
             received=text,
             expected=target_text(Choice(key), targets),

@@ -39,19 +39,19 @@ _NO_FOLDER_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 """What file systems answer that have nothing to flush for a folder: not a fault."""
 
 _CAUSES = {
-    errno.ENOSPC: ("the disk is full", "Make room, or save in another place."),
-    errno.EDQUOT: ("your share of the disk is used up", "Make room, or save in another place."),
-    errno.EFBIG: ("the file is larger than allowed there", "Save in another place."),
-    errno.EACCES: ("writing there is not allowed", "Save in another folder."),
-    errno.EPERM: ("writing there is not allowed", "Save in another folder."),
-    errno.EROFS: ("that disk can only be read", "Save in another folder."),
-    errno.ENOENT: ("the folder does not exist", "Make the folder, or save in another one."),
-    errno.ENOTDIR: ("a part of the path is a file, not a folder", "Save in another folder."),
-    errno.EEXIST: ("a part of the path is a file, not a folder", "Save in another folder."),
-    errno.EISDIR: ("there is a folder of that name", "Choose another name."),
+    errno.ENOSPC: ("the disk is full", "Free some space, or save in another folder."),
+    errno.EDQUOT: ("your disk quota is exceeded", "Free some space, or save in another folder."),
+    errno.EFBIG: ("the file is larger than allowed", "Save in another folder."),
+    errno.EACCES: ("permission denied", "Save in another folder."),
+    errno.EPERM: ("permission denied", "Save in another folder."),
+    errno.EROFS: ("the disk is read-only", "Save in another folder."),
+    errno.ENOENT: ("the folder does not exist", "Create the folder, or save in another one."),
+    errno.ENOTDIR: ("part of the path is a file, not a folder", "Save in another folder."),
+    errno.EEXIST: ("part of the path is a file, not a folder", "Save in another folder."),
+    errno.EISDIR: ("a folder has that name", "Choose another name."),
     errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),
-    errno.ELOOP: ("the links there lead in a circle", "Save in another folder."),
-    errno.EIO: ("the disk reported a fault", "Save on another disk."),
+    errno.ELOOP: ("the path has a loop of symbolic links", "Save in another folder."),
+    errno.EIO: ("the disk reported an error", "Save on another disk."),
 }
 
 
@@ -135,7 +135,7 @@ def _mode_to_keep(target: Path) -> int | None:
     if stat.S_ISDIR(info.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(info.st_mode):
-        raise ValueError("a device or pipe of that name is no file to replace")
+        raise ValueError("not a regular file")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return stat.S_IMODE(info.st_mode)
@@ -209,9 +209,9 @@ def _remove(path: Path) -> None:
 
 def _not_saved(path: Path, error: Exception) -> SaveError:
     number = error.errno if isinstance(error, OSError) else None
-    cause, fix = _CAUSES.get(number or 0, (str(error), "Save in another place."))
+    cause, fix = _CAUSES.get(number or 0, (str(error), "Save in another folder."))
     return SaveError(
-        f'"{path.name}" was not saved: {cause}. What stood there before is unharmed.',
+        f"“{path.name}” was not saved: {cause}. The previous file is unchanged.",
         where=str(path.parent),
         fix=fix,
     )
@@ -220,7 +220,7 @@ def _not_saved(path: Path, error: Exception) -> SaveError:
 def _not_confirmed(path: Path, error: OSError) -> UnconfirmedSaveError:
     cause, _ = _CAUSES.get(error.errno or 0, (str(error), ""))
     return UnconfirmedSaveError(
-        f'"{path.name}" was saved, but the disk did not confirm it: {cause}.',
+        f"“{path.name}” was saved, but the disk did not confirm it: {cause}.",
         where=str(path.parent),
-        fix="Save once more, or save a copy on another disk.",
+        fix="Save again, or save a copy on another disk.",
     )

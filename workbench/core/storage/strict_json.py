@@ -46,7 +46,7 @@ def load(text: str) -> Any:
     """
     if len(text) > MAX_CHARACTERS:
         limit = f"at most {MAX_CHARACTERS // 2**20} MiB of text"
-        raise JsonFault("the whole file", f"{len(text):,} characters", limit)
+        raise JsonFault("the file", f"{len(text):,} characters", limit)
     try:
         value = json.loads(
             text, parse_constant=_constant, parse_float=_float, object_pairs_hook=_object
@@ -55,9 +55,9 @@ def load(text: str) -> Any:
         found = _near(text, error.pos)
         raise JsonFault(f"line {error.lineno}, column {error.colno}", found, "JSON") from None
     except RecursionError:
-        raise JsonFault("the whole file", "deeper nesting", _depth_words()) from None
+        raise JsonFault("the file", "deeper nesting", _depth_words()) from None
     except ValueError as error:
-        raise JsonFault("the whole file", str(error), "numbers of ordinary size") from None
+        raise JsonFault("the file", str(error), "numbers of ordinary size") from None
     _walk(value)
     return value
 
@@ -65,7 +65,7 @@ def load(text: str) -> Any:
 def describe(value: Any) -> str:
     """A JSON value in a few words, for "received"."""
     if value is None:
-        return "nothing (null)"
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -81,7 +81,7 @@ def _depth_words() -> str:
 
 
 def _constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def _float(digits: str) -> float:
@@ -141,4 +141,6 @@ def _check_text(text: str, path: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise JsonFault(path, "half a character (a lone surrogate)", "whole characters") from None
+        raise JsonFault(
+            path, "an incomplete character (a lone surrogate)", "complete characters"
+        ) from None

@@ -169,20 +169,21 @@ class ProgressRules:
             return ""
         epochs = "epoch" if waited == 1 else "epochs"
         return (
-            f"Stopped early: {waited:,} {epochs} without a better {_titles(self._recipe)} "
-            f"than in epoch {self.best_epoch:,}."
+            f"Early stopping: {_titles(self._recipe)} has not improved for {waited:,} "
+            f"{epochs}. Best epoch: {self.best_epoch:,}."
         )
 
     def _fall(self) -> str:
         """Lowers the rate where it is time to, and says so."""
         recipe = self._recipe
-        if recipe.schedule != "plateau" or self._since_fall < recipe.plateau_patience:
+        is_over = self._since_fall >= recipe.plateau_patience
+        if not (recipe.schedule_spec.follows_metric and is_over):
             return ""
         self._since_fall = 0
         self.rate_scale *= recipe.decay_factor
         return (
-            f"The learning rate falls to {recipe.peak_rate * self.rate_scale:.3g}: "
-            f"{recipe.plateau_patience:,} epochs without a better {_titles(recipe)}."
+            f"Learning rate reduced to {recipe.peak_rate * self.rate_scale:.3g}: "
+            f"{_titles(recipe)} has not improved for {recipe.plateau_patience:,} epochs."
         )
 
 

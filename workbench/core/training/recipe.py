@@ -1,107 +1,69 @@
-"""How to train: the recipe as a value, and what of it the optimizer is told."""
+"""How to train: the recipe as a value, and what of it the optimizer is given."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import msgspec
-
-from workbench.core.params import check_all
-from workbench.core.training.recipe_params import OPTIMIZERS, RECIPE_PARAMS
+from workbench.core.params import Param, check_all
+from workbench.core.training.fields.basics import BasicFields
+from workbench.core.training.fields.checkpoints import CheckpointFields
+from workbench.core.training.fields.execution import ExecutionFields
+from workbench.core.training.fields.regularization import RegularizationFields
+from workbench.core.training.fields.schedule import SCALES, ScheduleFields
+from workbench.core.training.fields.setting import PLUG_INS, declared
+from workbench.core.training.losses import all_losses
+from workbench.core.training.optimizers import all_optimizers
+from workbench.core.training.schedules import all_schedules
+from workbench.core.training.specs import LossSpec, OptimizerSpec, ScheduleSpec, TrainingSpec
 from workbench.errors import ParamError
-
-__all__ = [
-    "OPTIMIZERS",
-    "RECIPE_PARAMS",
-    "TrainingRecipe",
-    "recipe_from",
-    "recipe_to_plain",
-    "value_from_text",
-]
-
-_FIRST_FIELDS = frozenset(
-    {
-        "optimizer",
-        "learning_rate",
-        "schedule",
-        "batch_size",
-        "epochs",
-        "steps_per_epoch",
-        "validation",
-        "validation_share",
-        "test_share",
-        "keep",
-        "momentum",
-        "nesterov",
-        "weight_decay",
-        "precision",
-        "seed",
-    }
-)
-"""Fields of the first project files, which are always written."""
-
 
 FEW_PER_REPLICA = 32
 """Pictures whose statistics are too uncertain to normalize by."""
 
 
-class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    """One way to train; fields are the parameters above, same names, same defaults."""
+@dataclass(frozen=True, kw_only=True)
+class TrainingRecipe(
+    # From the last section to the first: so a dataclass has its fields in the order of the form.
+    ExecutionFields,
+    CheckpointFields,
+    RegularizationFields,
+    ScheduleFields,
+    BasicFields,
+):
+    """One way to train. Its fields are declared in `fields/`, section by section."""
 
-    optimizer: str = "adam"
-    learning_rate: float = 0.001
-    schedule: str = "constant"
-    batch_size: int = 64
-    epochs: int = 10
-    steps_per_epoch: int | None = None
-    validation: str = "split"
-    validation_share: float = 0.1
-    test_share: float = 0.1
-    keep: str = "last"
-    momentum: float = 0.9
-    nesterov: bool = False
-    weight_decay: float | None = None
-    precision: str = "auto"
-    seed: int = 7
-    warmup_epochs: float | None = None
-    final_share: float = 0.01
-    decay_every_epochs: float = 10.0
-    decay_factor: float = 0.1
-    plateau_patience: int = 5
-    loss: str = "cross_entropy"
-    focal_gamma: float = 2.0
-    label_smoothing: float = 0.0
-    class_weights: str = "none"
-    decay_biases: bool = True
-    clip_norm: float | None = None
-    ema_decay: float | None = None
-    mixing: str = "none"
-    mixing_alpha: float = 0.2
-    random_erasing: float = 0.0
-    top_k: int = 1
-    early_stopping_patience: int | None = None
-    keep_by: str = "val_accuracy"
-    xla: str = "auto"
-    steps_per_call: int | None = None
-    pipeline: str = "auto"
-    threads: int | None = None
-    sync_batch_norm: str = "auto"
-    rate_scaling: str = "none"
-    rate_base_batch: int = 256
+    @property
+    def optimizer_spec(self) -> OptimizerSpec:
+        """The optimizer's plug-in."""
+        return all_optimizers()[self.optimizer]
+
+    @property
+    def schedule_spec(self) -> ScheduleSpec:
+        """The schedule's plug-in."""
+        return all_schedules()[self.schedule]
+
+    @property
+    def loss_spec(self) -> LossSpec:
+        """The loss's plug-in."""
+        return all_losses()[self.loss]
+
+    def values_of(self, spec: TrainingSpec) -> dict[str, Any]:
+        """The values of the parameters that a plug-in uses, by key."""
+        return {key: getattr(self, key) for key in spec.uses}
 
     @property
     def peak_rate(self) -> float:
         """The learning rate at its full size for this batch; what schedules are shares of."""
         share = self.batch_size / self.rate_base_batch
-        return self.learning_rate * _SCALES[self.rate_scaling](share)
+        return self.learning_rate * SCALES[self.rate_scaling](share)
 
     @property
     def has_weight_decay(self) -> bool:
         """The weights are pulled towards zero."""
         if self.weight_decay is None:
-            return self.optimizer in _DECAYING
+            return self.optimizer_spec.default_decay > 0
         return self.weight_decay > 0
 
     def syncs_batch_norm(self, batch_size: int, replicas: int) -> bool:
@@ -112,12 +74,15 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     def is_used(self, key: str) -> bool:
         """False for a parameter that changes nothing beside the values of the others."""
-        uses = _USES.get(key)
-        return uses is None or uses(self)
+        setting, _ = _DECLARED[key]
+        if setting.used_if is not None:
+            return setting.used_if(self)
+        specs = (self.optimizer_spec, self.schedule_spec, self.loss_spec)
+        return key not in _PLUG_IN_KEYS or any(key in spec.uses for spec in specs)
 
     def with_values(self, **values: Any) -> TrainingRecipe:
         """A recipe with some values changed; raises ParamError for a wrong one."""
-        recipe, errors = recipe_from({**msgspec.structs.asdict(self), **values})
+        recipe, errors = recipe_from({**asdict(self), **values})
         if errors:
             raise errors[0]
         return recipe
@@ -126,21 +91,23 @@ class TrainingRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         """What the Keras optimizer is given beside the learning rate; nothing that is its
         own default.
         """
-        arguments: dict[str, Any] = {}
-        if self.optimizer in _WITH_MOMENTUM and self.momentum:
-            arguments["momentum"] = self.momentum
-        if self.optimizer == "sgd" and self.nesterov:
-            arguments["nesterov"] = True
-        # These have a decay of their own, which a 0 must be able to turn off.
-        if self.weight_decay or (self.weight_decay == 0 and self.optimizer in _DECAYING):
-            arguments["weight_decay"] = self.weight_decay
-            if self.optimizer == "muon":  # what is no matrix is trained by its own AdamW
-                arguments["adam_weight_decay"] = self.weight_decay
-        if self.optimizer == "adafactor":
-            arguments["relative_step"] = False  # the learning rate is the schedule's
+        spec = self.optimizer_spec
+        arguments = spec.arguments(self.values_of(spec))
+        # An optimizer with a decay of its own must be able to do without: 0 turns it off.
+        if self.weight_decay or (self.weight_decay == 0 and spec.default_decay):
+            arguments |= dict.fromkeys(spec.decay_arguments, self.weight_decay)
         if self.ema_decay is not None:
             arguments |= {"use_ema": True, "ema_momentum": self.ema_decay}
         return arguments
+
+
+_DECLARED = declared(
+    BasicFields, ScheduleFields, RegularizationFields, CheckpointFields, ExecutionFields
+)
+_PLUG_IN_KEYS = frozenset(key for specs in PLUG_INS for spec in specs.values() for key in spec.uses)
+
+RECIPE_PARAMS: tuple[Param, ...] = tuple(param for _, param in _DECLARED.values())
+"""The parameters of all fields, in the order of the form."""
 
 
 def recipe_from(values: Mapping[str, Any]) -> tuple[TrainingRecipe, list[ParamError]]:
@@ -155,15 +122,15 @@ def value_from_text(key: str, text: str) -> Any:
     Raises:
         ParamError: there is no such parameter, or the value is not allowed.
     """
-    param = next((param for param in RECIPE_PARAMS if param.key == key), None)
-    if param is None:
+    if key not in _DECLARED:
         raise ParamError(
-            f'A recipe has no "{key}".',
+            f'There is no training setting "{key}".',
             where=key,
             received=key,
-            expected="one of " + ", ".join(param.key for param in RECIPE_PARAMS),
+            expected="one of " + ", ".join(_DECLARED),
             fix="Correct the name.",
         )
+    _, param = _DECLARED[key]
     return param.check(_READ.get(param.kind, str)(text.strip()))
 
 
@@ -187,39 +154,10 @@ def recipe_to_plain(recipe: TrainingRecipe) -> dict[str, Any]:
     """The values for a file: those that came later only where they are not their default, so
     that files stay short and those of earlier versions stay as they are.
     """
-    values = msgspec.structs.asdict(recipe)
-    defaults = msgspec.structs.asdict(TrainingRecipe())
-    return {
-        key: value
-        for key, value in values.items()
-        if key in _FIRST_FIELDS or value != defaults[key]
-    }
-
-
-_WITH_MOMENTUM = frozenset({"sgd", "rmsprop", "lars"})
-"""Optimizers that take a momentum."""
-
-_DECAYING = frozenset({"adamw", "muon"})
-"""Optimizers whose Keras default is a weight decay above zero."""
-
-_SCALES: Mapping[str, Callable[[float], float]] = {
-    "none": lambda _share: 1.0,
-    "linear": lambda share: share,
-    "square_root": math.sqrt,
-}
-"""Scaling -> what a rate is multiplied with for so many times the batch it is meant for."""
-
-_USES: Mapping[str, Callable[[TrainingRecipe], bool]] = {
-    "momentum": lambda recipe: recipe.optimizer in _WITH_MOMENTUM,
-    "nesterov": lambda recipe: recipe.optimizer == "sgd",
-    "validation_share": lambda recipe: recipe.validation == "split",
-    "final_share": lambda recipe: recipe.schedule in {"cosine", "one_cycle"},
-    "decay_every_epochs": lambda recipe: recipe.schedule in {"step", "exponential"},
-    "decay_factor": lambda recipe: recipe.schedule in {"step", "exponential", "plateau"},
-    "plateau_patience": lambda recipe: recipe.schedule == "plateau",
-    "decay_biases": lambda recipe: recipe.has_weight_decay,
-    "focal_gamma": lambda recipe: recipe.loss == "focal",
-    "mixing_alpha": lambda recipe: recipe.mixing != "none",
-    "rate_base_batch": lambda recipe: recipe.rate_scaling != "none",
-}
-"""When a parameter matters; those that are not here always do."""
+    first = sorted((setting.place, key) for key, (setting, _) in _DECLARED.items() if setting.place)
+    values = {key: getattr(recipe, key) for _, key in first}
+    for key, (_, param) in _DECLARED.items():
+        value = getattr(recipe, key)
+        if value != param.default:
+            values[key] = value
+    return values

@@ -33,7 +33,7 @@ def split_indices(
         Ascending indices; together each of 0..n-1 exactly once.
     """
     if any(share < 0 for share in shares) or sum(shares) > 1 + 1e-9:
-        raise ValueError(f"shares must be 0 or above and at most 1 in all, not {tuple(shares)}")
+        raise ValueError(f"shares must be 0 or above and at most 1 in total, not {tuple(shares)}")
     labels = np.asarray(labels)
     parts: list[list[Indices]] = [[] for _ in range(len(shares) + 1)]
     for label in np.unique(labels):

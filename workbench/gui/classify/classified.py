@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
-from workbench.gui.kit.numbers import share
+from workbench.core.format import share
 from workbench.protocol.messages import Classified
 
 MAX_PREVIEW_PX = 640
@@ -46,7 +46,7 @@ class ClassifiedPicture:
     def words(self) -> str:
         """The answer in one line."""
         if self.answer.error is not None:
-            return "not readable"
+            return "cannot be read"
         return f"{self.answer.label} {share(self.probability)}"
 
 

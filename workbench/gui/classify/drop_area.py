@@ -29,7 +29,7 @@ class DropPanel(QFrame):
         self.paste = button("Paste")
         self.test = button("Test set")
         self.folder = button("Folder to CSV…")
-        self.cancel = button("Cancel the table")
+        self.cancel = button("Cancel")
         self.cancel.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)

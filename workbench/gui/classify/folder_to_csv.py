@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from workbench.client.background import Background
 from workbench.client.question import Handlers
 from workbench.client.service_process import ServiceProcess
+from workbench.core.format import count, plural
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, WorkbenchError
-from workbench.gui.kit.numbers import count, plural
 from workbench.pictures import list_pictures
 from workbench.protocol.messages import Classified, Classify
 
@@ -62,7 +62,7 @@ class FolderToCsv(QObject):
     def start(self, model: Path, folder: Path, table: Path) -> None:
         """Lists the folder in another thread, then classifies with the run `model`."""
         self._model, self._table = str(model), table
-        self.progressed.emit(f"Looking through {folder.name}")
+        self.progressed.emit(f"Scanning {folder.name}")
         self._background.run(
             lambda: [str(path) for path in list_pictures(folder)],
             lambda files: self._on_listed(folder, files),
@@ -77,7 +77,7 @@ class FolderToCsv(QObject):
         if not files:
             self.failed.emit(
                 PictureError(
-                    "This folder holds no pictures.",
+                    "This folder has no pictures.",
                     where=str(folder),
                     expected="PNG, JPEG, GIF, BMP, WebP or TIFF files",
                     fix="Choose another folder.",
@@ -89,7 +89,7 @@ class FolderToCsv(QObject):
 
     def _next(self) -> None:
         if self._is_cancelled:
-            self.failed.emit(WorkbenchError("This was cancelled; no table was written."))
+            self.failed.emit(WorkbenchError("Canceled. No table was written."))
             return
         if not self._waiting:
             self._save()
@@ -120,5 +120,5 @@ class FolderToCsv(QObject):
 
     def _words(self) -> str:
         bad = sum(answer.error is not None for answer in self._answers)
-        rest = f"; {plural(bad, 'picture')} could not be read (the table says why)" if bad else ""
+        rest = f"; {plural(bad, 'picture')} could not be read (see the table)" if bad else ""
         return f"{plural(self._total - bad, 'picture')} classified into {self._table.name}{rest}."

@@ -63,7 +63,7 @@ class ClassifyQueue(QObject):
         self._waiting = self._waiting[PICTURES_PER_REQUEST:]
         self.is_asking = True
         name, _ = self._known.get(now[0], (picture_name(now[0]), ""))
-        self.progressed.emit(f"Classifying {name if rest == 1 else f'{rest} pictures'}")
+        self.progressed.emit(f"Classifying {name if rest == 1 else f'{rest:,} pictures'}")
         title = self._title
         request = Classify(id=0, model=str(self._model), pictures=now, previews=True)
         handlers = Handlers(

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
+from workbench.core.format import count, duration, share
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.picture_frame import PictureFrame
 from workbench.gui.classify.score_bars import ScoreBars
+from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
-from workbench.gui.kit.numbers import count, duration, share
-from workbench.gui.kit.theme import Theme
 
 PICTURE_PX = 176
 ROUND_PICTURE_PX = 56
@@ -20,15 +20,14 @@ ROUND_PICTURE_PX = 56
 class ResultCard(QFrame):
     """Shows one classified picture, or what can be done while there is none."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: ClassifyState) -> None:
         super().__init__()
+        theme = state.context.theme
         self.setProperty("role", "card")
         self.setFixedHeight(PICTURE_PX + ROUND_PICTURE_PX)
         self.entry: ClassifiedPicture | None = None
-        self.picture = PictureFrame(theme, "The picture", PICTURE_PX)
-        self.seen = PictureFrame(
-            theme, "The picture as the network sees it", PICTURE_PX, is_pixelated=True
-        )
+        self.picture = PictureFrame(theme, "Your picture", PICTURE_PX)
+        self.seen = PictureFrame(theme, "Model input", PICTURE_PX, is_pixelated=True)
         self.caption = plain_label(role="heading")
         self.label = ElidedLabel()
         self.label.setFont(theme.font(26, weight=600))
@@ -39,6 +38,7 @@ class ResultCard(QFrame):
         self.bars = ScoreBars(theme)
         self._build()
         self.show_hint()
+        state.shown.connect(self.show_entry)
 
     def _build(self) -> None:
         answer = QVBoxLayout()
@@ -69,16 +69,14 @@ class ResultCard(QFrame):
     def show_hint(self) -> None:
         """Nothing has been classified yet."""
         self.entry = None
-        self.picture.show_image(QImage(), "your picture")
-        self.seen.show_image(QImage(), "as the network sees it")
-        self.caption.setText("Answer")
-        self._say("Nothing yet", "")
+        self.picture.show_image(QImage(), "Your picture")
+        self.seen.show_image(QImage(), "Model input")
+        self.caption.setText("Prediction")
+        self._say("No prediction yet", "")
         self.truth.setText("")
         self.bars.set_scores([])
         self.bars.hide()
-        self.message.setText(
-            "Drop a picture: the network's answer appears here, most likely first."
-        )
+        self.message.setText("Drop a picture: the most likely classes appear here.")
         self.message.show()
 
     def show_entry(self, entry: ClassifiedPicture) -> None:
@@ -88,7 +86,7 @@ class ResultCard(QFrame):
         size = f" · {count(answer.width)} × {count(answer.height)}" if answer.width else ""
         self.picture.show_image(entry.picture, f"{entry.name}{size}")
         shape = " × ".join(str(n) for n in answer.input_shape[:2])
-        self.seen.show_image(entry.seen, f"the network sees {shape}" if shape else "")
+        self.seen.show_image(entry.seen, f"Model input, {shape}" if shape else "")
         is_read = answer.error is None
         took = f" · {duration(answer.milliseconds / 1000)}" if is_read else ""
         self.caption.setText(f"{entry.model}{took}")
@@ -110,16 +108,16 @@ class ResultCard(QFrame):
 
     def _show_error(self, entry: ClassifiedPicture) -> None:
         error = entry.answer.error
-        self._say("Not readable", "")
+        self._say("Cannot be read", "")
         self.truth.setText("")
         if error is not None:
-            rest = f"Found: {error.received}." if error.received else ""
-            self.message.setText(" ".join(filter(None, (error.what, rest, error.fix))))
+            what = f"{error.what.rstrip('.')}: {error.received}." if error.received else error.what
+            self.message.setText(" ".join(filter(None, (what, error.fix))))
 
     def _show_truth(self, entry: ClassifiedPicture) -> None:
         if entry.is_right is None:
             self.truth.setText("")
             return
-        verdict = "right" if entry.is_right else "wrong"
-        self.truth.setText(f"true class: {entry.truth} · {verdict}")
+        verdict = "Correct" if entry.is_right else "Wrong"
+        self.truth.setText(f"{verdict} (label: {entry.truth})")
         set_role(self.truth, "good" if entry.is_right else "bad")

@@ -50,14 +50,14 @@ class TestPicker(QFrame):
         self._question = Question(service)
         self._asked = 0
         self._pictures: list[TestPicture] = []
-        self.strip = PictureStrip(theme, "Test pictures", is_one_row=False)
+        self.strip = PictureStrip(theme, "Test images", is_one_row=False)
         self.wait = WaitLabel()
-        self.others = button("Other pictures")
+        self.others = button("Shuffle")
         self.number = CalmSpinBox()
         self.number.setRange(0, MAX_INDEX)
-        self.number.setAccessibleName("Number of a test picture")
-        self.show_number = button("Show number")
-        self.close_button = button("Done")
+        self.number.setAccessibleName("Number of a test image")
+        self.show_number = button("Go to no.")
+        self.close_button = button("Close")
         self._build()
         self.others.clicked.connect(self._on_others)
         self.show_number.clicked.connect(self._on_number)
@@ -67,7 +67,7 @@ class TestPicker(QFrame):
     def _build(self) -> None:
         top = QHBoxLayout()
         top.setSpacing(8)
-        top.addWidget(plain_label("Test pictures", role="strong"))
+        top.addWidget(plain_label("Test images", role="strong"))
         top.addWidget(self.wait, 1)
         top.addWidget(self.number)
         top.addWidget(self.show_number)
@@ -100,7 +100,7 @@ class TestPicker(QFrame):
     def _ask(self, request: PickTestPictures) -> None:
         self.strip.clear_tiles()
         self._pictures = []
-        self.wait.wait_for("Fetching test pictures")
+        self.wait.wait_for("Loading test images")
         self._asked += 1
         number = self._asked
         self._question.ask(
@@ -125,7 +125,7 @@ class TestPicker(QFrame):
                 for index, picture in enumerate(pictures):
                     words = f"{picture.label} · {picture.index}"
                     self.strip.add(index, images[index], words)
-                self.wait.say("Click one to classify it.")
+                self.wait.say("Click an image to classify it.")
 
         self._background.run(lambda: [load_preview(path) for path in paths], place)
 

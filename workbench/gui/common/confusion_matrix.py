@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.kit.numbers import plural, share
+from workbench.core.format import count, share
 from workbench.gui.kit.theme import Theme
 
 NUMBERS_FROM_PX = 24
@@ -30,7 +30,7 @@ MAX_NAME_PX = 110
 SHADE_POWER = 0.6
 """Small shares are shaded darker than in proportion, so that rare mistakes can be seen."""
 
-POINT_AT = "Point at a square, or use the arrow keys."
+POINT_AT = "Hover over a cell or use the arrow keys."
 """What to say below a map while no square is pointed at."""
 
 _MOVES = {
@@ -122,10 +122,10 @@ class ConfusionMap(QWidget):
     def words(self, true: int, answered: int) -> str:
         """A square in words."""
         number, total = self._counts[true][answered], sum(self._counts[true])
-        of = f" ({share(number / total)} of them)" if total else ""
+        share_of_row = f" ({share(number / total, 0)})" if total else ""
         return (
-            f"true {self._names[true]}, answered {self._names[answered]}: "
-            f"{plural(number, 'picture')}{of}"
+            f"Actual {self._names[true]}, predicted {self._names[answered]}: "
+            f"{count(number)} of {count(total)}{share_of_row}"
         )
 
     def _name_px(self) -> float:
@@ -142,22 +142,22 @@ class ConfusionMap(QWidget):
         return place.width() / max(1, len(self._names)) >= NAMES_FROM_PX
 
     def _place_beside(self, names: float) -> QRectF:
-        count = max(1, len(self._names))
+        classes = max(1, len(self._names))
         # Names stand left and, turned, above; a line for the axes' own names each.
         line = float(self.fontMetrics().lineSpacing() + 4)
         room = min(self.width() - names - line, self.height() - names - line)
-        side = min(max(room, 40.0), float(MAX_CELL_PX * count))
+        side = min(max(room, 40.0), float(MAX_CELL_PX * classes))
         spare = max(0.0, self.width() - names - line - side)
         return QRectF(names + line + spare / 2, names + line, side, side)
 
     def cell_at(self, point: QPointF) -> tuple[int, int] | None:
         """(true, answered) under a point of the widget; None outside."""
-        place, count = self._place(), len(self._names)
-        if not count or not place.contains(point):
+        place, classes = self._place(), len(self._names)
+        if not classes or not place.contains(point):
             return None
-        size = place.width() / count
+        size = place.width() / classes
         row, column = int((point.y() - place.top()) / size), int((point.x() - place.left()) / size)
-        return min(row, count - 1), min(column, count - 1)
+        return min(row, classes - 1), min(column, classes - 1)
 
     def cell_rect(self, true: int, answered: int) -> QRectF:
         """Where a square is drawn."""
@@ -225,16 +225,14 @@ class ConfusionMap(QWidget):
         painter.setPen(QColor(self._theme.colors.dim))
         line = float(self.fontMetrics().lineSpacing())
         painter.drawText(
-            QRectF(place.left(), 0, place.width(), line), Qt.AlignmentFlag.AlignCenter, "answered"
+            QRectF(place.left(), 0, place.width(), line), Qt.AlignmentFlag.AlignCenter, "Predicted"
         )
         painter.save()
         has_names = self._shows_names(self._place_beside(self._name_px()))
         names = self._name_px() if has_names else NAME_GAP_PX
         painter.translate(place.left() - names - line - 4, place.bottom())
         painter.rotate(-90)
-        painter.drawText(
-            QRectF(0, 0, place.height(), line), Qt.AlignmentFlag.AlignCenter, "true class"
-        )
+        painter.drawText(QRectF(0, 0, place.height(), line), Qt.AlignmentFlag.AlignCenter, "Actual")
         painter.restore()
 
     def _mark(self, cell: tuple[int, int] | None) -> None:

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from workbench.core.format import plural
 from workbench.core.projects.project_file import PROJECT_SUFFIX
-from workbench.gui.kit.numbers import plural
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.protocol.messages import WEIGHTS_ENDINGS
 
@@ -54,14 +54,14 @@ def sort_drop(paths: Sequence[str]) -> Drop:
     pictures = [path for path in paths if _is_picture(path)]
     if pictures:
         rest = len(paths) - len(pictures)
-        left_out = f" ({plural(rest, 'other file')} left out)" if rest else ""
+        left_out = f" ({plural(rest, 'other file')} skipped)" if rest else ""
         words = f"Drop to classify {plural(len(pictures), 'picture')}{left_out}"
         return Drop("pictures", tuple(pictures), words)
     return Drop(
         "unknown",
         tuple(paths),
-        f"“{first.name}” cannot be used here. Drop pictures, a .workbench project, "
-        "a folder with one folder per class, an .npz or a weights file",
+        f"“{first.name}” cannot be used here. Drop pictures, a .workbench project, a folder with "
+        "one folder per class, an .npz file or a weights file",
     )
 
 
@@ -74,7 +74,7 @@ def _sort_single(path: Path) -> Drop | None:
     if name.endswith(WEIGHTS_ENDINGS):
         return Drop("weights", (str(path),), f"Drop to load weights from “{path.name}”")
     if name.startswith(RESULT_NAME) and name.endswith(".zip"):
-        return Drop("result", (str(path),), f"Drop to read back the results “{path.name}”")
+        return Drop("result", (str(path),), f"Drop to import the notebook results “{path.name}”")
     if name.endswith(".npz"):
         return Drop("arrays", (str(path),), f"Drop to use “{path.name}” as the data set")
     return None
@@ -94,8 +94,8 @@ def _sort_folder(folder: Path) -> Drop | None:
     if pictures:
         return Drop("pictures", pictures, f"Drop to classify {plural(len(pictures), 'picture')}")
     words = (
-        f"“{folder.name}” holds no pictures and no class folders. "
-        "A data set is a folder with one folder per class"
+        f"“{folder.name}” contains no pictures and no class folders. A data set is a folder with "
+        "one folder per class"
     )
     return Drop("unknown", (str(folder),), words)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from workbench.core.registry import Registry
 from workbench.core.specs import CATEGORIES, LayerSpec
 
-_COMMON = ("input", "conv2d", "max_pooling2d", "dense", "flatten", "dropout")
 _SCATTERED, _NOT_AT_ALL = 5, 6
 
 
@@ -48,8 +47,8 @@ def _place(spec: LayerSpec, *, is_search: bool) -> tuple[int, int, str]:
     place = order.index(spec.category) if spec.category in order else len(order)
     if is_search:
         return (place, len(spec.title), spec.title)
-    if spec.key in _COMMON:
-        place = _COMMON.index(spec.key) - len(_COMMON)
+    if spec.common_rank is not None:
+        return (-1, spec.common_rank, spec.title)
     return (place, 0, spec.title)
 
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.client.run_library import RunLibrary
+from workbench.core.format import share
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import share
 from workbench.runs.library.index import RunSummary
 
 MIN_PX = 240
@@ -38,7 +38,7 @@ class ModelChooser(QWidget):
         self._followed: Path | None = None
         self._current: Path | None = None
         self.box = ElidedComboBox()
-        self.box.setAccessibleName("Network")
+        self.box.setAccessibleName("Model")
         self.box.setMinimumWidth(MIN_PX)
         self.box.setMaximumWidth(MAX_PX)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -46,7 +46,7 @@ class ModelChooser(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        row.addWidget(plain_label("Network", role="dim"))
+        row.addWidget(plain_label("Model", role="dim"))
         row.addWidget(self.box)
         self.box.activated.connect(self._on_activated)
         library.runs_changed.connect(self._refresh)

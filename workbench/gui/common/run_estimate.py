@@ -7,10 +7,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.client.background import Background
 from workbench.client.run_library import RunLibrary
 from workbench.core.checks.run_estimate import MeasuredRun, RunPrediction
-from workbench.core.specs import Shape
+from workbench.core.format import bytes_text, count, duration
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.kit.numbers import bytes_text, count, duration
-from workbench.runs.state.outcome import memory_limit
+from workbench.processes.memory import memory_limit
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
 
@@ -72,28 +71,19 @@ class RunPredictor(QObject):
             document.analysis,
             document.recipe,
             document.dataset_facts,
-            shape=self._input_shape(),
             speeds=self._speeds,
             limit_bytes=self._limit_bytes,
         )
 
-    def _input_shape(self) -> Shape | None:
-        nodes, shapes = self._document.graph.nodes, self._document.analysis.shapes
-        return next((shapes.get(key) for key, node in nodes.items() if node.kind == "input"), None)
-
 
 def epoch_words(prediction: RunPrediction) -> str:
-    """Such as "about 12 s"; the speed where the number of pictures is not known yet.
-
-    Nothing was trained here yet: then it is called a first guess.
-    """
-    guess = "" if prediction.num_runs else "first guess: "
+    """Such as "12 s"; the speed where the number of images is not known yet."""
     if prediction.epoch_s is None:
-        return f"{guess}{count(_two_digits(prediction.images_per_second))} pictures/s"
+        return f"{count(_two_digits(prediction.images_per_second))} images/s"
     if prediction.epoch_s < 1:
-        return f"{guess}under 1 s"
+        return "under 1 s"
     seconds = _two_digits(prediction.epoch_s)
-    return f"{guess}about {f'{seconds} s' if seconds < 10 else duration(seconds)}"
+    return f"{seconds} s" if seconds < 10 else duration(seconds)
 
 
 def memory_words(prediction: RunPrediction) -> str:
@@ -107,10 +97,10 @@ def fit_words(prediction: RunPrediction) -> str:
     """Why a run will not fit and what would; "" when it does."""
     if prediction.fits:
         return ""
-    words = f"Will not fit: it needs {memory_words(prediction)}."
+    words = f"Does not fit: needs {memory_words(prediction)}."
     if prediction.fitting_batch:
         return f"{words} Try a batch of {count(prediction.fitting_batch)}."
-    return f"{words} It does not fit at any batch size: make the network smaller."
+    return f"{words} No batch size fits: make the model smaller."
 
 
 def _two_digits(value: float) -> int:

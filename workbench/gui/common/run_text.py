@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from workbench.gui.kit.numbers import count, plural
+from workbench.core.format import count, plural
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.history import MetricHistory
-from workbench.runs.state.outcome import RunOutcome
+from workbench.runs.state.outcome import RunOutcome, outcome_words
 
-_WHERE = {"waiting": "Waiting for its turn", "away": "Not connected"}
+_WHERE = {"waiting": "Queued", "away": "Not connected"}
 """Outcomes of a run that nobody here hears of."""
 
 
@@ -24,43 +24,45 @@ def state_words(summary: RunSummary) -> str:
             return f"{plural(summary.epochs_done, 'epoch')} · {when(summary.created)}"
         case "stopped" | "paused":
             return _halted_words(summary)
-    return f"{summary.outcome} · {summary.words}"
+    return f"{outcome_words(summary.outcome).capitalize()} · {summary.words}"
 
 
 def _halted_words(summary: RunSummary) -> str:
     """A run that was stopped or paused."""
     if summary.epochs_done == 0:
-        return f"{summary.outcome} {_before_an_epoch(has_begun=summary.seconds > 0)}"
+        return f"{summary.outcome.capitalize()} {_before_an_epoch(has_begun=summary.seconds > 0)}"
     if summary.outcome == "paused":
-        return f"paused after {plural(summary.epochs_done, 'epoch')}"
-    return f"stopped at epoch {count(summary.epochs_done)} · {when(summary.created)}"
+        return f"Paused after {plural(summary.epochs_done, 'epoch')}"
+    return f"Stopped at epoch {count(summary.epochs_done)} · {when(summary.created)}"
 
 
 def _live_words(summary: RunSummary) -> str:
     """A run that is not over, here or on another computer."""
     if summary.outcome == "away":
-        return f"goes on at {summary.on or 'another computer'}"
+        return f"Not connected · training on {summary.on or 'another computer'}"
     if summary.outcome == "silent":
-        return f"line to {summary.on} lost" if summary.on else "silent · its process is there"
+        return (
+            f"Connection to {summary.on} lost" if summary.on else "Not responding · process alive"
+        )
     has_begun = summary.epochs_done > 0 or summary.seconds > 0
     if summary.epochs == 0 or not has_begun:
-        return f"starting on {summary.on}" if summary.on else "starting"
+        return f"Starting on {summary.on}" if summary.on else "Starting"
     epoch = min(summary.epochs_done + 1, summary.epochs)
     how_far = f"epoch {count(epoch)} of {count(summary.epochs)}"
-    return f"{how_far} · on {summary.on}" if summary.on else f"running · {how_far}"
+    return f"{how_far.capitalize()} · on {summary.on}" if summary.on else f"Running · {how_far}"
 
 
 def _before_an_epoch(*, has_begun: bool) -> str:
     """Where a run ended that finished no epoch: one taken out of the queue never began."""
-    return "in its first epoch" if has_begun else "before its first epoch"
+    return "in the first epoch" if has_begun else "before the first epoch"
 
 
 def _place_words(place: int) -> str:
     """Where a run stands in the queue: 1 is the next."""
     if place <= 1:
-        return "waiting · next in line"
+        return "Queued, next"
     ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
-    return f"waiting · {ordinal} in line"
+    return f"Queued, {ordinal}"
 
 
 def when(created: float) -> str:
@@ -79,7 +81,7 @@ def headline(history: MetricHistory, outcome: RunOutcome | None) -> str:
         if outcome.kind in _WHERE:
             return _WHERE[outcome.kind]
         if outcome.is_far and outcome.kind == "silent":
-            return "Line lost"
+            return "Connection lost"
         if history.started is None and outcome.reason and history.phase is None:
             return far_words(outcome)[0]
     return _phase_words(history)
@@ -97,7 +99,7 @@ def _phase_words(history: MetricHistory) -> str:
         return f"Epoch {count(history.progress.epoch)} of {count(started.epochs)}"
     if phase is not None and phase.text:
         return phase.text[:1].upper() + phase.text[1:]
-    return "Starting the trainer"
+    return "Starting the training process"
 
 
 def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
@@ -110,7 +112,7 @@ def _end_words(history: MetricHistory, outcome: RunOutcome) -> str:
         "stopped": f"Stopped {at}",
         "paused": f"Paused {at}",
         "failed": "Training failed",
-        "died": "The trainer ended early",
+        "died": "Training crashed",
     }.get(outcome.kind, outcome.sentence())
 
 

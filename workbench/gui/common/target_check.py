@@ -93,6 +93,6 @@ def _problem_of(choice: Choice) -> WorkbenchError | None:
         return error
     except OSError as error:
         return WorkbenchError(
-            "The place to train could not be looked at.", received=error.strerror or str(error)
+            "The target could not be checked.", received=error.strerror or str(error)
         )
     return None

@@ -6,14 +6,14 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.kit.numbers import count
+from workbench.core.format import count
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ClassDescription
 
 _HEIGHT_PX = 64
 _NAME_PX = 132
 _BAR_PX = 150
-_COUNT_PX = 140
+_COUNT_PX = 164
 _THUMB_PX = 48
 _GAP_PX = 6
 
@@ -40,7 +40,7 @@ class ClassRow(QWidget):
 
     def _counts(self) -> str:
         train, test = self._description.num_train, self._description.num_test
-        return f"{count(train)} + {count(test)} test" if test else count(train)
+        return f"{count(train)} train, {count(test)} test" if test else count(train)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

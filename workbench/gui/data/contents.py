@@ -7,31 +7,34 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import count, plural, shape_text
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
+from workbench.gui.data.state import DataState
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.messages import error_text
-from workbench.gui.kit.numbers import count, plural
-from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import DataDescription
 
 _MAX_BAD_SHOWN = 200
 _FACTS_PX = 460
-_EMPTY = "Nothing has been looked at yet. The classes and some of their pictures will stand here."
+_EMPTY = "Not loaded yet. Classes and samples appear here."
 
 
 class DataContentsPanel(QScrollArea):
     """A scrolling column, rebuilt for each description."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: DataState) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme = state.context.theme
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._column = self._new_page()
         self.clear()
+        state.source_changed.connect(self.clear)
+        state.missing.connect(self.say_empty)
+        state.described.connect(self.show_description)
+        state.failed.connect(self.show_error)
 
     def clear(self) -> None:
         """Shows nothing but what can stand here."""
@@ -80,7 +83,7 @@ class DataContentsPanel(QScrollArea):
     def _bad_files(self, description: DataDescription) -> Box:
         bad = description.bad_files
         box = Box("notice", 16, 4)
-        box.column.addWidget(plain_label(f"{plural(len(bad), 'file')} left out", role="strong"))
+        box.column.addWidget(plain_label(f"{plural(len(bad), 'file')} skipped", role="strong"))
         for path, reason in bad[:_MAX_BAD_SHOWN]:
             name = ElidedLabel(f"{Path(path).name}: {reason}")
             name.setAccessibleDescription(path)
@@ -103,14 +106,12 @@ class DataContentsPanel(QScrollArea):
 def _facts(description: DataDescription) -> list[tuple[str, str]]:
     facts = [
         ("Classes", count(len(description.classes))),
-        ("Training pictures", count(description.num_train)),
+        ("Training images", count(description.num_train)),
     ]
-    test = (
-        count(description.num_test) if description.num_test else "split off the training pictures"
-    )
-    facts.append(("Test pictures", test))
+    test = count(description.num_test) if description.num_test else "split from the training set"
+    facts.append(("Test images", test))
     if description.shape:
-        facts.append(("Size", shape_text(description.shape)))
+        facts.append(("Image size", shape_text(description.shape)))
     elif description.typical_size:
-        facts.append(("Typical size", shape_text(description.typical_size)))
+        facts.append(("Typical image size", shape_text(description.typical_size)))
     return facts

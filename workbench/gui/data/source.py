@@ -1,4 +1,4 @@
-"""The chooser of the data set: which source, and its parameters."""
+"""The chooser of the data set: which source, its parameters, and a look into it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,74 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
+from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_editors import CalmComboBox
 from workbench.gui.forms.param_form import ParamForm
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
+from workbench.protocol.messages import Progress
+
+_LOAD, _RESCAN = "Load images", "Rescan"
+
+
+class DataSourceBox(Box):
+    """The chooser above the button that has the source read, and how far that is."""
+
+    def __init__(self, state: DataState) -> None:
+        super().__init__("card", 16, 10)
+        self._state = state
+        theme = state.context.theme
+        self.chooser = DataSourcePanel(state.context)
+        self.status = plain_label(role="dim", wrap=True)
+        self.status.hide()
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.describe_button = button(_LOAD, icon="eye", theme=theme)
+        self.cancel_button = button("Cancel")
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.describe_button)
+        buttons.addWidget(self.cancel_button)
+        buttons.addStretch(1)
+        self.column.addWidget(self.chooser)
+        self.column.addLayout(buttons)
+        self.column.addWidget(self.progress)
+        self.column.addWidget(self.status)
+        self.describe_button.clicked.connect(state.describe)
+        self.cancel_button.clicked.connect(state.cancel)
+        state.busy_changed.connect(self._on_busy_changed)
+        state.source_changed.connect(self._show_action)
+        state.said.connect(self._say)
+        state.progressed.connect(self._on_progressed)
+        self._on_busy_changed(is_busy=False)
+
+    def _on_busy_changed(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
+        self.progress.setVisible(is_busy)
+        self.cancel_button.setVisible(is_busy)
+        self.describe_button.setVisible(not is_busy)
+        self._show_action()
+        self._show_fraction(None)
+
+    def _show_action(self) -> None:
+        self.describe_button.setText(_RESCAN if self._state.is_described else _LOAD)
+
+    def _say(self, words: str) -> None:
+        self.status.setText(words)
+        self.status.setVisible(bool(words))
+
+    def _on_progressed(self, progress: Progress) -> None:
+        self._say(progress.text)
+        self._show_fraction(progress.fraction)
+
+    def _show_fraction(self, fraction: float | None) -> None:
+        self.progress.setRange(0, 0 if fraction is None else 1000)
+        if fraction is not None:
+            self.progress.setValue(round(fraction * 1000))
 
 
 class DataSourcePanel(QWidget):
@@ -35,13 +95,13 @@ class DataSourcePanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         self.sources = CalmComboBox()
-        self.sources.setAccessibleName("Source of the pictures")
+        self.sources.setAccessibleName("Data source")
         for spec in self._datasets.values():
             self.sources.addItem(spec.title, spec.key)
         self._summary = plain_label(role="dim", wrap=True)
         self._licence = plain_label(role="dim", wrap=True)
         self._place = QVBoxLayout()
-        column.addWidget(plain_label("Pictures", role="heading"))
+        column.addWidget(plain_label("Data source", role="heading"))
         column.addWidget(self.sources)
         column.addWidget(self._summary)
         column.addLayout(self._place)
@@ -64,12 +124,12 @@ class DataSourcePanel(QWidget):
         self.sources.setCurrentIndex(index)
         spec = self._datasets.get(choice.key)
         if spec is None:
-            self._summary.setText(f"This version does not know the source “{choice.key}”.")
+            self._summary.setText(f"This version has no data source “{choice.key}”.")
             self._licence.setText("")
             self._show_form(None, {})
             return
         self._summary.setText(spec.summary)
-        self._licence.setText(f"Licence: {spec.licence}" if spec.licence else "")
+        self._licence.setText(f"License: {spec.licence}" if spec.licence else "")
         self._show_form(spec.key, choice.params)
 
     def _show_form(self, key: str | None, values: Mapping[str, Any]) -> None:

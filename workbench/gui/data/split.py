@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
-
+from workbench.core.format import share
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.errors import WorkbenchError
-from workbench.gui.common.context import WindowContext
 from workbench.gui.data.split_bar import BarPart, SplitBar
+from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_form import ParamForm
+from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import share
+from workbench.protocol.messages import DataDescription
 
 _SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")
 
@@ -52,42 +52,47 @@ def split_counts(given: Given, recipe: TrainingRecipe) -> SplitCounts:
 def split_words(given: Given, recipe: TrainingRecipe) -> str:
     """The division in sentences."""
     test = (
-        "The test pictures are those the source gives for it."
+        "The data set comes with a test set."
         if given.num_test
-        else f"{share(recipe.test_share, 0)} of the pictures are kept for the test."
+        else f"{share(recipe.test_share, 0)} of the images are held out for testing."
     )
     validation = {
-        "split": f"{share(recipe.validation_share, 0)} of the training pictures validate: "
-        "they are never trained on and show when the network starts to learn by heart.",
-        "test": "Validation is measured on the test pictures, as the published tutorials do.",
-        "none": "Nothing validates: only training curves will be drawn.",
+        "split": f"{share(recipe.validation_share, 0)} of the training images are held out for "
+        "validation, to detect overfitting.",
+        "test": "Validation uses the test set, as the published tutorials do.",
+        "none": "No validation: only training curves are drawn.",
     }[recipe.validation]
-    same = f"Each class is divided alike; seed {recipe.seed} gives the same parts everywhere."
+    same = f"The split is stratified; seed {recipe.seed} makes it reproducible."
     return f"{test} {validation} {same}"
 
 
-class DataSplitPanel(QWidget):
+def _given(description: DataDescription) -> Given:
+    if description.is_test_split_off:
+        return Given(description.num_train + description.num_test, 0)
+    return Given(description.num_train, description.num_test)
+
+
+class DataSplitPanel(Box):
     """The bar of parts, its explanation, and the recipe's values that decide it."""
 
-    def __init__(self, context: WindowContext) -> None:
-        super().__init__()
-        self._document = context.document
+    def __init__(self, state: DataState) -> None:
+        super().__init__("card", 16, 10)
+        self._document = state.context.document
         self._given = Given()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addWidget(plain_label("How they are divided", role="heading"))
-        self.bar = SplitBar(context.theme)
+        self.column.addWidget(plain_label("Split", role="heading"))
+        self.bar = SplitBar(state.context.theme)
         self.words = plain_label(role="dim", wrap=True)
         params = [param for param in RECIPE_PARAMS if param.key in _SPLIT_KEYS]
         self.form = ParamForm(params)
         self._error = plain_label(role="bad", wrap=True)
         self._error.hide()
         for widget in (self.bar, self.words, self.form, self._error):
-            column.addWidget(widget)
+            self.column.addWidget(widget)
         self.form.value_changed.connect(self._on_value_changed)
         self._document.recipe_changed.connect(self.refresh)
         self._document.project_replaced.connect(self.refresh)
+        state.source_changed.connect(lambda: self.set_given(Given()))
+        state.described.connect(lambda description: self.set_given(_given(description)))
         self.refresh()
 
     def set_given(self, given: Given) -> None:

@@ -35,19 +35,23 @@ class CanvasActionSpec:
 
 CANVAS_ACTIONS: tuple[CanvasActionSpec, ...] = (
     CanvasActionSpec(
-        "add", "&Add layer…", ("A", "Ins"), "add", "Searches a layer to add after the selected one."
+        "add",
+        "&Add layer…",
+        ("A", "Ins"),
+        "add",
+        "Searches for a layer to add after the selected one.",
     ),
-    CanvasActionSpec("cut", "Cu&t", ("Ctrl+X",), "cut", "Takes layers away to paste.", "selection"),
+    CanvasActionSpec("cut", "Cu&t", ("Ctrl+X",), "cut", "Cuts the selected layers.", "selection"),
     CanvasActionSpec(
         "copy", "&Copy", ("Ctrl+C",), "copy", "Copies the selected layers.", "selection"
     ),
-    CanvasActionSpec("paste", "&Paste", ("Ctrl+V",), "paste", "Adds the copied layers here."),
+    CanvasActionSpec("paste", "&Paste", ("Ctrl+V",), "paste", "Pastes the copied layers."),
     CanvasActionSpec(
         "duplicate",
         "D&uplicate",
         ("Ctrl+D",),
         "duplicate",
-        "Adds the selected layers a second time.",
+        "Duplicates the selected layers.",
         "selection",
     ),
     CanvasActionSpec(
@@ -66,24 +70,24 @@ CANVAS_ACTIONS: tuple[CanvasActionSpec, ...] = (
         "Co&nnect…",
         ("C",),
         "connect",
-        "Connects the selected layer, or disconnects it: arrows choose, Enter does it.",
+        "Connects or disconnects the selected layer: choose with the arrows, confirm with Enter.",
         "one",
     ),
     CanvasActionSpec(
-        "fix", "&Mend problem…", ("Ctrl+.",), "check", "Shows what mends the problem.", "problem"
+        "fix", "Fi&x problem…", ("Ctrl+.",), "check", "Shows the fixes for the problem.", "problem"
     ),
     CanvasActionSpec(
         "arrange",
         "A&rrange",
         ("Ctrl+L",),
         "arrange",
-        "Lays out all layers from top to bottom.",
+        "Arranges all layers from top to bottom.",
         "nodes",
     ),
-    CanvasActionSpec("zoom_in", "Zoom &in", ("Ctrl++", "Ctrl+="), "zoom_in", "Shows less, larger."),
-    CanvasActionSpec("zoom_out", "Zoom &out", ("Ctrl+-",), "zoom_out", "Shows more, smaller."),
+    CanvasActionSpec("zoom_in", "Zoom &in", ("Ctrl++", "Ctrl+="), "zoom_in", "Enlarges the view."),
+    CanvasActionSpec("zoom_out", "Zoom &out", ("Ctrl+-",), "zoom_out", "Shrinks the view."),
     CanvasActionSpec(
-        "zoom_reset", "Zoom to &100 %", ("Ctrl+Alt+0",), "zoom_reset", "Shows the usual size."
+        "zoom_reset", "Zoom to &100%", ("Ctrl+Alt+0",), "zoom_reset", "Shows the default size."
     ),
     CanvasActionSpec("fit", "&Fit", ("F", "Ctrl+0"), "fit", "Shows the whole network.", "nodes"),
 )

@@ -93,7 +93,7 @@ class CanvasPanel(QWidget):
         self.minimap = Minimap(self.view)
         self.view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
         self._empty = plain_label(
-            "Drag a layer here, or double-click to search.\nA network begins with Input.",
+            "Drag a layer here, or double-click to search.\nA network starts with Input.",
             role="dim",
             parent=self.view,
         )
@@ -111,7 +111,7 @@ class CanvasPanel(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             row.addWidget(button)
             if key == "zoom_out":
-                self._zoom_text = plain_label("100 %", role="dim")
+                self._zoom_text = plain_label("100%", role="dim")
                 self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
                 self._zoom_text.setMinimumWidth(44)
                 row.addWidget(self._zoom_text)
@@ -284,7 +284,7 @@ class CanvasPanel(QWidget):
             self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())
 
     def _on_zoom_changed(self, zoom: float) -> None:
-        self._zoom_text.setText(f"{zoom * 100:.0f} %")
+        self._zoom_text.setText(f"{zoom * 100:.0f}%")
 
     def _on_view_changed(self) -> None:
         if self._has_looked:

@@ -23,11 +23,11 @@ from workbench.gui.kit.problem_list import ProblemList
 
 _GAP_PX = 6
 _HOW_TO = (
-    "Click a layer to see and change its settings. Drag layers from the left; "
-    "drop one on a line to put it in between."
+    "Click a layer to edit its settings. Drag layers from the left; drop one on a connection to "
+    "insert it."
 )
 
-_UNKNOWN = "This version does not know this kind. It is kept as it is and saved again."
+_UNKNOWN = "This version does not know this layer type. It is kept unchanged."
 
 
 class InspectorPanel(QScrollArea):
@@ -47,9 +47,9 @@ class InspectorPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._build()
-        self._document.graph_changed.connect(lambda _diff: self._refresh())
+        self._document.project_replaced.connect(self._on_project_replaced)
+        # Follows each change of the network and each replaced project, with all signals.
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
-        self._document.project_replaced.connect(lambda: self.show_nodes(()))
         self._refresh()
 
     def _build(self) -> None:
@@ -61,7 +61,7 @@ class InspectorPanel(QScrollArea):
         column.setSpacing(10)
         self.heading = plain_label(role="strong", wrap=True)
         self.name = QLineEdit()
-        self.name.setAccessibleName("Name of the layer")
+        self.name.setAccessibleName("Layer name")
         self.name.setPlaceholderText("Name")
         self.name.editingFinished.connect(self._on_name_edited)
         share_undo_keys(self.name)
@@ -96,10 +96,14 @@ class InspectorPanel(QScrollArea):
         self._selected = tuple(node_ids)
         self._refresh()
 
-    def start_editing(self) -> None:
-        """Puts the cursor into the first setting, or the name."""
+    def edit_node(self, node_id: str) -> None:
+        """Shows a node and puts the cursor into its first setting, or its name."""
+        self.show_nodes([node_id])
         target: QWidget = self._form if self._form is not None else self.name
         target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_project_replaced(self) -> None:
+        self._selected = ()
 
     @property
     def form(self) -> ParamForm | None:
@@ -120,7 +124,7 @@ class InspectorPanel(QScrollArea):
         self._show_name(node)
         self._show_form(node, spec)
         analysis = self._document.analysis
-        self.problems.set_problems([p for p in analysis.problems if p.node == node.id])
+        self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
         self._facts_heading.setText("This layer")
         self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
         output = analysis.shapes.get(node.id)
@@ -148,7 +152,7 @@ class InspectorPanel(QScrollArea):
             self._show_what("How to", "Move, copy, duplicate or delete them together.")
             return
         self.heading.setText("The network")
-        self._facts_heading.setText("In all")
+        self._facts_heading.setText("Totals")
         self.facts.set_facts(network_facts(self._document.graph, analysis, self._document.recipe))
         self.problems.set_problems(analysis.problems)
         self._show_what("How to", _HOW_TO)
@@ -198,7 +202,7 @@ class InspectorPanel(QScrollArea):
         try:
             self._document.rename(node.id, wanted)
         except WorkbenchError as error:
-            self.name_error.setText(str(error))
+            self.name_error.setText(f"{error.what} {error.fix}".strip())
             self.name_error.show()
         else:
             self.name_error.hide()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.checks.analysis import Analysis
+from workbench.core.format import bytes_text, count, shape_text, short
 from workbench.core.network.graph import Graph
-from workbench.core.network.text import shape_text
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.kit.numbers import bytes_text, count, short
 
 Facts = list[tuple[str, str]]
 
@@ -20,13 +19,13 @@ def layer_facts(node_id: str, analysis: Analysis, batch_size: int) -> Facts:
     for number, shape in enumerate(inputs, start=1):
         facts.append(("Input" if len(inputs) == 1 else f"Input {number}", shape_text(shape)))
     output = analysis.shapes.get(node_id)
-    facts.append(("Output", shape_text(output) if output else "not known yet"))
+    facts.append(("Output", shape_text(output) if output else "unknown"))
     cost = analysis.costs.nodes.get(node_id)
     if cost is None:
         return facts
     facts.append(("Parameters", count(cost.parameters.total)))
     if cost.parameters.non_trainable:
-        facts.append(("of these not learned", count(cost.parameters.non_trainable)))
+        facts.append(("Non-trainable", count(cost.parameters.non_trainable)))
     facts.append(("Multiply-adds", _with_share(cost.multiply_adds, analysis.costs.multiply_adds)))
     activations = bytes_text(cost.activation_bytes * batch_size)
     facts.append((f"Activations, batch {count(batch_size)}", activations))
@@ -51,13 +50,16 @@ def network_facts(graph: Graph, analysis: Analysis, recipe: TrainingRecipe) -> F
     return [
         ("Layers", count(len(graph.nodes))),
         ("Parameters", count(costs.parameters.total)),
-        *([("of these not learned", count(kept))] if kept else []),
+        *([("Non-trainable", count(kept))] if kept else []),
         ("Multiply-adds", short(costs.multiply_adds)),
-        (f"Layer memory, batch {count(recipe.batch_size)}", bytes_text(costs.memory_bytes)),
+        (
+            f"Weights and activations, batch {count(recipe.batch_size)}",
+            bytes_text(costs.memory_bytes),
+        ),
     ]
 
 
 def _with_share(part: int, whole: int) -> str:
     if part == 0 or whole == 0:
         return short(part)
-    return f"{short(part)} ({100 * part / whole:.0f} %)"
+    return f"{short(part)} ({100 * part / whole:.0f}%)"

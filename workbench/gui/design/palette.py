@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt, Signal
@@ -67,11 +68,6 @@ class PalettePanel(QWidget):
         """Escape: shows all layers again and gives the keyboard back."""
         self.search.clear()
         self.left.emit()
-
-    def shown_keys(self) -> list[str]:
-        """Keys of the layers that match the search, in their order."""
-        items = (self.list.item(row) for row in range(self.list.count()))
-        return [item.data(_KEY) for item in items if item.data(_KEY) and not item.isHidden()]
 
     def _fill(self) -> None:
         for category, title, specs in by_category(self._layers):
@@ -172,10 +168,7 @@ def is_arrow_press(event: QKeyEvent) -> bool:
 
 def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:
     """The common layers first, the others by name."""
-    common = ("conv2d", "max_pooling2d", "dense", "flatten", "dropout", "batch_normalization",
-              "relu", "softmax", "add", "concatenate", "rescaling")  # fmt: skip
-    places = {key: place for place, key in enumerate(common)}
-    return sorted(specs, key=lambda spec: (places.get(spec.key, len(common)), spec.title))
+    return sorted(specs, key=lambda spec: (spec.common_rank or math.inf, spec.title))
 
 
 def category_chip(theme: Theme, category: str) -> QPixmap:

@@ -36,7 +36,7 @@ class SearchAdd(QFrame):
         self.setObjectName("searchAdd")
         self.setAccessibleName("Add a layer")
         self._field = QLineEdit()
-        self._field.setPlaceholderText("Search layers, Enter adds")
+        self._field.setPlaceholderText("Search layers, press Enter to add")
         self._field.setAccessibleName("Search layers")
         self._field.setClearButtonEnabled(True)
         self._list = QListWidget()
@@ -88,8 +88,8 @@ class SearchAdd(QFrame):
             self._list.addItem(item)
         if not self._list.count():
             exists = self._needs_input and find_layers(self._layers, text)
-            words = "Nothing can lead into that one" if exists else ""
-            item = QListWidgetItem(words or "No layer is called that")
+            words = "This layer cannot have an input" if exists else ""
+            item = QListWidgetItem(words or "No layer has that name")
             item.setFlags(Qt.ItemFlag.NoItemFlags)
             self._list.addItem(item)
         self._list.setCurrentRow(0)

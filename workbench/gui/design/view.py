@@ -1,49 +1,37 @@
-"""The design view: palette, canvas, inspector."""
+"""The design view: the canvas, and panels around it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow
 
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.docks import Docks
+from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.design.canvas_panel import CanvasPanel
-from workbench.gui.design.inspector import InspectorPanel
-from workbench.gui.design.palette import PalettePanel
-from workbench.gui.kit.docks import make_dock
+from workbench.gui.design.state import DesignState
 
 
 class DesignView(QMainWindow):
-    """Where the network is put together. The panels know only the document."""
+    """Where the network is put together.
 
-    help_asked = Signal(str)
+    Attributes:
+        state: What the panels share.
+    """
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[DesignState]]) -> None:
         super().__init__()
         self.setObjectName("design_view")
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setDockNestingEnabled(True)
+        self.state = DesignState(context, self)
         self.canvas = CanvasPanel(context)
-        self.palette_panel = PalettePanel(context)
-        self.inspector = InspectorPanel(context)
         self.setCentralWidget(self.canvas)
-        left = make_dock(context.theme, "palette", "Layers", self.palette_panel)
-        right = make_dock(context.theme, "inspector", "Inspector", self.inspector)
-        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, left)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, right)
-        self.palette_panel.setMinimumWidth(180)
-        self.inspector.setMinimumWidth(250)
-        self.resizeDocks([left, right], [228, 296], Qt.Orientation.Horizontal)
-        self.canvas.selection_changed.connect(self.inspector.show_nodes)
-        self.canvas.node_activated.connect(self._on_node_activated)
-        self.palette_panel.layer_chosen.connect(self.add_layer)
-        self.palette_panel.left.connect(self.canvas.view.setFocus)
-        self.inspector.help_asked.connect(self.help_asked)
-        self.inspector.problem_chosen.connect(self.canvas.show_problem)
-
-    def add_layer(self, kind: str) -> None:
-        """Adds a layer behind the selected one, or behind the last."""
-        self.canvas.add_layer(kind)
-
-    def _on_node_activated(self, node_id: str) -> None:
-        self.inspector.show_nodes([node_id])
-        self.inspector.start_editing()
+        self.panels = Docks(self, context.theme, panels, self.state)
+        self.canvas.selection_changed.connect(self.state.selection_changed)
+        self.canvas.node_activated.connect(self.state.node_activated)
+        self.state.layer_chosen.connect(self.canvas.add_layer)
+        self.state.canvas_asked.connect(self.canvas.view.setFocus)
+        self.state.problem_chosen.connect(self.canvas.show_problem)

@@ -8,17 +8,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
 
-from workbench.gui.kit.numbers import count, share
+from workbench.core.format import count, share
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ClassScore
 
-COLUMNS = ("Class", "Precision", "Recall", "F1", "Pictures")
+COLUMNS = ("Class", "Precision", "Recall", "F1", "Support")
 TIPS = (
     "",
-    "Of the pictures called this, how many are",
-    "Of the pictures that are this, how many were found",
-    "The harmonic mean of precision and recall",
-    "How many pictures of this class were looked at",
+    "Of the images predicted as this class, the share that belongs to it",
+    "Of the images of this class, the share predicted as it",
+    "Harmonic mean of precision and recall",
+    "Test images of this class",
 )
 NUMBER_WIDTHS_PX = (86, 74, 70, 80)
 SORT_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -46,7 +46,7 @@ class ClassTable(QTableView):
             )
         self.setModel(self._model)
         self.setFont(theme.font(13, tabular=True))
-        self.setAccessibleName("Scores of each class")
+        self.setAccessibleName("Scores per class")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QMenu,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from workbench.client.question import Handlers, Question
 from workbench.core.params import PathParam
 from workbench.core.projects.project import Choice
 from workbench.core.projects.source import parse_source
 from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
-from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMap
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.model_chooser import ModelChooser
-from workbench.gui.evaluate.class_table import ClassTable
+from workbench.gui.common.panel_spec import PanelSpec
+from workbench.gui.common.sections import Sections
+from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.kit.figure import Figure
-from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count, share
 from workbench.gui.kit.wait_label import WaitLabel
-from workbench.protocol.messages import Evaluate, Evaluation, Progress
 
 
 class EvaluateView(QWidget):
@@ -41,42 +36,37 @@ class EvaluateView(QWidget):
 
     Signals:
         train_requested: There is no network yet and the user wants to train one.
-        evaluated: An Evaluation has arrived and is shown.
+
+    Attributes:
+        state: What the panels show.
     """
 
     train_requested = Signal()
-    evaluated = Signal(object)
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[EvaluateState]]) -> None:
         super().__init__()
         self._context = context
         theme = context.theme
-        self._question = Question(context.service)
+        self.state = EvaluateState(context, self)
+        self.panels = Sections(panels, self.state, self)
         self.chooser = ModelChooser(context.library)
-        self.start = button("Evaluate on the test pictures", role="primary")
-        self.other = button("Evaluate on other pictures…")
+        self.start = button("Evaluate on the test set", role="primary")
+        self.other = button("Evaluate on other images…")
         self.cancel = button("Cancel")
         self.wait = WaitLabel()
-        self.source = plain_label(role="dim")
-        self.accuracy = Figure(theme, "Accuracy", 110)
-        self.loss = Figure(theme, "Loss", 110)
-        self.pictures = Figure(theme, "Pictures", 110)
-        self.table = ClassTable(theme)
-        self.map = ConfusionMap(theme)
-        self.hover = plain_label(role="dim")
         self.hint = EmptyPage(
             theme,
             "chart",
             "Not evaluated yet",
-            "The test pictures were kept apart from training. Evaluating shows how many the "
-            "network gets right, for each class, and what it takes for what.",
+            "The test images are held out from training. Evaluation shows the accuracy "
+            "of the model for each class, and which classes it confuses.",
             action="Evaluate",
         )
         self.empty = EmptyPage(
             theme,
             "chart",
-            "Train a network first",
-            "Its scores on pictures it has never seen appear here.",
+            "Train a model first",
+            "Its scores on held-out images appear here.",
             action="Train",
         )
         self._body = QStackedWidget()
@@ -110,75 +100,48 @@ class EvaluateView(QWidget):
         whole.addWidget(self._pages)
 
     def _make_results(self) -> QWidget:
-        scores, scores_column = _card("Classes")
-        figures = QHBoxLayout()
-        for figure in (self.accuracy, self.loss, self.pictures):
-            figures.addWidget(figure)
-        figures.addStretch(1)
-        scores_column.insertLayout(0, figures)
-        scores_column.insertWidget(1, self.source)
-        scores_column.insertSpacing(2, 6)
-        scores_column.addWidget(self.table, 1)
-        scores.setMinimumWidth(430)
-        matrix, matrix_column = _card("What it takes for what")
-        matrix_column.addWidget(self.map, 1)
-        matrix_column.addWidget(self.hover)
-        parts = QSplitter(Qt.Orientation.Horizontal)
-        parts.setChildrenCollapsible(False)
-        parts.setHandleWidth(12)
-        parts.setStyleSheet("QSplitter::handle { background: transparent; }")
-        parts.addWidget(scores)
-        parts.addWidget(matrix)
-        parts.setStretchFactor(0, 4)
-        parts.setStretchFactor(1, 5)
-        return parts
+        vertical, panels = Qt.Orientation.Vertical, self.panels
+        left = panels.splitter(vertical, panels.of("left"))
+        right = panels.splitter(vertical, panels.of("right", "bottom"))
+        whole = panels.splitter(Qt.Orientation.Horizontal, [left, right])
+        whole.setStretchFactor(0, 4)
+        whole.setStretchFactor(1, 5)
+        return whole
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
         self.start.clicked.connect(self.evaluate)
         self.hint.pressed.connect(self.evaluate)
         self.other.clicked.connect(self._on_other)
-        self.cancel.clicked.connect(self._on_cancel)
+        self.cancel.clicked.connect(self.state.cancel)
+        self.state.started.connect(self._on_started)
+        self.state.progressed.connect(self.wait.wait_for)
+        self.state.evaluated.connect(self._on_evaluated)
+        self.state.failed.connect(self._on_failed)
         self.empty.pressed.connect(self.train_requested)
-        self.map.hovered.connect(self._on_hovered)
         self._context.library.current_changed.connect(self._on_current_changed)
 
     # asking ------------------------------------------------------------------------------
 
     def evaluate(self) -> None:
         """Evaluates the chosen run on its own test pictures."""
-        self._ask("", {}, "its test pictures")
+        if self.chooser.path is not None:
+            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, test set")
 
     def evaluate_on(self, choice: Choice, words: str) -> None:
         """Evaluates the chosen run on another source."""
-        self._ask(choice.key, dict(choice.params), words)
+        if self.chooser.path is not None:
+            self.state.evaluate(self.chooser.path, f"Run “{self.chooser.title}”, {words}", choice)
 
-    def _ask(self, source: str, params: dict[str, object], words: str) -> None:
-        model = self.chooser.path
-        if model is None or self._question.is_open:
-            return
+    def _on_started(self) -> None:
         for part in (self.start, self.other, self.chooser):
             part.setEnabled(False)
         self.cancel.show()
         self.wait.wait_for("Evaluating")
-        shown = f"{self.chooser.title} on {words}"
-        request = Evaluate(id=0, model=str(model), source=source, params=params)
-        self._question.ask(
-            request,
-            Handlers(
-                on_done=lambda answer: self._on_done(shown, answer),
-                on_failed=self._on_failed,
-                on_progress=self._on_progress,
-            ),
-        )
 
-    def _on_progress(self, progress: Progress) -> None:
-        part = f", {share(progress.fraction, 0)}" if progress.fraction else ""
-        self.wait.wait_for(f"{progress.text}{part}")
-
-    def _on_done(self, shown: str, answer: Evaluation) -> None:
+    def _on_evaluated(self) -> None:
         self._show_idle()
-        self._show(shown, answer)
+        self._body.setCurrentIndex(1)
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self._show_idle()
@@ -190,17 +153,6 @@ class EvaluateView(QWidget):
         self.cancel.hide()
         self.wait.say("")
 
-    def _show(self, shown: str, result: Evaluation) -> None:
-        total = sum(sum(row) for row in result.confusion)
-        self.source.setText(shown)
-        self.accuracy.value.setText(share(result.accuracy))
-        self.loss.value.setText("not finite" if result.loss is None else f"{result.loss:.4f}")
-        self.pictures.value.setText(count(total))
-        self.table.set_scores(result.per_class)
-        self.map.set_matrix(result.classes, result.confusion)
-        self._body.setCurrentIndex(1)
-        self.evaluated.emit(result)
-
     # choosing ----------------------------------------------------------------------------
 
     def _on_model_changed(self) -> None:
@@ -211,9 +163,6 @@ class EvaluateView(QWidget):
     def _on_current_changed(self) -> None:
         current = self._context.library.current
         self.chooser.follow(current.run.path if current is not None else None)
-
-    def _on_cancel(self) -> None:
-        self._question.cancel()
 
     def _on_other(self) -> None:
         menu = QMenu(self)
@@ -244,16 +193,3 @@ class EvaluateView(QWidget):
             self, spec.title, "", f"{spec.title} ({patterns});;All files (*)" if patterns else ""
         )
         return path
-
-    def _on_hovered(self, words: str) -> None:
-        self.hover.setText(words or POINT_AT)
-
-
-def _card(title: str) -> tuple[QFrame, QVBoxLayout]:
-    card = QFrame()
-    card.setProperty("role", "card")
-    column = QVBoxLayout(card)
-    column.setContentsMargins(16, 12, 16, 12)
-    column.setSpacing(8)
-    column.addWidget(plain_label(title, role="heading"))
-    return card, column

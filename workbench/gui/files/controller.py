@@ -54,7 +54,7 @@ class FileFlow(QObject):
     def ask_open(self) -> bool:
         """Lets the user choose a project file and opens it."""
         path, _ = QFileDialog.getOpenFileName(
-            self._window, "Open a project", self._start_folder(), _FILTER
+            self._window, "Open project", self._start_folder(), _FILTER
         )
         return bool(path) and self.open(path)
 
@@ -74,7 +74,7 @@ class FileFlow(QObject):
     def save_as(self) -> bool:
         """Asks for a file and saves to it."""
         start = str(Path(self._start_folder()) / f"{self.name}{PROJECT_SUFFIX}")
-        path, _ = ask_save_path(self._window, "Save the project", start, _FILTER)
+        path, _ = ask_save_path(self._window, "Save project", start, _FILTER)
         return bool(path) and self._save_to(path)
 
     def revert(self) -> bool:
@@ -82,12 +82,9 @@ class FileFlow(QObject):
         path = self._document.path
         if not path:
             return False
-        what = f"Go back to the saved {Path(path).name}?"
-        choices = ("Go back", "Keep the changes")
-        if (
-            ask_choice(self._window, what, "The changes since then are lost.", choices, default=1)
-            != 0
-        ):
+        what = f"Revert to the last saved version of {Path(path).name}?"
+        choices = ("Revert", "Cancel")
+        if ask_choice(self._window, what, "Unsaved changes will be lost.", choices, default=1) != 0:
             return False
         if not self._read(path):
             return False

@@ -55,4 +55,4 @@ class RecoveryFlow(QObject):
             show_error(self._window, error)
             return
         self.recovered.emit()
-        self.said.emit("Recovered as an unsaved copy: save it where you want it.")
+        self.said.emit("Recovered as an unsaved copy. Save it to keep it.")

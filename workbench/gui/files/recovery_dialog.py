@@ -39,10 +39,11 @@ class RecoveryDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 14)
         column.setSpacing(10)
-        column.addWidget(plain_label("Workbench did not end well last time", role="title"))
+        column.addWidget(plain_label("Workbench closed unexpectedly", role="title"))
         words = (
-            "This work had not been saved. Recover opens a copy: the file itself is not touched "
-            "until you save. Discarded work is kept for 30 days in the recovery folder."
+            "These changes were not saved. Recover opens a copy; the file itself does not "
+            "change until you save. Discarded changes are kept for 30 days in the recovery "
+            "folder."
         )
         column.addWidget(plain_label(words, role="dim", wrap=True))
         self.list = QListWidget()

@@ -57,7 +57,7 @@ class StartFlow(QObject):
                 show_error(self._window, error)
 
         self._is_counting = True
-        self.waiting.emit(f"Counting the pictures in “{Path(folder).name}”…")
+        self.waiting.emit(f"Counting the images in “{Path(folder).name}”…")
         self._background.run(lambda: project_for_folder(folder), start, fail)
 
     def _call_off(self) -> None:

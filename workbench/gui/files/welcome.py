@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.core.checks.shapes import propagate
+from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
 from workbench.gui.common.context import WindowContext
@@ -26,7 +27,6 @@ from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.templates import Template, list_templates
 
@@ -84,7 +84,7 @@ class WelcomeView(QScrollArea):
         title = plain_label("Build it. Train it. Show it a picture.", role="title")
         title.setFont(ui_font(28, weight=600))
         column.addWidget(title)
-        words = plain_label("Start from a network that works, on data that is already here.")
+        words = plain_label("Start from a working network.")
         words.setProperty("role", "dim")
         words.setFont(ui_font(15))
         column.addWidget(words)
@@ -128,18 +128,21 @@ class WelcomeView(QScrollArea):
         own = self._card(
             "Your own pictures",
             "A folder with one folder per class",
-            "Starts from a network that fits your data",
+            "A network that fits your data",
             self._sketch(_TINTS[4], _own_shapes()),
         )
         own.clicked.connect(self._ask_folder)
         empty = self._card(
-            "Empty canvas", "Drag layers yourself", "Nothing on it yet", self._sketch(_TINTS[5], ())
+            "Blank canvas",
+            "Build your own, layer by layer",
+            "",
+            self._sketch(_TINTS[5], ()),
         )
         empty.clicked.connect(self.empty_chosen)
 
     def _card(self, title: str, summary: str, note: str, sketch: QWidget) -> Card:
         card = Card(title)
-        card.setAccessibleDescription(f"{summary}. {note}")
+        card.setAccessibleDescription(f"{summary}. {note}".strip(". "))
         card.body.addWidget(sketch)
         text = QVBoxLayout()
         text.setContentsMargins(16, 12, 16, 14)
@@ -223,7 +226,7 @@ class WelcomeView(QScrollArea):
         column = QVBoxLayout()
         pages = (
             ("Getting started", "getting_started"),
-            ("What each layer does", "layers_overview"),
+            ("Choosing layers", "layers_overview"),
             ("Training on a TPU", "tpu"),
             ("Keyboard shortcuts", "shortcuts"),
         )
@@ -239,12 +242,12 @@ class WelcomeView(QScrollArea):
                 widget.deleteLater()
         paths = self._state.recent()[:_MAX_RECENT_SHOWN]
         if not paths:
-            self._recent.addWidget(plain_label("Projects you open stand here.", role="dim"))
+            self._recent.addWidget(plain_label("Projects you open appear here.", role="dim"))
         for path in paths:
             link = self._link(Path(path).name)
             is_there = Path(path).is_file()
             link.setEnabled(is_there)
-            link.setToolTip(plain_tip(path if is_there else f"{path} is not there any more"))
+            link.setToolTip(plain_tip(path if is_there else f"{path} no longer exists"))
             link.clicked.connect(lambda _=False, path=path: self.file_chosen.emit(path))
             self._recent.addWidget(link)
 

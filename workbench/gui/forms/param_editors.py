@@ -219,7 +219,14 @@ def _choice_editor(param: Param) -> Editor:
 
 def _numbers_editor(param: Param) -> Editor:
     line = QLineEdit()
-    editor = Editor(line, lambda value: line.setText(param.show(value)))
+    zero_text = param.zero_text if isinstance(param, SizeParam) else ""
+    line.setPlaceholderText(zero_text)
+
+    def show(value: Any) -> None:
+        text = param.show(value)
+        line.setText("" if text == zero_text else text)
+
+    editor = Editor(line, show)
     line.editingFinished.connect(lambda: _commit_numbers(editor, line, param))
     return editor
 
@@ -233,8 +240,11 @@ def _commit_numbers(editor: Editor, line: QLineEdit, param: Param) -> None:
 def parse_numbers(text: str, param: Param) -> Any:
     """Numbers out of "3 × 3", "3x3", "3, 3", "(3, 3)" or, for equal axes, "3".
 
-    Text that is none of these comes back as it is, so that the check can quote it.
+    Text that is none of these comes back as it is, so that the check can quote it. No text
+    means zeros where these have a meaning of their own.
     """
+    if isinstance(param, SizeParam) and param.zero_text and text.strip() in {"", param.zero_text}:
+        return 0
     words = text.removesuffix(param.unit).strip().strip("()[]").lower()
     parts = [part.strip() for part in re.split(r"[×x*,;\s]+", words) if part.strip()]
     parts = ["-1" if part in {"rest", "?"} else part for part in parts]

@@ -26,7 +26,7 @@ class ParamForm(QWidget):
     """Shows and edits the values of some parameters.
 
     A value is checked before it is told: a wrong one is marked, with what would be right,
-    and stays until it is mended; `value_changed` only ever carries canonical values.
+    and stays until it is corrected; `value_changed` only ever carries canonical values.
 
     Args:
         params: What is edited.
@@ -84,7 +84,7 @@ class ParamForm(QWidget):
                 shown = param.check(value)
                 message = ""
             except ParamError as error:
-                shown, message = param.default, str(error)
+                shown, message = param.default, f"{error.what} Enter {error.expected}."
             if key not in self._values or self._values[key] != shown or self._has_error(key):
                 self._values[key] = shown
                 if key in self._editors:
@@ -157,7 +157,7 @@ class ParamForm(QWidget):
         for group, fold in self.sections.items():
             params = [param for param in self._params.values() if param.group == group]
             changed = sum(self._values.get(param.key) != param.default for param in params)
-            fold.set_note(f"{changed} set" if changed else "")
+            fold.set_note(f"{changed} changed" if changed else "")
 
     def _rows(self, params: Sequence[Param]) -> QWidget:
         frame = QWidget()
@@ -207,7 +207,7 @@ class ParamForm(QWidget):
         try:
             checked = self._params[key].check(value)
         except ParamError as error:
-            self._show_error(key, f"{error.what} Allowed: {error.expected}.")
+            self._show_error(key, f"Enter {error.expected}.")
             return
         self._show_error(key, "")
         is_new = self._values.get(key) != checked

@@ -51,8 +51,8 @@ class AboutDialog(QDialog):
         column.addWidget(plain_label(f"Workbench {workbench.__version__}", role="title"))
         words = (
             "Assemble image-classification networks by drag and drop, train them with "
-            "TensorFlow and Keras, classify pictures. Free software under the Apache "
-            "licence 2.0. Nothing leaves this computer."
+            "TensorFlow and Keras, classify pictures. Free software under the Apache License "
+            "2.0. Nothing is sent anywhere unless you train on another computer."
         )
         column.addWidget(plain_label(words, wrap=True))
         info = QPlainTextEdit(system_info())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.assets import help_path
+from workbench.assets import help_path, resource_path
 from workbench.core.params import Param
 from workbench.core.registry import Registry
 from workbench.core.specs import CATEGORIES, LayerSpec
@@ -14,7 +14,7 @@ GENERAL_PAGES = (
     ("data", "Your own pictures"),
     ("training", "Training and its curves"),
     ("runs", "Runs: pause, queue, compare"),
-    ("layers_overview", "Which layer when"),
+    ("layers_overview", "Choosing layers"),
     ("tpu", "Training on a TPU"),
     ("preflight", "Will it train on a TPU?"),
     ("tpu-first-run", "The first run on a TPU"),
@@ -24,23 +24,24 @@ GENERAL_PAGES = (
 )
 
 _PLACES = {
-    "model": "It is part of the network.",
-    "pipeline": "It runs while the pictures are prepared, only in training, never when "
-    "classifying.",
-    "either": "Right behind Input it runs while the pictures are prepared; elsewhere it is "
-    "part of the network.",
+    "model": "It is part of the model.",
+    "pipeline": "It runs in the input pipeline, only during training, never when classifying.",
+    "either": "Right after Input it runs in the input pipeline; elsewhere it is part of the model.",
 }
 
 
 def page_markdown(key: str, layers: Registry[LayerSpec]) -> str:
-    """A help page as Markdown; a layer's page ends with its parameters.
+    """A help page as Markdown; a layer's page ends with its parameters, and may have no words of
+    its own.
 
     Raises:
         RegistryError: there is no such page.
     """
-    words = help_path(key).read_text(encoding="utf-8")
     spec = layers.get(key)
-    return words if spec is None else layer_markdown(spec, words)
+    if spec is None:
+        return help_path(key).read_text(encoding="utf-8")
+    page = resource_path("help") / f"{key}.md"
+    return layer_markdown(spec, page.read_text(encoding="utf-8") if page.is_file() else "")
 
 
 def layer_markdown(spec: LayerSpec, words: str) -> str:
@@ -55,7 +56,7 @@ def layer_markdown(spec: LayerSpec, words: str) -> str:
     if spec.params:
         lines += ["## Parameters", parameter_list(spec.params)]
     lines.append(f"In Keras: `keras.layers.{spec.title}`")
-    return "\n\n".join(lines) + "\n"
+    return "\n\n".join(line for line in lines if line) + "\n"
 
 
 def parameter_list(params: tuple[Param, ...]) -> str:

@@ -1,17 +1,16 @@
-"""The settings, in a dialog made from their schema; each change counts at once."""
+"""The settings, in a dialog made from their specs; each change counts at once."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.labels import plain_label
-from workbench.settings.schema import SETTINGS_PARAMS
+from workbench.settings.options import all_settings
 
 
 class SettingsDialog(QDialog):
@@ -26,13 +25,14 @@ class SettingsDialog(QDialog):
         column.setContentsMargins(20, 18, 20, 14)
         column.setSpacing(12)
         column.addWidget(plain_label("Settings", role="title"))
-        self.form = ParamForm(SETTINGS_PARAMS, msgspec.structs.asdict(self._settings.settings))
+        specs = all_settings().values()
+        self.form = ParamForm([spec.param for spec in specs], self._settings.settings.values)
         column.addWidget(self.form)
         self._note = plain_label(self._settings.note, role="bad", wrap=True)
         self._note.setVisible(bool(self._settings.note))
         column.addWidget(self._note)
-        words = "A new runs folder counts from the next start."
-        column.addWidget(plain_label(words, role="dim", wrap=True))
+        for note in filter(None, (spec.note for spec in specs)):
+            column.addWidget(plain_label(note, role="dim", wrap=True))
         column.addStretch(1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -26,19 +26,19 @@ _MOUSE: Group = (
     "Mouse on the canvas",
     [
         ("Drag from a port", "Connect"),
-        ("Drag on empty canvas", "Select several"),
-        ("Drop a layer on a line", "Put it in between"),
+        ("Drag on empty canvas", "Select several layers"),
+        ("Drop a layer on a connection", "Insert"),
         ("Ctrl + wheel", "Zoom at the pointer"),
         ("Space or middle button + drag", "Move the canvas"),
-        ("Esc", "Call off what is going on"),
+        ("Esc", "Cancel"),
     ],
 )
 _KEYS: Group = (
     "Keys on the canvas",
     [
         ("Arrows", "Go to the next layer"),
-        ("Shift + arrows", "Select it too"),
-        ("Alt + arrows", "Move what is selected"),
+        ("Shift + arrows", "Extend selection"),
+        ("Alt + arrows", "Nudge selection"),
         ("Enter", "Edit the layer's settings"),
     ],
 )

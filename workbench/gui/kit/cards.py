@@ -56,6 +56,15 @@ class Box(QFrame):
         self.column.setSpacing(spacing_px)
 
 
+class TitledBox(Box):
+    """A card with a heading: a panel of a view."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__("card", 16, 8)
+        self.column.setContentsMargins(16, 12, 16, 12)
+        self.column.addWidget(plain_label(title, role="heading"))
+
+
 class TextBox(Box):
     """A box with a bold first line and a text below it."""
 

@@ -29,12 +29,6 @@ class ElidedComboBox(QComboBox):
         needed = self.fontMetrics().horizontalAdvance(self.currentText()) + 1
         return hint + QSize(max(0, needed - self._room(option)), 0)
 
-    def shown_text(self) -> str:
-        """The words as they are drawn."""
-        option = QStyleOptionComboBox()
-        self.initStyleOption(option)
-        return str(option.currentText)
-
     def _fitting(self, option: QStyleOptionComboBox) -> str:
         room = self._room(option)
         return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)

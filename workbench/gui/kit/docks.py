@@ -44,7 +44,7 @@ def _title_bar(theme: Theme, dock: QDockWidget, title: str) -> QWidget:
     row = QHBoxLayout(bar)
     row.setContentsMargins(14, 8, 6, 0)
     row.addWidget(plain_label(title, role="heading"), 1)
-    close = IconButton(theme, "close", f"Close the panel {title}", size_px=12)
+    close = IconButton(theme, "close", f"Close panel {title}", size_px=12)
     close.clicked.connect(dock.close)
     row.addWidget(close)
     return bar

@@ -20,19 +20,24 @@ class Answer(Enum):
 
 
 def error_text(error: WorkbenchError) -> str:
-    """The parts of an error behind its first sentence, a line each."""
+    """The parts of an error after its first sentence, a line each."""
+    return "\n".join(filter(None, (error_details(error), error.fix)))
+
+
+def error_details(error: WorkbenchError) -> str:
+    """Where an error was found, what was received and what was expected, a line each."""
     parts = (
         ("Where", error.where),
         ("Received", error.received),
         ("Expected", error.expected),
     )
-    lines = [f"{name}: {text}" for name, text in parts if text]
-    return "\n".join([*lines, error.fix] if error.fix else lines)
+    return "\n".join(f"{name}: {text}" for name, text in parts if text)
 
 
 def show_error(parent: QWidget | None, error: WorkbenchError) -> None:
-    """Shows an error and waits for OK."""
-    box = make_box(parent, QMessageBox.Icon.Warning, error.what, error_text(error))
+    """Shows what happened and what to do, the details folded, and waits for OK."""
+    box = make_box(parent, QMessageBox.Icon.Warning, error.what, error.fix)
+    box.setDetailedText(error_details(error))
     box.exec()
 
 
@@ -46,8 +51,8 @@ def ask_unsaved(parent: QWidget | None, name: str) -> Answer:
     box = make_box(
         parent,
         QMessageBox.Icon.Question,
-        f"Save the changes to {name}?",
-        "Without saving, the changes since the last save are lost.",
+        f"Save changes to “{name}”?",
+        "Your changes will be lost if you don't save them.",
     )
     buttons = QMessageBox.StandardButton
     box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)

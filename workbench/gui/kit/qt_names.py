@@ -16,6 +16,6 @@ def name_own_buttons(root: QWidget) -> None:
         if button.accessibleName():
             continue
         if isinstance(button.parent(), QLineEdit):
-            button.setAccessibleName("Clear the line")
+            button.setAccessibleName("Clear")
         elif button.objectName() in _NAMES:
             button.setAccessibleName(_NAMES[button.objectName()])

@@ -43,5 +43,5 @@ def with_ending(path: str, filters: str) -> str:
 
 
 def _may_replace(parent: QWidget, path: Path) -> bool:
-    what, more = f"Replace {path.name}?", f"There is a file of that name in {path.parent}."
-    return ask_choice(parent, what, more, ("Replace it", "Keep it"), default=1) == 0
+    what, more = f"Replace {path.name}?", f"A file with that name already exists in {path.parent}."
+    return ask_choice(parent, what, more, ("Replace", "Cancel"), default=1) == 0

@@ -46,4 +46,4 @@ class WorkingDialog(QDialog):
             self.is_closing = True
             self.call_off()
             self.stop.setEnabled(False)
-            self.status.wait_for("Calling it off")
+            self.status.wait_for("Canceling")

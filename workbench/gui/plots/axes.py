@@ -28,16 +28,23 @@ _ABOVE = 1.5  # lower edge of the best epoch's words, in their heights above the
 class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
     """A pyqtgraph widget in the colours of the theme.
 
+    Args:
+        theme: Colors.
+        x_axis: The bottom axis; a plain one where None.
+        is_share: Values of 0..1, written as percentages.
+
     Signals: `hovered` with the place of the x axis under the mouse, or None; `resized`.
     """
 
     hovered = Signal(object)
     resized = Signal()
 
-    def __init__(self, theme: Theme, x_axis: XAxis | None = None) -> None:
+    def __init__(
+        self, theme: Theme, x_axis: XAxis | None = None, *, is_share: bool = False
+    ) -> None:
         self.box = ZoomBox()
         self.x_axis = x_axis or XAxis()
-        axes = {"left": ValueAxis(), "bottom": self.x_axis}
+        axes = {"left": ValueAxis(is_share=is_share), "bottom": self.x_axis}
         super().__init__(viewBox=self.box, background=None, axisItems=axes)
         self._theme = theme
         self._is_log = False
@@ -145,11 +152,6 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         """Shows these values (logarithms on a logarithmic axis) with a margin."""
         room = max((span[1] - span[0]) * MARGIN, 1e-9, abs(span[1]) * 1e-3)
         self.box.setYRange(span[0] - room, span[1] + room, padding=0.0)
-
-    def y_range(self) -> Span:
-        """The values in sight."""
-        low, high = self.box.viewRange()[1]
-        return float(low), float(high)
 
     def x_range(self) -> Span:
         """The places of the x axis in sight."""

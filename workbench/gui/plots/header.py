@@ -65,8 +65,8 @@ class SmoothingSlider(QSlider):
 
     def _tell(self) -> None:
         span = round(span_of(self.value()))
-        words = "off" if span <= 1 else f"over about {span:,} steps"
-        self.setToolTip(f"Smoothing {words}. Double-click for the default.")
+        words = "off" if span <= 1 else f"about {span:,} steps"
+        self.setToolTip(f"Smoothing: {words}. Double-click to reset.")
 
     def propose(self, span: float) -> None:
         """Moves to a number of steps, unless the user has moved it."""
@@ -97,21 +97,25 @@ class PlotHeader(QWidget):
         theme: Colours and icons.
         title: What is plotted.
         is_plain: For a single line: without legend, smoothing and points by epoch.
+        has_validation: Whether the legend names a second line.
     """
 
     smoothing_changed = Signal(float)
 
-    def __init__(self, theme: Theme, title: str, *, is_plain: bool = False) -> None:
+    def __init__(
+        self, theme: Theme, title: str, *, is_plain: bool = False, has_validation: bool = True
+    ) -> None:
         super().__init__()
         self._is_plain = is_plain
+        self._has_validation = has_validation
         self.title = plain_label(title, role="strong")
         self.train_swatch = Swatch(theme.colors.train)
         self.validation_swatch = Swatch(theme.colors.validation)
         self.smoothing = SmoothingSlider()
-        self.log = _toggle("Log", f"Logarithmic axis for the {title.lower()}")
-        self.menu_button = IconButton(theme, "more", f"More for the {title.lower()} plot")
+        self.log = _toggle("Log", f"Logarithmic {title.lower()} axis")
+        self.menu_button = IconButton(theme, "more", f"Options of the {title.lower()} plot")
         self.menu = QMenu(self)
-        self.by_epoch = self.menu.addAction("One point an epoch")
+        self.by_epoch = self.menu.addAction("Epoch averages")
         self.by_epoch.setCheckable(True)
         self.menu_button.setMenu(self.menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -153,7 +157,7 @@ class PlotHeader(QWidget):
         row.setSpacing(4)
         row.addWidget(self.title)
         row.addStretch(1)
-        self._smooth_words = plain_label("Smooth", role="dim")
+        self._smooth_words = plain_label("Smoothing", role="dim")
         if not self._is_plain:
             self._add_legend(row)
         self.by_epoch.setVisible(not self._is_plain)
@@ -165,7 +169,8 @@ class PlotHeader(QWidget):
         self._show_words()
 
     def _add_legend(self, row: QHBoxLayout) -> None:
-        for swatch, words in ((self.train_swatch, "train"), (self.validation_swatch, "validation")):
+        lines = [(self.train_swatch, "train"), (self.validation_swatch, "validation")]
+        for swatch, words in lines if self._has_validation else lines[:1]:
             row.addWidget(swatch)
             row.addWidget(plain_label(words, role="dim"))
             row.addSpacing(6)

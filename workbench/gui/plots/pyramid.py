@@ -1,5 +1,8 @@
 """Lowest and highest values of ever larger groups: a curve of any length is drawn from a
 few thousand numbers, and no peak is lost. Plain NumPy.
+
+pyqtgraph's own downsampling goes through all values for each drawing, takes x values for evenly
+spaced, and draws nothing of a group with one NaN in it; `packaging/bench.sh plots` prints both.
 """
 
 from __future__ import annotations

@@ -12,10 +12,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.kit.numbers import bytes_text, count
+from workbench.core.format import bytes_text, count, number_text
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.plots.series import number_text
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
 from workbench.gui.plots.value_axis import XAxis
 
@@ -51,7 +50,7 @@ class LearningRatePlot(PlotAxes):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, RateAxis())
-        self.setAccessibleName("Loss by learning rate")
+        self.setAccessibleName("Loss over learning rate")
         self.setMinimumSize(240, 160)
         self.raw = pg.PlotCurveItem(antialias=True, connect="finite")
         self.smooth = pg.PlotCurveItem(antialias=True, connect="finite")
@@ -120,7 +119,7 @@ class LearningRatePlot(PlotAxes):
         if isinstance(x, float) and len(self._rates):
             at = int(np.argmin(np.abs(np.log10(self._rates) - x)))
             loss = float(self._losses[at])
-            words = number_text(loss) if np.isfinite(loss) else "not finite"
+            words = number_text(loss) if np.isfinite(loss) else "NaN"
             tip = f"learning rate {rate_words(self._rates[at])}: loss {words}"
         self.setToolTip(tip)
 
@@ -150,7 +149,7 @@ class BatchSizePlot(QWidget):
         self._theme = theme
         self._points: list[BatchSizePoint] = []
         self._chosen: int | None = None
-        self.setAccessibleName("Images per second by batch size")
+        self.setAccessibleName("Images per second over batch size")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyqtgraph as pg
 
-from workbench.gui.plots.series import number_text
+from workbench.core.format import number_text
 from workbench.gui.plots.x_scale import x_words
 
 WIDE_DECADES = 1.3
@@ -98,11 +98,27 @@ class _RoundAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type 
 
 
 class ValueAxis(_RoundAxis):
-    """The left axis: a metric."""
+    """The left axis: a metric.
 
-    def __init__(self) -> None:
+    Args:
+        is_share: Values of 0..1, written as percentages.
+    """
+
+    def __init__(self, *, is_share: bool = False) -> None:
         super().__init__("left")
+        self.is_share = is_share
         self.enableAutoSIPrefix(False)
+
+    def words(self, value: float) -> str:
+        """The label of a tick."""
+        return f"{100.0 * value:.4g}%" if self.is_share else super().words(value)
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        """The labels of the ticks."""
+        if self.is_share and not self.logMode:
+            return [self.words(value) for value in values]
+        words: list[str] = super().tickStrings(values, scale, spacing)
+        return words
 
 
 class XAxis(_RoundAxis):

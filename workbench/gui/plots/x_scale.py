@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from workbench.runs.log.history import MetricHistory
+
 Numbers = np.ndarray[Any, np.dtype[Any]]
 Places = np.ndarray[Any, np.dtype[np.float64]]
 
 X_AXES = {
     "step": "Step",
     "epoch": "Epoch",
-    "time": "Time trained",
+    "time": "Training time",
     "images": "Images seen",
 }
 """Key of each x axis and its title."""
@@ -34,15 +36,15 @@ class XScale:
         kind: A key of X_AXES.
         steps_per_epoch: 0 while unknown: epochs are shown as steps then.
         batch_size: Pictures of a step; 0 while unknown.
-        told_steps, told_times: Steps whose time is known, rising, and their seconds.
+        timed_steps, times: Steps whose time is known, rising, and their seconds.
         is_log: Whether places are logarithms to base ten.
     """
 
     kind: str = "step"
     steps_per_epoch: int = 0
     batch_size: int = 0
-    told_steps: Numbers = field(default_factory=_none)
-    told_times: Numbers = field(default_factory=_none)
+    timed_steps: Numbers = field(default_factory=_none)
+    times: Numbers = field(default_factory=_none)
     is_log: bool = False
 
     @property
@@ -56,7 +58,7 @@ class XScale:
     def values(self, steps: Numbers) -> Places:
         """What the axis says at these steps: epochs, seconds, ..."""
         if self.kind == "time":
-            return _interpolated(steps, self.told_steps, self.told_times)
+            return _interpolated(steps, self.timed_steps, self.times)
         return np.asarray(steps, dtype=np.float64) * self._factor
 
     def places(self, steps: Numbers) -> Places:
@@ -75,9 +77,21 @@ class XScale:
         """The step (with a fraction) at a place of the axis."""
         value = 10.0 ** min(place, 300.0) if self.is_log else place
         if self.kind == "time":
-            at = _interpolated(np.array([value]), self.told_times, self.told_steps)
+            at = _interpolated(np.array([value]), self.times, self.timed_steps)
             return float(at[0])
         return value / self._factor
+
+
+def scale_of(history: MetricHistory, kind: str, *, is_log: bool) -> XScale:
+    """The x axis of a run; `kind` is a key of X_AXES."""
+    return XScale(
+        kind=kind,
+        steps_per_epoch=history.steps_per_epoch,
+        batch_size=history.started.batch_size if history.started else 0,
+        timed_steps=history.curves.batch_steps,
+        times=history.curves.batch_times,
+        is_log=is_log,
+    )
 
 
 def _interpolated(at: Numbers, xs: Numbers, ys: Numbers) -> Places:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from workbench.gui.common.view_spec import ViewSpec
 from workbench.gui.kit.theme import Theme
+from workbench.gui.views import all_views
 
 MENUS = ("File", "Edit", "View", "Run", "Help")
 
@@ -38,72 +40,78 @@ class ActionSpec:
     is_checkable: bool = False
 
 
-VIEW_KEYS = ("design", "data", "train", "evaluate", "classify")
+def _view_action(spec: ViewSpec) -> ActionSpec:
+    return ActionSpec(
+        key=spec.key,
+        menu="View",
+        text=spec.text,
+        shortcuts=(spec.shortcut,) if spec.shortcut else (),
+        icon=spec.icon,
+        group=0 if spec.is_start else 1,
+        tip=spec.tip,
+        is_checkable=not spec.is_start,
+    )
+
 
 ACTIONS: tuple[ActionSpec, ...] = (
-    ActionSpec("new", "File", "&New project", ("Ctrl+N",), "new", 0, "Starts with nothing."),
+    ActionSpec("new", "File", "&New project", ("Ctrl+N",), "new", 0, "Starts an empty project."),
     ActionSpec("open", "File", "&Open…", ("Ctrl+O",), "open", 0, "Opens a project file."),
-    ActionSpec("save", "File", "&Save", ("Ctrl+S",), "save", 1, "Writes the project file."),
-    ActionSpec("save_as", "File", "Save &as…", ("Ctrl+Shift+S",), "", 1, "Writes another file."),
-    ActionSpec("revert", "File", "&Revert", (), "revert", 1, "Goes back to the saved file."),
+    ActionSpec("save", "File", "&Save", ("Ctrl+S",), "save", 1, "Saves the project file."),
+    ActionSpec("save_as", "File", "Save &as…", ("Ctrl+Shift+S",), "", 1, "Saves to another file."),
+    ActionSpec("revert", "File", "&Revert", (), "revert", 1, "Returns to the last saved version."),
     ActionSpec(
         "load_weights", "File", "&Load weights…", (), "import", 2,
-        "Makes a run of this network out of a weights file.",
+        "Creates a run of this network from a weights file.",
     ),
     ActionSpec(
-        "export", "File", "&Export the run…", ("Ctrl+E",), "export", 2,
-        "Writes the trained network for use elsewhere.",
+        "export", "File", "&Export trained model…", ("Ctrl+E",), "export", 2,
+        "Writes the trained model for use elsewhere.",
     ),
     ActionSpec(
         "export_notebook", "File", "Train on &Colab or Kaggle…", (), "", 3,
         "Writes a notebook that trains this project on a TPU there.",
     ),
     ActionSpec(
-        "read_result", "File", "Read &back results…", (), "", 3,
-        "Makes a run out of the file that such a notebook has left.",
+        "read_result", "File", "Import note&book results…", (), "", 3,
+        "Creates a run from the results of such a notebook.",
     ),
     ActionSpec("quit", "File", "&Quit", ("Ctrl+Q",), "quit", 4, "Closes the window."),
     ActionSpec(
         "settings", "Edit", "Se&ttings…", ("Ctrl+,",), "settings", 9,
-        "What the application does, for all projects.",
+        "Settings of the application, for all projects.",
     ),
-    ActionSpec("welcome", "View", "&Welcome page", (), "template", 0, "Templates to start from."),
-    ActionSpec("design", "View", "&Design", ("Ctrl+1",), "arrange", 1, "The network.", True),
-    ActionSpec("data", "View", "D&ata", ("Ctrl+2",), "pictures", 1, "The pictures.", True),
-    ActionSpec("train", "View", "&Train", ("Ctrl+3",), "chart", 1, "The runs, live.", True),
-    ActionSpec("evaluate", "View", "&Evaluate", ("Ctrl+4",), "target", 1, "How good it is.", True),
-    ActionSpec("classify", "View", "&Classify", ("Ctrl+5",), "picture", 1, "Try pictures.", True),
+    *map(_view_action, all_views().values()),
     ActionSpec("search", "View", "&Find a layer", ("Ctrl+K", "Ctrl+F"), "search", 2, "Palette."),
     ActionSpec("next_panel", "View", "Next pa&nel", ("F6",), "panels", 2, "Moves the focus."),
-    ActionSpec("reset_layout", "View", "&Reset layout", (), "", 3, "Panels as at the start."),
-    ActionSpec("full_screen", "View", "F&ull screen", ("F11",), "fit", 4, "Or back.", True),
+    ActionSpec("reset_layout", "View", "&Reset layout", (), "", 3, "Default panels."),
+    ActionSpec("full_screen", "View", "F&ull screen", ("F11",), "fit", 4, "On or off.", True),
     ActionSpec("start_run", "Run", "&Train", ("F5", "Ctrl+R"), "train", 0, "Starts a run."),
-    ActionSpec("pause_run", "Run", "&Pause", ("Ctrl+F5",), "pause", 0, "To be resumed later."),
-    ActionSpec("stop_run", "Run", "&Stop", ("Shift+F5",), "stop", 0, "Ends it, keeps weights."),
-    ActionSpec("show_problems", "Run", "Show &problems", ("F8",), "warning", 1, "All findings."),
+    ActionSpec("pause_run", "Run", "&Pause", ("Ctrl+F5",), "pause", 0, "Can be resumed."),
+    ActionSpec("stop_run", "Run", "&Stop", ("Shift+F5",), "stop", 0, "Saves the weights."),
+    ActionSpec("show_problems", "Run", "Show &problems", ("F8",), "warning", 1, "All problems."),
     ActionSpec(
         "connect", "Run", "&Connect a TPU or another computer…", (), "", 1,
-        "Trains there over your own ssh.",
+        "Trains there over SSH.",
     ),
     ActionSpec(
         "preflight", "Run", "&Will it train on a TPU?…", (), "", 1,
-        "Looks at the project as a TPU would, with none at hand.",
+        "Checks the project for a TPU, without needing one.",
     ),
     ActionSpec(
-        "agreement", "Run", "Co&mpare two places to train…", (), "", 1,
-        "Trains the first steps on both and says how far they are apart.",
+        "agreement", "Run", "Co&mpare two targets…", (), "", 1,
+        "Trains the first steps on both and shows the differences.",
     ),
-    ActionSpec("open_runs", "Run", "Open the &folder of runs", (), "folder", 2, "Files of runs."),
+    ActionSpec("open_runs", "Run", "Open the runs &folder", (), "folder", 2, "Run files."),
     ActionSpec("getting_started", "Help", "&Getting started", (), "help", 0, "The first steps."),
-    ActionSpec("tpu_help", "Help", "Training on a &TPU", (), "", 0, "What to rent, what to know."),
+    ActionSpec("tpu_help", "Help", "Training on a &TPU", (), "", 0, "What to rent and to know."),
     ActionSpec(
         "remote_help", "Help", "Training on another &computer", (), "", 0,
-        "Over your own ssh, and what happens when the line is cut.",
+        "Over SSH, and what happens when the connection is lost.",
     ),
     ActionSpec("layer_help", "Help", "&Layers", ("Shift+F1",), "grid", 0, "A page per layer."),
     ActionSpec("shortcuts", "Help", "&Keyboard shortcuts", ("F1", "?"), "keyboard", 0, "All keys."),
-    ActionSpec("open_log", "Help", "Open the lo&g", (), "log", 1, "What the application noted."),
-    ActionSpec("about", "Help", "&About Workbench", (), "info", 2, "Versions, system, licence."),
+    ActionSpec("open_log", "Help", "Open the lo&g", (), "log", 1, "The application's log."),
+    ActionSpec("about", "Help", "&About Workbench", (), "info", 2, "Versions, system, license."),
 )  # fmt: skip
 
 

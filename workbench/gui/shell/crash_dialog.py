@@ -29,16 +29,16 @@ class CrashDialog(QDialog):
 
     def __init__(self, report: str, log_path: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("A fault in Workbench")
+        self.setWindowTitle("Error in Workbench")
         self.resize(*_SIZE_PX)
         self.setWindowModality(Qt.WindowModality.ApplicationModal)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 14)
         column.setSpacing(10)
-        column.addWidget(plain_label("Something went wrong inside Workbench", role="title"))
+        column.addWidget(plain_label("An unexpected error occurred in Workbench", role="title"))
         words = (
-            "What you did last may not have been done. Your project is still here and trainings "
-            f"go on: they are processes of their own. This report is also in {log_path}. "
+            "Your last action may not have been completed. The project is still open, and "
+            f"training continues in its own processes. This report is also in {log_path}. "
             "Nothing was sent anywhere."
         )
         column.addWidget(plain_label(words, wrap=True))
@@ -48,10 +48,10 @@ class CrashDialog(QDialog):
         self.report.setAccessibleName("Report")
         column.addWidget(self.report, 1)
         buttons = QDialogButtonBox()
-        copy = buttons.addButton("Copy the report", QDialogButtonBox.ButtonRole.ActionRole)
+        copy = buttons.addButton("Copy report", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report))
         buttons.addButton("Close Workbench", QDialogButtonBox.ButtonRole.RejectRole)
-        go_on = buttons.addButton("Go on", QDialogButtonBox.ButtonRole.AcceptRole)
+        go_on = buttons.addButton("Continue", QDialogButtonBox.ButtonRole.AcceptRole)
         go_on.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)

@@ -7,6 +7,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.source import parse_source
+from workbench.datasets.folder import SPEC as FOLDER
+from workbench.datasets.npz import SPEC as NPZ
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import Drop, sort_drop
@@ -70,7 +72,7 @@ class DropFlow(QObject):
         elif drop.kind == "class_folders":
             self.use_folder(drop.paths[0])
         elif drop.kind == "arrays":
-            self.use_data(f"npz:{drop.paths[0]}")
+            self.use_data(f"{NPZ.key}:{drop.paths[0]}")
         elif drop.kind in ("weights", "result"):
             self.weights_dropped.emit(drop.paths[0])
         else:
@@ -82,7 +84,7 @@ class DropFlow(QObject):
         """
         document = self._context.document
         if document.graph.nodes or document.path is not None:
-            self.use_data(f"folder:{folder}")
+            self.use_data(f"{FOLDER.key}:{folder}")
         else:
             self.folder_dropped.emit(folder)
 

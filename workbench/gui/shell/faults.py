@@ -78,7 +78,7 @@ class Faults(QObject):
             sys.__excepthook__(kind, error, trace)
             return
         report = crash_report(kind, error, trace)
-        _log.error("A fault in the window\n%s", report)
+        _log.error("Error in the window\n%s", report)
         sys.__excepthook__(kind, error, trace)
         # By signal: the fault may have happened in another thread.
         self._caught.emit(report)

@@ -3,67 +3,66 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QObject, Qt
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
+from workbench.gui.common.docks import Docks
+from workbench.gui.common.sections import Sections
+from workbench.gui.common.window_state import WindowState
 
 
 class Layouts(QObject):
-    """Works on any view that is a QMainWindow with docks; others have nothing to store."""
+    """Works on any view that has panels; others have nothing to store."""
 
     def __init__(self, state: WindowState, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._views: dict[str, QMainWindow] = {}
+        self._panels: dict[str, Docks | Sections] = {}
         self._first: dict[str, QByteArray] = {}
 
     def add(self, key: str, view: QWidget) -> None:
         """Takes a view that was just built; its panels go where they were left."""
-        if not isinstance(view, QMainWindow):
+        panels = _panels_of(view)
+        if panels is None:
             return
-        self._views[key] = view
-        self._first[key] = view.saveState(LAYOUT_VERSION)
+        self._panels[key] = panels
+        self._first[key] = panels.save()
         stored = self._state.bytes(f"layout/{key}")
         if not stored.isEmpty():
-            view.restoreState(stored, LAYOUT_VERSION)
+            panels.restore(stored)
 
     def save(self) -> None:
         """Stores where all panels stand."""
-        for key, view in self._views.items():
-            self._state.set_bytes(f"layout/{key}", view.saveState(LAYOUT_VERSION))
+        for key, panels in self._panels.items():
+            self._state.set_bytes(f"layout/{key}", panels.save())
 
     def reset(self) -> None:
         """Puts all panels back to where they stood at first."""
         self._state.forget_layouts()
-        for key, view in self._views.items():
-            view.restoreState(self._first[key], LAYOUT_VERSION)
-            for dock in docks_of(view):
-                dock.show()
+        for key, panels in self._panels.items():
+            panels.restore(self._first[key])
+            panels.show_all()
 
     def fill_menu(self, menu: QMenu, current: QWidget | None) -> None:
         """Lists the panels of a view, each to be shown or hidden."""
         menu.clear()
-        docks = docks_of(current)
-        for dock in docks:
-            menu.addAction(dock.toggleViewAction())
-        if not docks:
+        panels = _panels_of(current)
+        if panels is not None:
+            menu.addActions(panels.actions())
+        else:
             menu.addAction("This view has no side panels").setEnabled(False)
 
 
-def docks_of(view: QWidget | None) -> list[QDockWidget]:
-    """The docks of a view."""
-    if not isinstance(view, QMainWindow):
-        return []
-    return view.findChildren(QDockWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+def _panels_of(view: QWidget | None) -> Docks | Sections | None:
+    panels = getattr(view, "panels", None)
+    return panels if isinstance(panels, Docks | Sections) else None
 
 
 def focus_next_panel(view: QWidget | None) -> None:
     """Moves the focus to the next panel of a view, or to its middle."""
-    if not isinstance(view, QMainWindow):
+    panels = _panels_of(view)
+    places = panels.visible() if panels is not None else []
+    if not places:
         return
-    middle = view.centralWidget()
-    docks = [dock.widget() for dock in docks_of(view) if dock.isVisible()]
-    places = [middle, *docks] if middle else docks
     focused = QApplication.focusWidget()
     now = next(
         (

@@ -21,7 +21,9 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.gui.common.context import WindowContext
+from workbench.gui.common.services import WindowServices
 from workbench.gui.common.target_check import TargetCheck
+from workbench.gui.common.view_spec import ViewSpec
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.controller import FileFlow
 from workbench.gui.files.start_controller import StartFlow
@@ -29,9 +31,7 @@ from workbench.gui.help.controller import HelpFlow
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.actions import (
-    ACTIONS,
     MENUS,
-    VIEW_KEYS,
     fill_menu,
     make_actions,
     refresh_icons,
@@ -44,11 +44,11 @@ from workbench.gui.shell.preload import preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.top_bar import TopBar
-from workbench.gui.shell.view_makers import make_view
 from workbench.gui.shell.view_stack import ViewStack
 from workbench.gui.targets.controller import TargetFlow
 from workbench.gui.targets.notebook import NotebookFlow
 from workbench.gui.train.run_controller import RunFlow, unready_words
+from workbench.gui.views import all_views, project_views
 from workbench.runs.home import data_home
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _SMALLEST_PX = (900, 600)
 
 
 class MainWindow(QMainWindow):
-    """One window, five views and a welcome page, one project."""
+    """One window, its views, one project."""
 
     def __init__(self, context: WindowContext, state: WindowState) -> None:
         super().__init__()
@@ -80,8 +80,10 @@ class MainWindow(QMainWindow):
         self.notebooks = NotebookFlow(context, self)
         self.layouts = Layouts(state, self)
         self.help = HelpFlow(context, self)
-        keys = ("welcome", *VIEW_KEYS)
-        self.views = ViewStack({key: partial(make_view, key, self) for key in keys})
+        services = self._services()
+        self.views = ViewStack(
+            {key: partial(_make_view, spec, services) for key, spec in all_views().items()}
+        )
         self.actions_by_key = make_actions(self, context.theme)
         self._undo = document.undo_stack.createUndoAction(self, "Undo")
         self._redo = document.undo_stack.createRedoAction(self, "Redo")
@@ -106,13 +108,13 @@ class MainWindow(QMainWindow):
     # views ---------------------------------------------------------------------------
 
     def show_view(self, key: str) -> QWidget:
-        """Brings a view, or the welcome page, to the front."""
-        is_welcome = key == "welcome"
-        self.top.setVisible(not is_welcome)
-        self.status.setVisible(not is_welcome)
-        self.top.switch.set_current(None if is_welcome else key)
-        for name in VIEW_KEYS:
-            self.actions_by_key[name].setChecked(name == key)
+        """Brings a view, or the start page, to the front."""
+        is_start = all_views()[key].is_start
+        self.top.setVisible(not is_start)
+        self.status.setVisible(not is_start)
+        self.top.switch.set_current(None if is_start else key)
+        for spec in project_views():
+            self.actions_by_key[spec.key].setChecked(spec.key == key)
         view = self.views.show_view(key)
         self._refresh_title()
         return view
@@ -136,8 +138,8 @@ class MainWindow(QMainWindow):
         else:
             self.status.clearMessage()
 
-    def add_canvas_actions(self, editing: list[QAction], looking: list[QAction]) -> None:
-        """Adds the canvas's actions to the Edit and View menus."""
+    def add_actions(self, editing: list[QAction], looking: list[QAction]) -> None:
+        """Adds actions of a view to the Edit and View menus."""
         places = (("Edit", "settings", editing), ("View", "search", looking))
         for title, key, actions in places:
             before = self.actions_by_key[key]
@@ -145,6 +147,23 @@ class MainWindow(QMainWindow):
             self._menus[title].insertSeparator(before)
 
     # set-up --------------------------------------------------------------------------
+
+    def _services(self) -> WindowServices:
+        return WindowServices(
+            context=self.context,
+            state=self.state,
+            show_view=self.show_view,
+            say=self.say,
+            new_project=self.files.new,
+            open_project=self.open_project,
+            start_from_folder=self.start.from_folder,
+            counting=self.start.waiting,
+            train=self.runs.start,
+            ask_target=self.places.ask,
+            show_help=self.help.show_page,
+            show_shortcuts=self.show_shortcuts,
+            add_actions=self.add_actions,
+        )
 
     def _make_menus(self) -> dict[str, QMenu]:
         menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
@@ -171,7 +190,7 @@ class MainWindow(QMainWindow):
     def handlers(self) -> dict[str, Callable[..., object]]:
         """What each action does, by its key."""
         views: dict[str, Callable[..., object]] = {
-            key: partial(self._on_view_action, key) for key in VIEW_KEYS
+            key: partial(self._on_view_action, key) for key in all_views()
         }
         return views | {
             "new": self._on_new,
@@ -185,7 +204,6 @@ class MainWindow(QMainWindow):
             "read_result": self.notebooks.ask_result,
             "quit": self.close,
             "settings": self.help.show_settings,
-            "welcome": lambda: self.show_view("welcome"),
             "search": self._on_search,
             "next_panel": lambda: focus_next_panel(self.views.currentWidget()),
             "reset_layout": self.layouts.reset,
@@ -202,7 +220,7 @@ class MainWindow(QMainWindow):
             "tpu_help": lambda: self.help.show_page("tpu"),
             "remote_help": lambda: self.help.show_page("remote"),
             "layer_help": lambda: self.help.show_page("layers_overview"),
-            "shortcuts": lambda: self.help.show_shortcuts(self._menu_actions()),
+            "shortcuts": self.show_shortcuts,
             "open_log": lambda: self._open_path(str(data_home())),
             "about": self.help.show_about,
         }
@@ -274,9 +292,13 @@ class MainWindow(QMainWindow):
         """Opens a project file, after asking about unsaved changes."""
         return self.files.open(path)
 
+    def show_shortcuts(self) -> None:
+        """Shows the keys of all menus."""
+        self.help.show_shortcuts(self._menu_actions())
+
     def show_problems(self) -> None:
         """Opens the list of problems."""
-        if self.views.current_key == "welcome":
+        if self._is_at_start:
             self.show_view("design")
         self.popup.open_above(self.status.problems)
 
@@ -287,7 +309,7 @@ class MainWindow(QMainWindow):
         self.files.new()
 
     def _on_search(self) -> None:
-        self.design().palette_panel.start_search()
+        self.design().state.search_asked.emit()
 
     def _on_full_screen(self) -> None:
         if self.isFullScreen():
@@ -308,11 +330,15 @@ class MainWindow(QMainWindow):
 
     def _open_path(self, path: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
-            self.say(f"No file manager answered. The folder is {path}")
+            self.say(f"No file manager was found. The folder is {path}")
+
+    @property
+    def _is_at_start(self) -> bool:
+        return all_views()[self.views.current_key].is_start
 
     def _refresh_title(self) -> None:
         document = self.context.document
-        if self.views.current_key == "welcome":
+        if self._is_at_start:
             self.setWindowTitle("Workbench[*]")
         else:
             self.setWindowTitle(f"[*]{self.files.name} — Workbench")
@@ -329,7 +355,7 @@ class MainWindow(QMainWindow):
             reason=reason,
             num_waiting=self.runs.num_waiting,
         )
-        self.actions_by_key["start_run"].setText("&Train next" if running else "&Train")
+        self.actions_by_key["start_run"].setText("Add to &queue" if running else "&Train")
         pause, stop = self.actions_by_key["pause_run"], self.actions_by_key["stop_run"]
         pause.setText("Pausing…" if is_pausing else "&Pause")
         pause.setEnabled(running and not is_pausing and not is_stopping)
@@ -365,6 +391,5 @@ class MainWindow(QMainWindow):
         event.accept()
 
 
-def action_keys() -> set[str]:
-    """Keys of all actions, for the test that each has a handler."""
-    return {spec.key for spec in ACTIONS}
+def _make_view(spec: ViewSpec, services: WindowServices) -> QWidget:
+    return spec.load()(services)

@@ -27,7 +27,7 @@ def fill_recent(menu: QMenu, state: WindowState, open_path: Callable[[str], obje
         menu.addAction("No recent projects").setEnabled(False)
         return
     menu.addSeparator()
-    menu.addAction("Clear this list").triggered.connect(state.clear_recent)
+    menu.addAction("Clear list").triggered.connect(state.clear_recent)
 
 
 def fill_themes(

@@ -1,22 +1,17 @@
 """Loads the code of views ahead of their first use, beside the window's own thread.
 
 The plots alone take some tenths of a second to load: more than a click may wait for. The
-welcome page needs none of it, so it is loaded once there is a project to train.
+start page needs none of it, so it is loaded once there is a project to train.
 """
 
 from __future__ import annotations
 
-import importlib
 import logging
 from functools import cache
 from threading import Thread
 
-MODULES = (
-    "workbench.gui.train.view",
-    "workbench.gui.data.view",
-    "workbench.gui.evaluate.view",
-    "workbench.gui.classify.view",
-)
+from workbench.gui.views import project_views
+
 _log = logging.getLogger("workbench.window")
 
 
@@ -30,8 +25,8 @@ def preload() -> Thread:
 
 def _load() -> None:
     """Only imports: widgets are made by the window's thread alone."""
-    for module in MODULES:
+    for spec in project_views():
         try:
-            importlib.import_module(module)
+            spec.load()
         except ImportError:
-            _log.exception("%s could not be loaded ahead", module)
+            _log.exception("the view %s could not be loaded ahead", spec.key)

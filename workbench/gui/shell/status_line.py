@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
+from workbench.core.checks.problems import Problem, Severity
+from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimate import epoch_words, fit_words, memory_words
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
-from workbench.gui.kit.numbers import count, plural, short
+
+_MEMORY_TIP = (
+    "The whole training process: weights, gradients, optimizer state, activations, images and "
+    "TensorFlow itself."
+)
 
 
 class StatusLine(QStatusBar):
@@ -59,19 +68,17 @@ class StatusLine(QStatusBar):
         analysis = self._document.analysis
         costs = analysis.costs
         batch = self._document.recipe.batch_size
-        self._values["Memory"][0].setText(f"Memory at batch {count(batch)}")
+        self._values["Memory"][0].setText(f"Training memory, batch {count(batch)}")
         self._values["Parameters"][1].setText(count(costs.parameters.total))
         self._values["Multiply-adds"][1].setText(short(costs.multiply_adds))
         self._show_prediction()
-        errors = len(analysis.errors)
-        rest = len(analysis.problems) - errors
-        if errors:
-            remarks = f", {plural(rest, 'remark')}" if rest else ""
-            words, level, icon = plural(errors, "problem") + remarks, "error", "error"
-        elif rest:
-            words, level, icon = plural(rest, "remark"), "warning", "hint"
+        if analysis.errors:
+            level, icon = "error", "error"
+        elif analysis.problems:
+            level, icon = "warning", "hint"
         else:
-            words, level, icon = "No problems", "good", "check"
+            level, icon = "good", "check"
+        words = problem_counts(analysis.problems) or "No problems"
         self.problems.setProperty("level", level)
         self.problems.setAccessibleName(words)
         self.problems.set_look(words, role="status", icon=icon)
@@ -88,9 +95,15 @@ class StatusLine(QStatusBar):
         trouble = fit_words(prediction)
         if label.property("role") != ("bad" if trouble else "value"):
             set_role(label, "bad" if trouble else "value")
-        label.setToolTip(plain_tip(trouble))
-        name = "epoch" if prediction.epoch_s is not None else "speed"
-        is_learned = prediction.num_runs > 0  # a guess says so itself
-        self._values["Epoch"][0].setText(f"Predicted {name}" if is_learned else name.capitalize())
+        label.setToolTip(plain_tip(trouble or _MEMORY_TIP))
+        name = "time per epoch" if prediction.epoch_s is not None else "speed"
+        self._values["Epoch"][0].setText(f"Estimated {name}")
         self._values["Epoch"][1].setText(epoch_words(prediction))
         self._values["Epoch"][1].setToolTip(plain_tip(prediction.basis()))
+
+
+def problem_counts(problems: Iterable[Problem]) -> str:
+    """Such as "1 error, 2 hints"; "" for none."""
+    counts = Counter(problem.severity for problem in problems)
+    kinds: tuple[Severity, ...] = ("error", "warning", "hint")
+    return ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])

@@ -6,24 +6,16 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
 
+from workbench.core.format import plural
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.numbers import plural
 from workbench.gui.targets.menu import TargetMenu
+from workbench.gui.views import project_views
 from workbench.remote.ssh.saved_targets import saved_choices
 from workbench.targets import target_label
-
-VIEW_TITLES = (
-    ("design", "Design"),
-    ("data", "Data"),
-    ("train", "Train"),
-    ("evaluate", "Evaluate"),
-    ("classify", "Classify"),
-)
-
 
 _MARGINS_PX = (12, 6, 12, 6)
 
@@ -53,14 +45,14 @@ class TopBar(QToolBar):
         self._context = context
         self.is_running = False
         self._target_problem = ""
-        self.switch = SegmentedSwitch(VIEW_TITLES)
+        self.switch = SegmentedSwitch([(spec.key, spec.title) for spec in project_views()])
         self.switch.chosen.connect(self.view_chosen)
         self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
         self.target.setObjectName("target_chip")
         self.train = TextButton("Train", role="primary", icon="train", theme=context.theme)
         self.train.setObjectName("train_button")
         self.train.clicked.connect(self.train_clicked)
-        self.next = TextButton("Train next", role="", icon="clock", theme=context.theme)
+        self.next = TextButton("Add to queue", role="", icon="clock", theme=context.theme)
         self.next.setObjectName("next_button")
         self.next.clicked.connect(self.next_clicked)
         document = context.document
@@ -103,9 +95,9 @@ class TopBar(QToolBar):
         if is_running:
             words = "Stopping…" if is_stopping else "Stop"
             self.train.set_look(words, role="stop", icon="stop")
-            tip = "Ends the run after this step. The weights are kept."
+            tip = "Ends the run after this step. The weights are saved."
             if is_pausing:
-                tip = f"The run is being paused. Stop makes an end of it instead:\n{tip}"
+                tip = f"The run is being paused. Stop ends it instead:\n{tip}"
         else:
             self.train.set_look("Train", role="primary", icon="train")
             tip = f"{reason}\nClick to see the problem." if reason else "Starts a run (F5)."
@@ -114,11 +106,9 @@ class TopBar(QToolBar):
 
     def _show_next(self, reason: str, num_waiting: int) -> None:
         self.next.setVisible(self.is_running)
-        self.next.setText(f"Train next ({num_waiting})" if num_waiting else "Train next")
-        before = (
-            f" {plural(num_waiting, 'run waits', 'runs wait')} before it." if num_waiting else ""
-        )
-        tip = f"Trains this project when the run that goes on has ended (F5).{before}"
+        self.next.setText(f"Add to queue ({num_waiting})" if num_waiting else "Add to queue")
+        before = f" {plural(num_waiting, 'run', 'runs')} before it." if num_waiting else ""
+        tip = f"Queues this project; it trains when the current run has ended (F5).{before}"
         self.next.setProperty("blocked", bool(reason))
         self.next.refresh_icon()
         self.next.setToolTip(plain_tip(f"{reason}\nClick to see the problem." if reason else tip))
@@ -170,10 +160,10 @@ class TopBar(QToolBar):
         self.target.set_look(" " + label.replace("&", "&&"), role="", icon=icon)
         spec = self._context.targets.get(choice.key)
         if spec is None:
-            self.target.setToolTip(plain_tip("This version knows no such place to train."))
+            self.target.setToolTip(plain_tip("This version does not know this target."))
             return
         what = spec.describe(check_all(spec.params, choice.params)[0])
-        tip = "\n".join(filter(None, (f"Trains on: {spec.title}. {what}", words)))
+        tip = "\n".join(filter(None, (f"Target: {spec.title}. {what}", words)))
         self.target.setToolTip(plain_tip(tip))
         self.target.setAccessibleName(f"Target: {label}, {words or what}")
 

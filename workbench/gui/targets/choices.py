@@ -41,8 +41,7 @@ def _offered(targets: Registry[TargetSpec]) -> Iterable[Named]:
     for spec in targets.values():
         for params in spec.presets if spec.is_offered() else ():
             checked = check_all(spec.params, params)[0]
-            words = "" if spec.label(checked) else spec.describe(checked)
-            yield Choice(spec.key, checked), words
+            yield Choice(spec.key, checked), spec.describe(checked)
 
 
 def _found(targets: Registry[TargetSpec]) -> Iterable[Named]:

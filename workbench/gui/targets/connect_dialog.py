@@ -32,9 +32,9 @@ T = TypeVar("T")
 SIZE = QSize(640, 560)
 _PROGRESS_STEPS = 1000
 _EXPLANATION = (
-    "A TPU VM, a computer with graphics cards, or any other that your own ssh reaches. The "
-    "training goes on there when this window is closed or the line is cut. No password is asked "
-    "for or kept: your ssh keys decide."
+    "A TPU VM, a computer with GPUs, or any other Linux computer you reach over SSH. "
+    "Training continues there when this window is closed or the connection is lost. "
+    "Login uses your SSH keys; passwords are neither asked for nor stored."
 )
 
 
@@ -66,7 +66,7 @@ class ConnectHostDialog(WorkingDialog):
         self.progress.setTextVisible(False)
         self.back = button("Back")
         self.next = button("Connect", role="primary")
-        self.set_up = button("Set it up", role="primary")
+        self.set_up = button("Set up", role="primary")
         self.head = DialogHead("Connect a TPU or another computer", _EXPLANATION, "remote")
         self.head.help_asked.connect(self.help_asked)
         self._build()
@@ -151,7 +151,7 @@ class ConnectHostDialog(WorkingDialog):
         try:
             place = self.address.place()
         except WorkbenchError as error:
-            self.status.say(str(error), is_bad=True)
+            self.status.say(f"{error.what} {error.fix}", is_bad=True)
             return
         self._run(
             lambda: self._jobs.identity(place),
@@ -164,13 +164,13 @@ class ConnectHostDialog(WorkingDialog):
             self._look(place)
             return
         self.identity.show_keys(place, identity.keys)
-        self._show(self.identity, "Accept it", lambda: self._accept(place, identity))
+        self._show(self.identity, "Trust this host", lambda: self._accept(place, identity))
 
     def _accept(self, place: Place, identity: Identity) -> None:
         self._run(
             lambda: accept(place, list(identity.keys)),
             lambda _none: self._look(place),
-            "Keeping its identity",
+            "Saving the host key",
         )
 
     def _look(self, place: Place) -> None:
@@ -183,7 +183,9 @@ class ConnectHostDialog(WorkingDialog):
     def _on_found(self, place: Place, found: FoundHost) -> None:
         self.found.show_host(found)
         self._make_ready = lambda: self._set_up(place, found.environment)
-        self._show(self.found, "Train there", lambda: self._choose(place), can_go=found.is_ready)
+        self._show(
+            self.found, "Use this computer", lambda: self._choose(place), can_go=found.is_ready
+        )
 
     def _on_set_up(self) -> None:
         self._make_ready()
@@ -192,7 +194,7 @@ class ConnectHostDialog(WorkingDialog):
         self._run(
             lambda: self._jobs.set_up(place, environment),
             lambda found: self._on_found(place, found),
-            "Setting it up",
+            "Setting up",
         )
 
     def _choose(self, place: Place) -> None:
@@ -201,7 +203,7 @@ class ConnectHostDialog(WorkingDialog):
 
     def _on_gcloud(self, name: str, zone: str, project: str) -> None:
         self._run(
-            lambda: place_from_gcloud(name, zone, project), self.address.fill, "Asking gcloud"
+            lambda: place_from_gcloud(name, zone, project), self.address.fill, "Running gcloud"
         )
 
     def _run(self, work: Callable[[], T], on_done: Callable[[T], None], words: str) -> None:

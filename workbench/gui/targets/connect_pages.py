@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from workbench.client.host_jobs import FoundHost
+from workbench.core.format import bytes_text, count
 from workbench.core.projects.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.gui.kit.buttons import button
@@ -17,7 +18,6 @@ from workbench.gui.kit.collapsible import Fold
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.fonts import fixed_font
 from workbench.gui.kit.labels import plain_label, set_role
-from workbench.gui.kit.numbers import bytes_text, count
 from workbench.remote.setup.setup import needed_bytes
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK
 from workbench.remote.ssh.host import Place
@@ -25,6 +25,7 @@ from workbench.remote.ssh.host_keys import HostKey
 from workbench.remote.ssh.saved_hosts import find_host
 from workbench.remote.ssh.saved_targets import INNER_TARGETS, choice_at
 from workbench.targets import all_targets
+from workbench.targets.ssh import SPEC as SSH
 
 _NAMES_PX = 96
 """All names of the fields are as wide, so that the fields of all forms stand in one line."""
@@ -69,17 +70,17 @@ class AddressPage(QWidget):
 
     def __init__(self, address: str = "") -> None:
         super().__init__()
-        self.address = _line("user@10.0.0.5, or a name of your ssh configuration", "Address")
-        self.key_file = _line("as ssh finds it", "Key file")
-        self.python = _line("an environment is made there", "Python there")
-        self.home = _line("~/.workbench", "Folder there")
+        self.address = _line("user@10.0.0.5, or a host of your SSH configuration", "Address")
+        self.key_file = _line("default SSH key", "Key file")
+        self.python = _line("set up automatically", "Python")
+        self.home = _line("~/.workbench", "Folder")
         self.name = _line("my-tpu", "Name of the TPU VM")
         self.zone = _line("us-central1-a", "Zone")
-        self.project = _line("as gcloud is set", "Project")
-        self.cloud = Fold("A TPU VM of Google Cloud")
-        self.ask = button("Fill in the address")
+        self.project = _line("gcloud default", "Project")
+        self.cloud = Fold("Google Cloud TPU VM")
+        self.ask = button("Look up address")
         self.ask.setEnabled(False)
-        self.notebook = button("train there with a notebook", role="link")
+        self.notebook = button("train with a notebook", role="link")
         self.notebook.setAutoDefault(False)
         self._build()
         self._connect()
@@ -88,11 +89,11 @@ class AddressPage(QWidget):
     def _build(self) -> None:
         where = _form()
         where.addRow(_name("Address"), self.address)
-        more = Fold("Key file, Python and folder there")
+        more = Fold("Advanced")
         others = _form()
         others.addRow(_name("Key file"), self.key_file)
-        others.addRow(_name("Python there"), self.python)
-        others.addRow(_name("Folder there"), self.home)
+        others.addRow(_name("Python"), self.python)
+        others.addRow(_name("Folder"), self.home)
         more.body.addLayout(others)
         cloud = self.cloud
         named = _form()
@@ -110,7 +111,7 @@ class AddressPage(QWidget):
         column.addWidget(cloud)
         column.addStretch(1)
         hint = QHBoxLayout()
-        hint.addWidget(plain_label("No ssh reaches Colab or Kaggle:", role="dim"))
+        hint.addWidget(plain_label("Colab and Kaggle have no SSH access:", role="dim"))
         hint.addWidget(self.notebook)
         hint.addStretch(1)
         column.addLayout(hint)
@@ -173,9 +174,10 @@ class IdentityPage(QWidget):
         column.addWidget(self.prints)
         column.addWidget(
             plain_label(
-                "Nobody has verified it yet. Compare it with what the computer's owner or the "
-                "cloud console shows; whoever sits between could answer in its place. If it is "
-                "the same, accept it: from then on anything else is refused.",
+                "Not verified yet. Compare the fingerprint with the one from the "
+                "computer's owner or the cloud console, to rule out a man-in-the-middle "
+                "attack. Trust this host only if they match; any other key is refused "
+                "from then on.",
                 role="dim",
                 wrap=True,
             )
@@ -184,7 +186,7 @@ class IdentityPage(QWidget):
 
     def show_keys(self, place: Place, keys: Sequence[HostKey]) -> None:
         """Shows what answers there."""
-        self.title.setText(f"{place.text()} shows this identity, not yet verified:")
+        self.title.setText(f"Host key fingerprint of {place.text()}:")
         self.prints.setText("\n".join(f"{key.fingerprint}  ({key.kind})" for key in keys))
 
 
@@ -197,9 +199,9 @@ class FoundPage(QWidget):
         self.facts = FactRows()
         self.state = plain_label(wrap=True)
         self.inner = ElidedComboBox()
-        self.inner.setAccessibleName("What trains there")
+        self.inner.setAccessibleName("Target")
         row = _form()
-        row.addRow(_name("Trains on"), self.inner)
+        row.addRow(_name("Target"), self.inner)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(12)
@@ -214,16 +216,17 @@ class FoundPage(QWidget):
         self.title.setText(f"{found.host.address}: {found.host.words}")
         self.facts.set_facts(_facts(found.facts))
         self.inner.clear()
+        cpu = "CPU only, no TPU or GPU found" if found.environment == "worker" else "CPU only"
         for environment in dict.fromkeys((found.environment, "worker")):
             text = INNER_TARGETS[environment]
             spec: TargetSpec = all_targets()[text.partition(":")[0]]
-            title = "Its processor" if environment == "worker" else spec.title
+            title = cpu if environment == "worker" else spec.title
             self.inner.addItem(title, text)
         ready = "Ready to train."
         size = bytes_text(needed_bytes(found.environment))
         missing = (
-            "No environment to train in is there yet: Python packages with checksums are put into "
-            f"a folder of ours there ({size}, some minutes). Nothing else is changed."
+            f"Not set up yet. Installs pinned packages into {found.host.home} ({size}, a few "
+            "minutes). Nothing else is changed."
         )
         self.state.setText(ready if found.is_ready else missing)
         set_role(self.state, "good" if found.is_ready else "text")
@@ -239,8 +242,7 @@ def typed_place(address: str, *, key_file: str, python: str, home: str) -> Place
     Raises:
         UsageError: a part is not allowed.
     """
-    spec = all_targets()["ssh"]
-    params = spec.read(address)
+    params = SSH.read(address)
     saved = find_host(address)
     place = Place(host=params["host"], user=params["user"], port=params["port"])
     known = saved.place() if saved is not None else place
@@ -261,11 +263,11 @@ def _facts(facts: Any) -> list[tuple[str, str]]:
     versions = dict.fromkeys(".".join(map(str, p.get("version", [])[:2])) for p in pythons)
     rows.append(("Python", ", ".join(versions)))
     if isinstance(free := facts.get("free_bytes"), int):
-        rows.append(("Free on the disk", bytes_text(free)))
+        rows.append(("Free disk space", bytes_text(free)))
     if isinstance(cores := facts.get("cores"), int):
         rows.append(("Cores", count(cores)))
     if chips := facts.get("chips"):
         rows.append(("TPU chips", count(len(chips))))
     if gpus := facts.get("gpus"):
-        rows.append(("Graphics cards", ", ".join(map(str, gpus))))
+        rows.append(("GPUs", ", ".join(map(str, gpus))))
     return [(name, value) for name, value in rows if value]

@@ -18,6 +18,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.gui.common.context import WindowContext
 from workbench.targets import all_targets, target_label
+from workbench.targets.tpu import SPEC as TPU
 
 
 class TargetFlow(QObject):
@@ -97,7 +98,7 @@ class TargetFlow(QObject):
 
     def _on_place(self, choice: Choice) -> None:
         self._context.document.set_target(choice)
-        self.said.emit(f"Trains on {target_label(choice)} from now on. Undo takes it back.")
+        self.said.emit(f"Target: {target_label(choice)}. Undo reverts this.")
 
     def _make_preflight(self) -> QDialog:
         from workbench.gui.targets.preflight_dialog import PreflightDialog
@@ -120,18 +121,18 @@ class TargetFlow(QObject):
 
     def _on_fix(self, fix: Fix) -> None:
         self._context.document.apply_fix(fix)
-        self.said.emit(f"{fix.title}: done. Undo takes it back.")
+        self.said.emit(f"Done: {fix.title}. Undo reverts this.")
 
     def _on_recipe(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)
         words = [p.title + " " + p.show(values[p.key]) for p in RECIPE_PARAMS if p.key in values]
-        self.said.emit(f"{', '.join(words)}: now in the recipe. Undo takes it back.")
+        self.said.emit(f"Training settings changed: {', '.join(words)}. Undo reverts this.")
 
 
 def _virtual_machine(choice: Choice) -> tuple[str, str, str] | None:
     """Name, zone and project of a TPU VM that gcloud knows; None for any other place."""
     spec = all_targets().get(choice.key)
-    if spec is None or choice.key != "tpu":
+    if spec is None or choice.key != TPU.key:
         return None
     params = check_all(spec.params, choice.params)[0]
     if not spec.is_remote(params):

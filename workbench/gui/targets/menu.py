@@ -20,7 +20,7 @@ from workbench.targets import target_label
 ASKS: tuple[tuple[str, str], ...] = (
     ("connect", "Connect a TPU or another computer…"),
     ("preflight", "Will it train on a TPU?…"),
-    ("agreement", "Compare two places to train…"),
+    ("agreement", "Compare two targets…"),
 )
 """What the menu leads to beside choosing: (key, words)."""
 
@@ -69,7 +69,8 @@ class TargetMenu(QMenu):
 
     def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:
         label = target_label(choice)
-        action = QAction((f"{label} · {words}" if words else label).replace("&", "&&"), self)
+        text = words if words.startswith(label) else f"{label} · {words}" if words else label
+        action = QAction(text.replace("&", "&&"), self)
         action.setCheckable(True)
         action.setChecked(is_chosen)
         action.triggered.connect(lambda _=False: self.chosen.emit(choice))

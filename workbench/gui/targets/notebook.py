@@ -20,16 +20,16 @@ from workbench.protocol.messages import (
     ExportProject,
 )
 
-_RESULT_FILTER = "Results of a notebook (*.zip);;All files (*)"
+_RESULT_FILTER = "Notebook results (*.zip);;All files (*)"
 _NEXT_STEPS = (
-    "Open it in Colab or Kaggle and choose a TPU there. {data}Run all cells, download "
-    f"{RESULT_NAME}.zip, and choose File > Read back results… here."
+    f"Open it in Colab or Kaggle and choose a TPU there. {{data}}Run all cells, download "
+    f"{RESULT_NAME}.zip, and choose File > Import notebook results… here."
 )
-_SET_DATA = "Put your pictures there and set the line DATA. "
+_SET_DATA = "Upload your images and set DATA. "
 
 
 class NotebookFlow(QObject):
-    """What "Train on Colab or Kaggle…" and "Read back results…" do.
+    """What "Train on Colab or Kaggle…" and "Import notebook results…" do.
 
     Signals:
         said: A sentence about what goes on.
@@ -82,12 +82,12 @@ class NotebookFlow(QObject):
         dataset = self._datasets.get(self._document.project.dataset.key)
         brings_data = dataset is None or not dataset.program
         more = _NEXT_STEPS.format(data=_SET_DATA if brings_data else "")
-        show_notice(self._window, f"{Path(answer.path).name} is written.", more)
+        show_notice(self._window, f"Wrote {Path(answer.path).name}.", more)
 
     def ask_result(self) -> None:
         """Lets the user choose what a notebook has left, and makes a run of it."""
         path, _ = QFileDialog.getOpenFileName(
-            self._window, "Read back results", str(Path.home()), _RESULT_FILTER
+            self._window, "Import notebook results", str(Path.home()), _RESULT_FILTER
         )
         if path:
             self._weights.load(path)

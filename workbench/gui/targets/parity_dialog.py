@@ -32,8 +32,8 @@ MAX_STEPS = 10_000
 _STEPS = 50
 _POLL_S = 0.1
 _EXPLANATION = (
-    "The same first steps are trained on both, from the same start and on the same pictures. A "
-    "fault of a place shows here, before an hour is spent on it."
+    "Trains the same first steps on both targets, with the same initial weights and "
+    "images. Differences appear here before a long training."
 )
 _ROLES = {"agree": "good", "explained": "warning", "differ": "bad"}
 
@@ -46,7 +46,7 @@ class LossPair(PlotAxes):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self.setAccessibleName("Loss by step on both places")
+        self.setAccessibleName("Loss by step on both targets")
         self.setMinimumSize(240, 160)
         self._lines = [pg.PlotCurveItem(antialias=True, connect="finite") for _ in range(2)]
         for item in self._lines:
@@ -90,24 +90,24 @@ class AgreementDialog(WorkingDialog):
     told = Signal(str)
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
-        super().__init__("Compare two places to train", parent)
+        super().__init__("Compare two targets", parent)
         self.resize(SIZE.boundedTo(self.screen().availableSize()))
         self._context = context
         self._called_off = threading.Event()
         self.left, self.right = ElidedComboBox(), ElidedComboBox()
-        self.left.setAccessibleName("First place")
-        self.right.setAccessibleName("Second place")
+        self.left.setAccessibleName("First target")
+        self.right.setAccessibleName("Second target")
         self.steps = QSpinBox()
         self.steps.setRange(1, MAX_STEPS)
         self.steps.setValue(_STEPS)
         self.steps.setSuffix(" steps")
         self.steps.setAccessibleName("Steps to train")
         self.plot = LossPair(context.theme)
-        self.legend = plain_label("The loss of both, step by step, appears here.", role="dim")
+        self.legend = plain_label("The loss curves of both targets appear here.", role="dim")
         self.words = plain_label(role="strong", wrap=True)
         self.start = button("Compare", role="primary")
         self._fill()
-        self.head = DialogHead("Do two places train alike?", _EXPLANATION, "tpu")
+        self.head = DialogHead("Do both targets train identically?", _EXPLANATION, "tpu")
         self.head.help_asked.connect(self.help_asked)
         self._build()
         self.told.connect(self.status.wait_for)
@@ -180,7 +180,7 @@ class AgreementDialog(WorkingDialog):
 
     def _wait(self) -> None:
         if self._called_off.is_set():
-            raise RunError("Called off.")
+            raise RunError("Canceled.")
         time.sleep(_POLL_S)
 
     def _on_done(self, found: tuple[Agreement, Curves]) -> None:

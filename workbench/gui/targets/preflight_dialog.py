@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from workbench.client.question import Handlers, Question
 from workbench.core.checks.problems import Fix
+from workbench.core.format import count
 from workbench.core.projects.project_file import project_text
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
@@ -21,7 +22,6 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.dialog_head import DialogHead
 from workbench.gui.kit.labels import plain_label, set_role
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.targets.preflight_report import PreflightReportView
 from workbench.hardware.tpu_chips import chip_choice
@@ -37,9 +37,8 @@ from workbench.targets import tpu_choices
 
 SIZE = QSize(720, 760)
 _EXPLANATION = (
-    "Looked at in three steps, each deeper than the one before: rules that every TPU has, the "
-    "training step turned into what TPU compilers read, and Google's own compiler where it is "
-    "installed. No TPU is needed, and none is asked."
+    "Three checks, none needs a TPU: rules of the hardware, lowering of the training "
+    "step with XLA, and compiling with Google's TPU compiler where it is installed."
 )
 _DEFAULT = ("v5e", "v5e-8")
 
@@ -70,9 +69,9 @@ class PreflightDialog(QDialog):
         self._question = Question(context.measurer)
         self._suggested = 0
         self.generation = ElidedComboBox()
-        self.generation.setAccessibleName("Generation of the TPU")
+        self.generation.setAccessibleName("TPU generation")
         self.size_box = ElidedComboBox()
-        self.size_box.setAccessibleName("Size of the TPU")
+        self.size_box.setAccessibleName("TPU size")
         self.check = button("Check", role="primary")
         self.sweep = button("Try batch sizes")
         self.report = PreflightReportView(context.theme, lambda: context.document.graph)
@@ -202,8 +201,8 @@ class PreflightDialog(QDialog):
         self.compiler.setVisible(not has_compiler)
         self.check.setEnabled(not self.is_looking)
         self.sweep.setEnabled(has_compiler and not self.is_looking)
-        tip = "Compiles many batch sizes and shows the fastest; takes some minutes."
-        self.sweep.setToolTip(tip if has_compiler else "Only Google's compiler can tell.")
+        tip = "Compiles many batch sizes and shows the fastest; takes a few minutes."
+        self.sweep.setToolTip(tip if has_compiler else "Needs Google's compiler.")
         self.use.setVisible(bool(self._suggested) and not self.is_looking)
         self.close_button.setText("Cancel" if self.is_looking else "Close")
 
@@ -218,7 +217,7 @@ class PreflightDialog(QDialog):
     def _on_close(self) -> None:
         if self.is_looking:
             self._call_off()
-            self.status.say("Called off.")
+            self.status.say("Canceled.")
             self._show_buttons()
         else:
             self.reject()

@@ -11,11 +11,11 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.core.format import bytes_text, count
 from workbench.core.network.graph import Graph
 from workbench.gui.kit.cards import FactRows
 from workbench.gui.kit.collapsible import Fold
 from workbench.gui.kit.labels import Role, plain_label, set_role
-from workbench.gui.kit.numbers import bytes_text, count
 from workbench.gui.kit.problem_list import ProblemList
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint
@@ -44,14 +44,13 @@ _TITLES: dict[Level, str] = {
 }
 
 _STATES: dict[LevelState, tuple[str, Role]] = {
-    "running": ("looking…", "dim"),
-    "passed": ("nothing against it", "good"),
-    "refused": ("refused", "bad"),
-    "skipped": ("not looked", "dim"),
-    "unfinished": ("no answer", "warning"),
+    "running": ("Running…", "dim"),
+    "passed": ("Passed", "good"),
+    "refused": ("Failed", "bad"),
+    "skipped": ("Not run", "dim"),
+    "unfinished": ("No result", "warning"),
 }
 
-_BOUND = {"compute": "its computing", "memory": "its memory"}
 _BAR_PX = 12
 
 
@@ -218,7 +217,7 @@ class PreflightReportView(QWidget):
         self.memory_words.setVisible(memory is not None)
         if memory is not None:
             self.memory.set_memory(memory, is_tight=is_tight)
-            tight = ": tight, prefetched batches and validation need room too" if is_tight else ""
+            tight = ": tight; prefetched batches and validation need memory too" if is_tight else ""
             self.memory_words.setText(needs_words(memory) + tight)
 
     def _show_estimate(self, estimate: Estimate | None) -> None:
@@ -238,14 +237,15 @@ class PreflightReportView(QWidget):
 
 def needs_words(memory: Memory) -> str:
     """What is needed of what there is, in the verdict's units."""
-    return f"Needs {memory_words(memory)} that each core has"
+    return f"Needs {memory_words(memory)} per core"
 
 
 def estimate_words(estimate: Estimate) -> str:
     """A step's time and speed, never without saying who tells it."""
     return (
-        f"{estimate.step_ms:.2f} ms a step · {count(round(estimate.images_per_second))} images/s · "
-        f"waits for {_BOUND[estimate.bound]} ({ESTIMATE_WORDS})"
+        f"{estimate.step_ms:.2f} ms per step · "
+        f"{count(round(estimate.images_per_second))} images/s · "
+        f"{estimate.bound}-bound ({ESTIMATE_WORDS})"
     )
 
 

@@ -25,8 +25,8 @@ from workbench.runs.log.confusion_history import read_class_accuracy, read_confu
 Table = np.ndarray[Any, np.dtype[Any]]
 
 NOTHING_YET = (
-    "After each epoch with validation pictures: the accuracy of each class, and what was taken "
-    "for what. Up to 256 classes are kept."
+    "Accuracy per class and the confusion matrix, after each epoch with validation. Up "
+    "to 256 classes are kept."
 )
 MAP_MIN_PX = 150
 
@@ -55,7 +55,9 @@ class ClassPanel(QFrame):
         self.epoch_words = plain_label(role="strong")
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Epoch of the confusion matrix")
-        self.slider.setToolTip("Epoch: also with the arrow keys, or by a click into the curves")
+        self.slider.setToolTip(
+            "Choose the epoch with the slider, the arrow keys or a click on the curves"
+        )
         self._build()
         self._connect()
         self._show_table(np.zeros((0, 0)))

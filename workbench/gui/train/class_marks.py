@@ -10,8 +10,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem
 
+from workbench.core.format import share
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.numbers import share
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plots.overlay import OVERLAY_COLORS
 
@@ -38,7 +38,7 @@ class ClassMarks(QListWidget):
         super().__init__()
         self._names: list[str] = []
         self._colors: dict[int, str] = {}
-        self.setAccessibleName("Classes and their accuracy")
+        self.setAccessibleName("Accuracy per class")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(theme.font(12, tabular=True))
         self.setFixedWidth(WIDTH_PX)

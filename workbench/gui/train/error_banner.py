@@ -42,14 +42,14 @@ class RunTrouble(QFrame):
         self.tail = QPlainTextEdit()
         self.tail.setReadOnly(True)
         self.tail.setFont(fixed_font(11))
-        self.tail.setAccessibleName("Last lines of the trainer")
+        self.tail.setAccessibleName("Last output lines")
         self.retry = button("", role="primary")
         self.resume = button("Resume")
-        self.attach = button("Connect again", role="primary")
-        self.go_on = button("Go on here")
-        self.copy = button("Copy the details")
-        self.end = button("End it now")
-        self.kill = button("End it at once, without saving")
+        self.attach = button("Reconnect", role="primary")
+        self.go_on = button("Continue on this computer")
+        self.copy = button("Copy details")
+        self.end = button("Terminate")
+        self.kill = button("Kill (without saving)")
         self.retry.clicked.connect(self._on_retry)
         self.resume.clicked.connect(self._on_resume)
         self.attach.clicked.connect(self._on_attach)
@@ -88,7 +88,7 @@ class RunTrouble(QFrame):
             self.clear()
             return
         is_over = outcome.is_over
-        kept = " Everything it told so far is kept." if is_over else ""
+        kept = " All logged results are kept." if is_over else ""
         self.words.setText(outcome.sentence() + kept)
         self._show_tail(outcome.log_tail)
         # Of a line there is nothing to end here: the training itself is well.
@@ -123,10 +123,12 @@ class RunTrouble(QFrame):
 
     def offer_end(self, *, is_pause: bool) -> None:
         """The trainer was asked to stop, or to pause, a while ago and is still there."""
-        asked, first = ("pause", "keeps a checkpoint") if is_pause else ("stop", "saves")
+        asked, first = (
+            ("pause", "saves a checkpoint") if is_pause else ("stop", "saves the weights")
+        )
         self.words.setText(
-            f"The trainer was asked to {asked} and is still busy: it finishes its step and "
-            f"{first} first. It can be ended now; what it has not saved is then lost."
+            f"Waiting for the training process to {asked}: it finishes its step and "
+            f"{first} first. Terminating it now loses unsaved progress."
         )
         self._show_tail(())
         self._set_calm(is_calm=False)

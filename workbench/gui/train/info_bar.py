@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
 
+from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.events import CheckpointKept
 from workbench.protocol.messages import ErrorParts
@@ -54,5 +54,5 @@ class RunNotice(QFrame):
 def problem_words(problem: ErrorParts, checkpoint: CheckpointKept) -> str:
     """What does not work, what can be done, and where the run could be resumed."""
     step = checkpoint.step
-    kept = f"The last one is of step {count(step)}." if step else "There is none yet."
+    kept = f"Last checkpoint: step {count(step)}." if step else "No checkpoint yet."
     return " ".join(filter(None, (problem.what, problem.fix, kept)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from workbench.gui.kit.numbers import count, duration, plural, share
+from workbench.core.format import count, duration, plural, share
 from workbench.protocol.events import (
     CheckpointKept,
     DataReady,
@@ -101,15 +101,15 @@ def _started_words(event: RunStarted) -> str:
 
 def _data_words(event: DataReady) -> str:
     parts = [
-        plural(event.num_train, "training picture"),
-        f"{count(event.num_validation)} to validate on",
-        f"{count(event.num_test)} to test on",
+        plural(event.num_train, "training image"),
+        f"{count(event.num_validation)} validation",
+        f"{count(event.num_test)} test",
         plural(len(event.class_names), "class", "classes"),
-        f"{plural(event.steps_per_epoch, 'step')} an epoch",
+        f"{plural(event.steps_per_epoch, 'step')} per epoch",
     ]
     lines = [", ".join(parts)]
     if event.bad_files:
-        lines.append(f"{plural(len(event.bad_files), 'picture')} left out:")
+        lines.append(f"{plural(len(event.bad_files), 'image')} skipped:")
         lines += [f"  {path}: {reason}" for path, reason in event.bad_files[:MAX_BAD_FILES]]
         if len(event.bad_files) > MAX_BAD_FILES:
             lines.append(f"  and {count(len(event.bad_files) - MAX_BAD_FILES)} more")
@@ -118,12 +118,12 @@ def _data_words(event: DataReady) -> str:
 
 def _epoch_words(event: EpochFinished, epochs: int) -> str:
     of = f" of {count(epochs)}" if epochs else ""
-    loss = "not finite" if event.loss is None else f"{event.loss:.4f}"
+    loss = "NaN" if event.loss is None else f"{event.loss:.4f}"
     words = f"epoch {count(event.epoch)}{of} · loss {loss} · accuracy {share(event.accuracy)}"
     if event.val_accuracy is not None:
-        words += f" · validation {share(event.val_accuracy)}"
+        words += f" · val. accuracy {share(event.val_accuracy)}"
     if event.top_k_accuracy is not None:
-        words += f" · top-k {share(event.top_k_accuracy)}"
+        words += f" · top-k accuracy {share(event.top_k_accuracy)}"
     return f"{words} · {duration(event.seconds)}"
 
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout
 
+from workbench.core.format import count
+from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.run_estimate import RunPredictor, fit_words
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count
 
 
 class PredictionBox(Box):
-    """Hidden while the run fits. `batch_wanted` with a batch size that fits."""
+    """Hidden while the run fits."""
 
-    batch_wanted = Signal(int)
-
-    def __init__(self, predictor: RunPredictor) -> None:
+    def __init__(self, document: ProjectDocument, predictor: RunPredictor) -> None:
         super().__init__("notice", spacing_px=8)
+        self._document = document
         self._predictor = predictor
         self.words = plain_label(wrap=True)
         self.basis = plain_label(role="dim", wrap=True)
         self.use = button("")
-        self.use.setToolTip("Changes the batch size of the recipe; Undo takes it back.")
+        self.use.setToolTip("Changes the batch size in the training settings. Undo reverts this.")
         self.use.clicked.connect(self._on_use)
         row = QHBoxLayout()
         row.addWidget(self.use)
@@ -51,4 +50,4 @@ class PredictionBox(Box):
     def _on_use(self) -> None:
         prediction = self._predictor.prediction
         if prediction is not None and prediction.fitting_batch:
-            self.batch_wanted.emit(prediction.fitting_batch)
+            self._document.set_recipe(batch_size=prediction.fitting_batch)

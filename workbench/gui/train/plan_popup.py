@@ -17,8 +17,8 @@ WIDTH_PX = 380
 
 _PIPELINES = {
     "memory": "in memory",
-    "cached": "decoded, cached on disk",
-    "streamed": "read from their files",
+    "cached": "cached on disk (decoded)",
+    "streamed": "read from files each epoch",
 }
 
 
@@ -27,12 +27,12 @@ def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
     plan = started.plan
     rows = [
         ("precision", "Precision", plan.precision),
-        ("xla", "Compiled by XLA", "yes" if plan.xla else "no"),
-        ("steps_per_call", "Steps in one call", _number(plan.steps_per_call)),
-        ("pipeline", "Pictures", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
-        ("threads", "Threads", f"{plan.threads}" if plan.threads else "all cores"),
-        ("", "Measured gain", f"{plan.gain:.1f} x plain float32" if plan.gain else "–"),
-        ("", "Trains on", target_title(started.target)),
+        ("xla", "XLA compilation", "yes" if plan.xla else "no"),
+        ("steps_per_call", "Steps per execution", _number(plan.steps_per_call)),
+        ("pipeline", "Data", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
+        ("threads", "CPU threads", f"{plan.threads}" if plan.threads else "all cores"),
+        ("", "Benchmarked speedup", f"{plan.gain:.1f}× faster than float32" if plan.gain else "–"),
+        ("", "Target", target_title(started.target)),
         ("", "TensorFlow", started.versions.get("tensorflow", "–")),
     ]
     return [
@@ -67,18 +67,19 @@ class PlanPopup(QFrame):
         self._plan: Plan | None = None
         self.words = plain_label(wrap=True)
         self.rows = FactRows()
-        self.pin = button("Pin this plan in the recipe", role="link")
+        self.pin = button("Pin in training settings", role="link")
         self.pin.clicked.connect(self._on_pin)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 12)
         column.setSpacing(10)
-        column.addWidget(plain_label("How it runs", role="heading"))
+        column.addWidget(plain_label("Execution settings", role="heading"))
         column.addWidget(self.words)
         column.addWidget(self.rows)
         column.addWidget(
             plain_label(
-                "Before the first epoch a few ways to run this network are measured, and the "
-                "fastest is taken. Each can be fixed in the recipe under Execution.",
+                "Before the first epoch, a few execution settings are benchmarked and "
+                "the fastest is used. Each can be fixed in the training settings under "
+                "Execution.",
                 role="dim",
                 wrap=True,
             )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.client.background import Background
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
-from workbench.core.training.recipe_params import SCHEDULES
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import button
@@ -27,7 +26,7 @@ _USUAL_STEPS = 100
 
 def recipe_values(recipe: TrainingRecipe) -> dict[str, Any]:
     """The values of a recipe by parameter key."""
-    return msgspec.structs.asdict(recipe)
+    return asdict(recipe)
 
 
 def differences(run: TrainingRecipe, project: TrainingRecipe) -> list[tuple[str, str]]:
@@ -69,7 +68,7 @@ class RecipePanel(QScrollArea):
         self.find_batch = button("Find batch size")
         self.other = Box("hint", spacing_px=8)
         self.facts = plain_label(wrap=True)
-        self.take = button("Use this run's recipe", role="link")
+        self.take = button("Use this run's settings", role="link")
         self._build()
         self.form.value_changed.connect(self._on_value_changed)
         self.take.clicked.connect(self._on_take)
@@ -92,9 +91,9 @@ class RecipePanel(QScrollArea):
         column.setSpacing(14)
         column.addWidget(self.form)
         self._fill_form()
-        self.other.column.addWidget(plain_label("This run's recipe", role="strong"))
+        self.other.column.addWidget(plain_label("This run's training settings", role="strong"))
         self.other.column.addWidget(
-            plain_label("The selected run was trained with other values:", role="dim", wrap=True)
+            plain_label("The selected run used other values:", role="dim", wrap=True)
         )
         self.other.column.addWidget(self.facts)
         self.other.column.addWidget(self.take)
@@ -168,7 +167,7 @@ class RecipePanel(QScrollArea):
         steps = recipe.steps_per_epoch or self._steps_per_epoch
         self.curve.set_recipe(recipe, steps)
         self.curve_words.setText(schedule_words(recipe, steps))
-        self.form.sections["Schedule"].set_note(SCHEDULES[recipe.schedule])
+        self.form.sections["Schedule"].set_note(recipe.schedule_spec.title)
 
     def _on_take(self) -> None:
         if self._run_recipe is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project import HERE, Project
 from workbench.core.projects.project_file import PROJECT_SUFFIX
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
@@ -113,7 +113,7 @@ class RunFlow(QObject):
         project, path, wait = self._document.project, self._document.path, self.is_running
         self._is_asking = True
         self._check.ask(lambda problem: self._on_asked(project, path, problem, wait=wait))
-        self.said.emit("Starting the trainer…")
+        self.said.emit("Starting the training process…")
         self.changed.emit()
 
     def _on_asked(
@@ -136,13 +136,13 @@ class RunFlow(QObject):
 
     def _show_unready(self, problem: WorkbenchError) -> None:
         """Nothing was started: says why, and what can be done instead."""
-        words = "\n\n".join(filter(None, (error_text(problem), "Nothing was started.")))
+        words = "\n\n".join(filter(None, (error_text(problem), "Training was not started.")))
         choices = ("Connect another computer…", "Train on this computer", "Cancel")
         answer = ask_choice(self._window, problem.what, words, choices)
         if answer == 0:
             self.connect_wanted.emit()
         elif answer == 1:
-            self._document.set_target(Choice("this_computer"))
+            self._document.set_target(HERE)
             self.start()
 
     def stop(self) -> None:
@@ -161,12 +161,12 @@ class RunFlow(QObject):
         """Asks what becomes of a run that goes on while the window closes."""
         if not self.is_running:
             return True
-        choices = ("Keep training", "Pause", "Stop, keep the weights", "Cancel")
+        choices = ("Keep training", "Pause", "Stop and save weights", "Cancel")
         answer = ask_choice(
             self._window,
-            "A network is being trained.",
-            "It can go on without the window: its curves and weights will be there when "
-            "Workbench is opened again. Paused, it can be resumed where it stopped.",
+            "A model is being trained.",
+            "Training can continue in the background; curves and weights are there when "
+            "Workbench is opened again. A paused run can be resumed later.",
             choices,
         )
         running = self.running
@@ -182,8 +182,8 @@ class RunFlow(QObject):
         if run is None:
             show_notice(
                 self._window,
-                "There is no trained network to export yet.",
-                "Train the network, or load weights; then export it.",
+                "There is no trained model to export yet.",
+                "Train the model or load weights first.",
             )
             return
         self._export.ask(run, run.name, list(run_exports().values()))
@@ -198,9 +198,9 @@ class RunFlow(QObject):
     def _on_asked_changed(self, path: str) -> None:
         is_pause = self._library.is_pausing(Path(path))
         self.said.emit(
-            "Pausing… The trainer keeps all of its state and ends; it can be resumed."
+            "Pausing… A checkpoint is saved; the run can be resumed."
             if is_pause
-            else "Stopping… The trainer finishes its step and keeps the weights."
+            else "Stopping… The weights are saved after the current step."
         )
         self.changed.emit()
 
@@ -209,7 +209,7 @@ class RunFlow(QObject):
         self.started.emit(path)
 
     def _on_queued(self, _path: str) -> None:
-        self.said.emit("The run waits for its turn; it starts by itself.")
+        self.said.emit("Run queued; it starts automatically.")
         self.changed.emit()
 
     def _on_failed(self, error: WorkbenchError) -> None:

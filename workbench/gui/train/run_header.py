@@ -9,12 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.client.run_follower import RunFollower
+from workbench.core.format import count, duration, share
 from workbench.gui.common.run_text import far_words, headline
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.figure import Figure
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label
-from workbench.gui.kit.numbers import count, duration, share
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plan_popup import PlanPopup
 from workbench.runs.log.event_text import resumed_words
@@ -39,14 +39,14 @@ LONGEST_S = 59 * 60 + 59
 WIDEST_SPEED = 88_888
 
 _TIPS = {
-    "pause": "Keeps all of its state and ends the trainer; it can be resumed at any time.",
-    "resume": "Goes on where the last checkpoint was kept: same step, same curve.",
-    "stop": "Ends the run after this step. The weights are kept.",
+    "pause": "Saves a checkpoint and ends the training process. Can be resumed at any time.",
+    "resume": "Continues from the last checkpoint.",
+    "stop": "Ends the run after this step and saves the weights.",
 }
 _WAITING_TIPS = {
     "pause": "",
-    "resume": "Starts it beside what trains already; both are slower then.",
-    "stop": "Takes it out of the queue; the run stays in the list.",
+    "resume": "Starts now, in parallel with the current training; both run slower.",
+    "stop": "Removes the run from the queue; it stays in the list.",
 }
 
 
@@ -82,17 +82,17 @@ class RunHeader(QFrame):
         self.bar.setRange(0, PROGRESS_STEPS)
         self.bar.setTextVisible(False)
         self.elapsed = plain_label(role="dim")
-        self.elapsed.setToolTip("How long the run has taken so far.")
+        self.elapsed.setToolTip("Elapsed time")
         self.left = plain_label(role="dim")
         self.speed = Figure(theme, "Images/s")
-        self.best = Figure(theme, "Best validation")
+        self.best = Figure(theme, "Best val. accuracy")
         self.best_epoch = Figure(theme, "Best epoch")
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)
         self.how = ElidedLabel(mode=Qt.TextElideMode.ElideRight)
         self.how.setProperty("role", "dim")
-        self.plan = button("How it runs", role="link")
+        self.plan = button("Execution settings", role="link")
         self.popup = PlanPopup(self)
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
@@ -239,7 +239,7 @@ class RunHeader(QFrame):
         is_training = is_loaded and not is_over and not is_waiting and not self._is_away()
         has_words = self.width() >= BUTTON_WORDS_FROM_PX
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
-        end = ("Take out", "Taking out") if is_waiting else ("Stop", "Stopping")
+        end = ("Remove from queue", "Removing") if is_waiting else ("Stop", "Stopping")
         parts = (
             (self.pause, "pause", "Pause", "Pausing", is_training),
             (self.resume, "resume", *go, is_waiting or (is_over and self._can_resume)),
@@ -280,13 +280,13 @@ class RunHeader(QFrame):
 
     def _say_headline(self, follower: RunFollower) -> None:
         if not follower.is_loaded:
-            self.headline.setText("Reading the run")
+            self.headline.setText("Loading the run")
             return
         words = headline(follower.history, follower.outcome)
         if words != self._phase_words:
             self._phase_words, self._phase_since = words, monotonic()
         waited_s = monotonic() - self._phase_since
-        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Waiting ", "Not "))
+        is_wait = not follower.is_over and not words.startswith(("Epoch ", "Queued", "Not "))
         if is_wait and waited_s >= SAY_HOW_LONG_AFTER_S:
             words = f"{words}, {clock(waited_s)}"
         self.headline.setText(words)

@@ -8,7 +8,7 @@ from workbench.client.run_follower import RunFollower
 from workbench.gui.kit.buttons import SegmentedSwitch
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.class_accuracy import ClassPanel
-from workbench.gui.train.plots.plot_pair import PlotPair
+from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import DataReady, EpochFinished, RunEvent
 
 PAGES = (("curves", "Curves"), ("classes", "Classes"))
@@ -21,7 +21,7 @@ class RunPages(QWidget):
         super().__init__()
         self._theme = theme
         self._follower: RunFollower | None = None
-        self.plots = PlotPair(theme)
+        self.plots = RunPlots(theme)
         self.classes: ClassPanel | None = None
         self.switch = SegmentedSwitch(PAGES)
         self.switch.setProperty("compact", True)

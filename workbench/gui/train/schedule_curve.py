@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from workbench.core.format import epochs_text, rate_text
+from workbench.core.training.learning_rates import curve, end_rate, warm_up_steps
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.schedules import curve, end_rate, warm_up_steps
 from workbench.gui.kit.theme import Theme
 
 _HEIGHT_PX = 116
@@ -20,44 +19,14 @@ _FILL_ALPHA = 36
 _POINTS = 240
 
 
-def rate_text(rate: float) -> str:
-    """A learning rate as people write it: 0.003, 1e-06."""
-    return f"{rate:.3g}"
-
-
-def epochs_text(epochs: float) -> str:
-    """Epochs in words: 3 epochs, 1 epoch, 0.03 epochs."""
-    return "1 epoch" if epochs == 1 else f"{epochs:.3g} epochs"
-
-
 def schedule_words(recipe: TrainingRecipe, steps_per_epoch: int) -> str:
     """The schedule in a sentence, for those who do not see the curve."""
     total = recipe.epochs * steps_per_epoch
     warm_up = warm_up_steps(recipe, total, steps_per_epoch) / steps_per_epoch
-    climb = f"Climbs for {epochs_text(warm_up)} to {rate_text(recipe.peak_rate)}"
+    climb = f"Linear warm-up ({epochs_text(warm_up)}) to {rate_text(recipe.peak_rate)}"
     start = climb if warm_up else f"Starts at {rate_text(recipe.peak_rate)}"
-    return f"{start}, {_WORDS[recipe.schedule](recipe)}."
-
-
-def _falling(recipe: TrainingRecipe) -> str:
-    return f"times {recipe.decay_factor:g} every {epochs_text(recipe.decay_every_epochs)}"
-
-
-def _to_share(recipe: TrainingRecipe) -> str:
-    return f"to {rate_text(recipe.peak_rate * recipe.final_share)}"
-
-
-_WORDS: Mapping[str, Callable[[TrainingRecipe], str]] = {
-    "constant": lambda _recipe: "then stays",
-    "step": lambda recipe: f"then falls at once, {_falling(recipe)}",
-    "exponential": lambda recipe: f"then falls smoothly, {_falling(recipe)}",
-    "cosine": lambda recipe: f"then falls along a cosine {_to_share(recipe)}",
-    "one_cycle": lambda recipe: f"then falls evenly {_to_share(recipe)}",
-    "plateau": lambda recipe: (
-        f"then falls times {recipe.decay_factor:g} whenever {recipe.plateau_patience} epochs "
-        "bring nothing better"
-    ),
-}
+    spec = recipe.schedule_spec
+    return f"{start}, {spec.describe(recipe.values_of(spec), recipe.peak_rate)}."
 
 
 class ScheduleCurve(QWidget):
@@ -157,8 +126,8 @@ class ScheduleCurve(QWidget):
         )
         steps = self._steps_per_epoch
         end = end_rate(self._recipe, self._recipe.epochs * steps, steps)
-        last = f"at the end {rate_text(end)}"
-        if self._recipe.schedule != "plateau":
+        last = f"final {rate_text(end)}"
+        if not self._recipe.schedule_spec.follows_metric:
             painter.drawText(above, right | Qt.AlignmentFlag.AlignBottom, last)
         painter.drawText(below, left | Qt.AlignmentFlag.AlignTop, "0")
         epochs = f"{self._recipe.epochs:,} epochs" if self._recipe.epochs > 1 else "1 epoch"

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.core.format import duration
 from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.numbers import duration
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.events import TimeSpent
 from workbench.runs.log.event_text import TIME_PARTS, time_shares
@@ -85,7 +85,7 @@ class TimeSpentBox(QScrollArea):
         self.bar = StackedBar(theme)
         self.advice = plain_label(wrap=True)
         self.hint = plain_label(
-            "While a network trains, this shows what its time is spent on.", role="dim", wrap=True
+            "The time breakdown appears here during training.", role="dim", wrap=True
         )
         self._rows: dict[str, tuple[QLabel, QLabel, QLabel]] = {}
         self._grid = QGridLayout()
@@ -119,7 +119,7 @@ class TimeSpentBox(QScrollArea):
             seconds, part = by_name.get(name, (0.0, 0.0))
             for label in labels:
                 label.setVisible(name in by_name)
-            labels[2].setText("< 1 %" if part < 0.005 else f"{part * 100:.0f} %")
+            labels[2].setText("< 1%" if part < 0.005 else f"{part * 100:.0f}%")
             labels[2].setToolTip(duration(seconds))
         advice = spent.advice if spent is not None else ""
         self.advice.setText(advice)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDockWidget,
     QFrame,
     QMainWindow,
     QScrollArea,
@@ -13,31 +14,23 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from workbench.client.background import Background
-from workbench.core.projects.project import Choice
+from workbench.core.projects.project import HERE
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.docks import make_dock
+from workbench.gui.common.docks import Docks
+from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
 from workbench.gui.train.error_banner import RunTrouble
 from workbench.gui.train.finders.controller import FindFlow
 from workbench.gui.train.info_bar import RunNotice
 from workbench.gui.train.log_panel import LogPanel
-from workbench.gui.train.memory_warning import PredictionBox
-from workbench.gui.train.recipe import RecipePanel
 from workbench.gui.train.run_header import RunHeader
 from workbench.gui.train.run_pages import RunPages
 from workbench.gui.train.runs.controller import RunActions
-from workbench.gui.train.runs.overlays import RunOverlays
-from workbench.gui.train.runs.run_list import RunListPanel
-from workbench.gui.train.time_spent import TimeSpentBox
+from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
 from workbench.runs.state.outcome import RunOutcome
-from workbench.runs.state.throughput import steps_per_epoch
 
-LEFT_DOCK_PX = 240
-RIGHT_DOCK_PX = 300
-RECIPE_PX, TIME_PX = 560, 200
 OUTPUT_LINES = 400
 
 
@@ -47,30 +40,28 @@ class TrainView(QMainWindow):
     Signals:
         train_requested: The user wants to train the project as it is.
         status: A sentence for the status bar.
+
+    Attributes:
+        state: What the panels share.
     """
 
     train_requested = Signal()
     status = Signal(str)
 
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[TrainState]]) -> None:
         super().__init__()
         self.setWindowFlags(Qt.WindowType.Widget)
         self._context = context
         self._library = context.library
         self._follower = context.library.current
         self._shown_title = ""
-        self._background = Background(self, max_threads=1)
         theme = context.theme
-        self.overlays = RunOverlays(context.library, self)
+        self.state = TrainState(context, self)
         self.actions_of_runs = RunActions(context, self)
         self.finders = FindFlow(context, self)
-        self.runs = RunListPanel(theme, context.library, self.overlays)
-        self.recipe = RecipePanel(context.document, self._background, theme)
         self.header = RunHeader(theme)
         self.notice = RunNotice(theme)
         self.trouble = RunTrouble(theme)
-        self.time_spent = TimeSpentBox(theme)
-        self.prediction = PredictionBox(context.predictor)
         self.curves = RunPages(theme)
         self.plots = self.curves.plots
         self.log = LogPanel(theme)
@@ -78,18 +69,18 @@ class TrainView(QMainWindow):
             theme,
             "chart",
             "No run yet",
-            "Train the network of this project: loss and accuracy appear here while it learns, "
-            "and every run is kept.",
+            "Train the model of this project. Loss and accuracy appear here during "
+            "training; every run is kept.",
             action="Train",
         )
         self._pages = QStackedWidget()
         self._build()
+        self.panels = Docks(self, theme, panels, self.state)
         self._connect()
-        self._show_steps()
+        self.state.refresh_steps()
         self._show_current()
 
     def _build(self) -> None:
-        theme = self._context.theme
         parts = QSplitter(Qt.Orientation.Vertical)
         parts.setChildrenCollapsible(False)
         parts.setHandleWidth(12)
@@ -114,17 +105,6 @@ class TrainView(QMainWindow):
         scroll.setWidget(page)
         self._pages.addWidget(scroll)
         self.setCentralWidget(self._pages)
-        self._left = make_dock(theme, "train_runs", "Runs", self.runs)
-        self.recipe.add_above(self.prediction)
-        self._right = make_dock(theme, "train_recipe", "Recipe", self.recipe)
-        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._left)
-        self._time = make_dock(theme, "train_time", "Where the time goes", self.time_spent)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._right)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._time)
-        sides = [self._left, self._right]
-        self.resizeDocks(sides, [LEFT_DOCK_PX, RIGHT_DOCK_PX], Qt.Orientation.Horizontal)
-        lower = [RECIPE_PX, TIME_PX]
-        self.resizeDocks([self._right, self._time], lower, Qt.Orientation.Vertical)
 
     def _connect(self) -> None:
         self.empty.pressed.connect(self.train_requested)
@@ -138,29 +118,23 @@ class TrainView(QMainWindow):
         self.trouble.retry_wanted.connect(self._on_retry)
         self.trouble.attach_wanted.connect(self._on_attach)
         self.trouble.move_wanted.connect(self._on_move)
-        self.prediction.batch_wanted.connect(self._on_batch)
         self.plots.failed.connect(self._say)
         self.plots.saved.connect(self._say)
         self.log.output_wanted.connect(self._on_output_wanted)
-        self.runs.asked.connect(self.actions_of_runs.do)
+        self.state.runs_asked.connect(self.actions_of_runs.do)
         self.actions_of_runs.said.connect(self._say)
-        self.recipe.find_wanted.connect(self.finders.find)
+        self.state.find_asked.connect(self.finders.find)
         self.finders.said.connect(self._say)
-        self._context.predictor.changed.connect(self._show_steps)
-        self.overlays.changed.connect(self._show_overlays)
+        self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.asked_changed.connect(self._on_asked_changed)
         self._library.stop_offered.connect(self._on_stop_offered)
         self._library.failed.connect(self._on_failed)
 
-    def docks(self) -> list[QDockWidget]:
-        """The side panels, for View > Panels."""
-        return [self._left, self._right, self._time]
-
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
-        self._background.close()
+        self.state.background.close()
         self.curves.close_background()
         self.actions_of_runs.close()
 
@@ -176,7 +150,7 @@ class TrainView(QMainWindow):
         self.header.set_follower(follower, self._shown_title)
         self._show_asked()
         self._show_time()
-        self.recipe.show_run(follower.run.path if follower is not None else None)
+        self.state.run_changed.emit(follower.run.path if follower is not None else None)
         self.curves.set_follower(follower, self._shown_title)
         if follower is None:
             return
@@ -230,7 +204,7 @@ class TrainView(QMainWindow):
         """Where the time goes, and whether checkpoints can be kept."""
         follower = self._follower
         history = follower.history if follower is not None else None
-        self.time_spent.show_time(history.time_spent if history is not None else None)
+        self.state.time_changed.emit(history.time_spent if history is not None else None)
         is_over = follower is None or follower.is_over
         self.notice.show_checkpoint(
             history.checkpoint if history is not None else None, is_over=is_over
@@ -246,7 +220,7 @@ class TrainView(QMainWindow):
         self.header.set_asked("" if is_over else asked)
 
     def _show_overlays(self) -> None:
-        self.plots.set_overlays(self.overlays.overlays())
+        self.plots.set_overlays(self.state.overlays.overlays())
 
     def _on_output_wanted(self) -> None:
         follower = self._follower
@@ -258,7 +232,7 @@ class TrainView(QMainWindow):
             if self._follower is follower:
                 self.log.show_output(lines)
 
-        self._background.run(lambda: run.log_tail(max_lines=OUTPUT_LINES), show)
+        self.state.background.run(lambda: run.log_tail(max_lines=OUTPUT_LINES), show)
 
     def _epochs(self) -> int:
         started = self._follower.history.started if self._follower is not None else None
@@ -294,21 +268,11 @@ class TrainView(QMainWindow):
 
     def _on_move(self) -> None:
         if self._follower is not None:
-            self._library.go_on_with(self._follower.run.path, Choice("this_computer"))
+            self._library.go_on_with(self._follower.run.path, HERE)
 
     def _on_pin(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)
-        self._say("The plan is pinned in the recipe; Undo takes it back.")
-
-    def _show_steps(self) -> None:
-        """The schedule is drawn over the steps that the next run will have."""
-        document = self._context.document
-        steps = steps_per_epoch(document.recipe, document.dataset_facts)
-        if steps is not None:
-            self.recipe.set_steps_per_epoch(steps)
-
-    def _on_batch(self, batch_size: int) -> None:
-        self._context.document.set_recipe(batch_size=batch_size)
+        self._say("Execution settings pinned in the training settings. Undo reverts this.")
 
     def _on_asked_changed(self, _path: str) -> None:
         self._show_asked()

@@ -120,7 +120,7 @@ class Members:
             cluster = None
         if cluster is None or cluster.machines != self._machines:
             raise RemoteError(
-                "The leading computer trains this run otherwise than it was asked to.",
+                "The chief runs this training with other settings than requested.",
                 key="protocol",
                 where=remote.host,
                 received=", ".join(map(plain, cluster.machines)) if cluster else "nothing",
@@ -205,10 +205,10 @@ class _Coming:
                 return  # it tells its own log: the leading one has told it what to train
             if facts.get("is_alive") is not True:
                 raise RemoteError(
-                    "Its process has ended before it joined.",
+                    "Its process ended before it joined.",
                     where=line.name,
                     received=" / ".join(_last_lines(line, name)),
-                    fix="See to it that it can be started there, and resume the run.",
+                    fix="Check that it can be started there, then resume the run.",
                 )
             if self._is_left.wait(_LOOK_S):
                 if self._is_over:
@@ -217,7 +217,7 @@ class _Coming:
 
     def _refuse(self, error: WorkbenchError) -> None:
         """Tells the leading trainer, which tells it in its log as the reason of its end."""
-        what = f"Machine {self._number} could not take part: {error.what}"
+        what = f"Machine {self._number} could not join: {error.what}"
         told = msgspec.structs.replace(error_parts(error), what=what)
         with contextlib.suppress(WorkbenchError):  # it will miss it after a while, by itself
             self._leader.call("refuse", msgspec.json.encode(told), run=self._remote.run)
@@ -264,5 +264,5 @@ def _tell_of(tell: Tell, number: int, words: str, fraction: float) -> None:
 
 def _named(number: int, place: Place, error: RemoteError) -> RemoteError:
     parts = error.to_dict()
-    what = f"Machine {number} ({place.text()}) could not be made ready: {parts.pop('what')}"
+    what = f"Machine {number} ({place.text()}) could not be set up: {parts.pop('what')}"
     return RemoteError(what, key=error.key, is_passing=error.is_passing, **parts)

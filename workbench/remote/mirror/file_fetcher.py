@@ -123,7 +123,7 @@ class Fetching:
         self._fill(part, name, facts)
         if _digest_of(part) != digest:
             part.unlink(missing_ok=True)
-            raise _not_as_promised(name, "another content than its checksum says")
+            raise _not_as_promised(name, "content that does not match its checksum")
         try:
             if check is not None:
                 check(part)
@@ -217,10 +217,10 @@ def _digest_of(path: Path) -> str:
 
 def _not_as_promised(name: str, received: str) -> RemoteError:
     return RemoteError(
-        "A file of the run did not come as the other computer said.",
+        "A file of the run arrived damaged.",
         key="file",
         is_passing=True,
         where=name,
         received=received,
-        fix="It is fetched again.",
+        fix="It is downloaded again.",
     )

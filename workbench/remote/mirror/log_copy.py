@@ -62,7 +62,7 @@ class LogMirror:
         """
         if offset != self.offset:
             raise RemoteError(
-                "What came of the run's log does not continue what is here.",
+                "The received part of the run log does not continue the local log.",
                 key="cut",
                 is_passing=True,
                 where=str(self._path),

@@ -24,6 +24,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
 from workbench.runs.lock import inherited_lock
 from workbench.targets import all_targets
+from workbench.targets.ssh import SPEC as SSH
 
 
 def carry(folder: str | Path, *, resume: bool = False) -> int:
@@ -42,13 +43,13 @@ def carry(folder: str | Path, *, resume: bool = False) -> int:
     try:
         lock = inherited_lock(run.lock_path) or take_lock(run.lock_path)
         if lock is None:
-            raise RunFolderError("Somebody works on this run already.", where=str(run.path))
+            raise RunFolderError("Another process is using this run.", where=str(run.path))
         return _carry(run, resume=resume)
     except WorkbenchError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     except OSError as error:
-        sys.stderr.write(f"The run's folder cannot be used: {error}\n")
+        sys.stderr.write(f"The run folder cannot be used: {error}\n")
         return RunFolderError.exit_code
     finally:
         if lock is not None:
@@ -101,7 +102,7 @@ def fetch(run: RunFolder) -> None:
     lock = take_lock(run.lock_path, wait_s=0.2)
     if lock is None:
         raise RunFolderError(
-            "A courier is connected to this run: it brings all by itself.",
+            "This run is already connected: its files are downloaded automatically.",
             where=str(run.path),
             fix=f"`workbench attach {run.name}` follows it.",
         )
@@ -127,9 +128,9 @@ def place_for(spec: TargetSpec, params: Params) -> Place:
     problem = spec.probe(params)
     if problem is not None:
         raise problem
-    if spec.key != "ssh":
+    if spec.key != SSH.key:
         raise RemoteError(
-            "This target is not reached over ssh.",
+            "This target is not reached over SSH.",
             key="not_ssh",
             where=spec.key,
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
@@ -140,7 +141,7 @@ def place_for(spec: TargetSpec, params: Params) -> Place:
 def _known(target: Choice) -> tuple[TargetSpec, Params]:
     spec = all_targets().get(target.key)
     if spec is None:
-        raise RemoteError("There is no such target.", where="target", received=target.key)
+        raise RemoteError("Unknown target.", where="target", received=target.key)
     params, errors = check_all(spec.params, target.params)
     if errors:
         raise errors[0]

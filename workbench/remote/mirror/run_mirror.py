@@ -28,7 +28,6 @@ _STOOD_TRIES = 2
 """A line that stood and was cut is tried again sooner than one that cannot be made."""
 
 _LOOK_S = 0.2
-_FOLDER_PATIENCE_S = 30.0
 _UNREACHED = frozenset({"no_name", "refused", "unreachable"})
 
 Connect = Callable[[], Connection]
@@ -150,10 +149,10 @@ class Courier:
         if courier_wish_of(self._run) is not None:
             forget_wish(self._run)
             raise StoppedError(
-                "It was stopped while the other computer was set up.",
+                "Stopped while the other computer was being set up.",
                 key="stopped",
                 where=str(self._run.path),
-                fix="Resume it: what is ready there is used.",
+                fix="Resume the run: completed steps of the setup are kept.",
             )
 
     def _stopped(self, error: StoppedError) -> int:
@@ -188,7 +187,7 @@ class Courier:
                 self._refuse_if_stopped()
             gone_s = 0.0 if self._run.request_path.exists() else gone_s + _LOOK_S
         if not self._run.request_path.exists():
-            raise RunFolderError("The run's folder was removed.", where=str(self._run.path))
+            raise RunFolderError("The run folder was removed.", where=str(self._run.path))
         return True
 
 

@@ -94,7 +94,9 @@ class Fetcher:
                 if self._is_closed:
                     return
                 asked, self._asked, self._is_busy = self._asked, set(), True
-            error: WorkbenchError | None = RunError("Fetching the run's files ended early.")
+            error: WorkbenchError | None = RunError(
+                "Downloading the files of the run was interrupted."
+            )
             try:
                 self._fetch(asked)
                 error = None
@@ -252,7 +254,7 @@ class Attachment:
                 self._mirror.begin_anew()
         except RemoteError as error:
             if self._wishes.has_left:
-                raise LeftError("The run is left to itself.") from error
+                raise LeftError("Disconnected. Training there continues.") from error
             raise
         finally:
             self._line.close()
@@ -274,7 +276,7 @@ class Attachment:
             if frame.data:
                 self._take(frame.number("offset"), frame.data)
             else:
-                self._tell("waits for its turn there" if frame.flag("is_waiting") else "")
+                self._tell("is queued there" if frame.flag("is_waiting") else "")
             self._fetcher.check()
             if self._fetcher.is_idle:
                 self._release()
@@ -311,7 +313,7 @@ class Attachment:
         expected = self._mirror.offset + len(self._held or b"")
         if offset != expected:
             raise RemoteError(
-                "What came of the run's log does not continue what is here.",
+                "The received part of the run log does not continue the local log.",
                 key="cut",
                 is_passing=True,
                 received=f"bytes from {offset:,} on",

@@ -13,6 +13,8 @@ import workbench
 PACKAGES = (
     "core",
     "hardware",
+    "host",
+    "processes",
     "pictures",
     "programs",
     "layers",

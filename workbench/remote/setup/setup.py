@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from workbench import assets
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import project_text
@@ -33,7 +34,7 @@ Tell = Callable[[str, float], None]
 UNKNOWN = -1.0
 """The fraction of a step of which nobody knows how long it takes."""
 
-_SENT = {"code": "the program", "parcel": "the pictures", "state": "what the run has kept"}
+_SENT = {"code": "the program", "parcel": "the images", "state": "the checkpoints"}
 
 _WANTED: Mapping[str, Sequence[tuple[int, int]]] = {
     "worker": ((3, 11), (3, 12), (3, 13)),
@@ -83,7 +84,7 @@ class Setup:
         Raises:
             RemoteError: the line was cut, or what came is no answer.
         """
-        self._tell("Looking at the other computer", UNKNOWN)
+        self._tell("Checking the other computer", UNKNOWN)
         data = self._line.call("probe", python=python).data
         try:
             facts: dict[str, Any] = _plain(msgspec.json.decode(data, type=dict[str, Any]))
@@ -111,7 +112,7 @@ class Setup:
         if not any(isinstance(e, dict) and e.get("sha") == sha for e in made or ()):
             python = fitting_python(name, facts, self._line.name)
             _check_room(name, facts, self._line.name)
-            self._tell("Making the Python environment there", UNKNOWN)
+            self._tell("Creating the Python environment there", UNKNOWN)
         answer = self._line.call(
             "environment", lock, tell=self._tell, name=name, sha=sha, python=python
         )
@@ -141,7 +142,7 @@ class Setup:
                 self._send("parcel", parcel.sha, parcel.size, piece)
         except OSError as error:
             raise RemoteError(
-                "The packed pictures cannot be read.",
+                "The packed images cannot be read.",
                 key="parcel",
                 where=str(parcel.path),
                 received=error.strerror or str(error),
@@ -305,11 +306,11 @@ def fitting_python(name: str, facts: Mapping[str, Any], place: str) -> str:
     words = [".".join(map(str, python.get("version", []))) for python in found]
     wishes = ", ".join(f"{major}.{minor}" for major, minor in wanted)
     raise RemoteError(
-        "The other computer has no Python that can train.",
+        "The other computer has no suitable Python.",
         key="no_fitting_python",
         where=place,
         received="Python " + ", ".join(words) if words else "no Python",
-        expected=f"Python {wishes}, with its package for environments",
+        expected=f"Python {wishes} with the venv package",
         fix="Install it there: sudo apt-get install -y python3.11 python3.11-venv",
     )
 
@@ -323,11 +324,11 @@ def _own_python(facts: Mapping[str, Any], python: str, place: str) -> str:
         ):
             return str(found.get("path", ""))
     raise RemoteError(
-        "The interpreter that was named for the other computer cannot train.",
+        "The given Python on the other computer cannot train.",
         key="no_fitting_python",
         where=f"{place} · {python}",
-        expected="a Python there that has TensorFlow and Keras",
-        fix="Name another one, or none: an environment is then made there.",
+        expected="a Python there with TensorFlow and Keras",
+        fix="Give another one, or none to install an environment there.",
     )
 
 
@@ -335,12 +336,12 @@ def _check_room(name: str, facts: Mapping[str, Any], place: str) -> None:
     free, needed = facts.get("free_bytes"), _NEEDED_BYTES[name]
     if isinstance(free, int) and free < needed:
         raise RemoteError(
-            "There is not enough room on the other computer for the Python environment.",
+            "Not enough disk space on the other computer for the Python environment.",
             key="disk_full",
             where=place,
-            received=f"{free / 1e9:.1f} GB free",
-            expected=f"{needed / 1e9:.1f} GB",
-            fix="Make room there, or name an interpreter there that has TensorFlow and Keras.",
+            received=f"{bytes_text(free)} free",
+            expected=bytes_text(needed),
+            fix="Free some space there, or give a Python there with TensorFlow and Keras.",
         )
 
 
@@ -356,7 +357,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 def _no_answer(line: Connection, data: bytes) -> RemoteError:
     return RemoteError(
-        "The other computer answers nonsense.",
+        "The response of the other computer is invalid.",
         key="protocol",
         where=line.name,
         received=plain(data[:200].decode("utf-8", "replace")),

@@ -54,10 +54,10 @@ def packed_state(run: RunFolder) -> Iterator[PackedState | None]:
             packed = _pack(run, file)
         except OSError as error:
             raise SaveError(
-                "What the run has kept cannot be packed for the other computer.",
+                "The checkpoints of the run cannot be packed for the other computer.",
                 where=str(run.path),
                 received=error.strerror or str(error),
-                fix="Make room on the disk.",
+                fix="Free some disk space.",
             ) from error
         yield packed
 

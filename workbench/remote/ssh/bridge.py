@@ -21,6 +21,7 @@ SOURCES = (
     "children",
     "state",
     "chips",
+    "memory",
     "probe",
     "environment",
     "store",

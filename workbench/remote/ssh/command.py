@@ -58,10 +58,10 @@ def _known(place: Place, known_hosts: Path) -> tuple[str, str]:
     path = str(known_hosts)
     if '"' in path or "${" in path or "\n" in path:
         raise RemoteError(
-            "The folder for Workbench's data has a name that ssh cannot take.",
+            "ssh cannot use the name of Workbench's data folder.",
             key="home_name",
             where=path,
-            fix='Name another folder in WORKBENCH_HOME, without " and ${.',
+            fix='Set WORKBENCH_HOME to a folder without " and ${ in its name.',
         )
     quoted = path.replace("%", "%%")
     return f'UserKnownHostsFile="{quoted}"', f"HostKeyAlias={place.key_name}"

@@ -25,9 +25,10 @@ import msgspec
 
 from workbench.errors import RemoteError
 from workbench.host import wire
+from workbench.host.children import end_group
 from workbench.remote.ssh.bridge import opening
 from workbench.remote.ssh.command import ssh_argv
-from workbench.remote.ssh.faults import plain, words_of
+from workbench.remote.ssh.faults import no_ssh, plain, words_of
 from workbench.remote.ssh.host import DEFAULT_HOME, Place
 from workbench.remote.ssh.host_keys import known_hosts_path
 
@@ -198,15 +199,10 @@ class Connection:
                 start_new_session=True,  # no terminal: ssh can ask nobody
             )
         except FileNotFoundError as error:
-            raise RemoteError(
-                "The program ssh is not installed on this computer.",
-                key="no_ssh",
-                where=argv[0],
-                fix="Install it: sudo apt-get install -y openssh-client",
-            ) from error
+            raise no_ssh(argv[0]) from error
         except OSError as error:
             raise RemoteError(
-                "The program ssh cannot be started.",
+                "The program ssh could not be started.",
                 key="no_ssh",
                 where=argv[0],
                 received=error.strerror or str(error),
@@ -214,7 +210,7 @@ class Connection:
 
     def _greet(self, home: str) -> Mapping[str, Any]:
         """Sends the bridge's sources and waits for its HELLO; what comes before is noise."""
-        alarm = threading.Timer(HELLO_S, self._give_up, ["it did not answer in time"])
+        alarm = threading.Timer(HELLO_S, self._give_up, ["it did not respond in time"])
         alarm.daemon = True
         alarm.start()
         try:
@@ -231,7 +227,7 @@ class Connection:
             hello = {}
         if hello.get("proto") != wire.PROTOCOL:
             raise RemoteError(
-                "The other computer does not answer as Workbench does.",
+                "The response of the other computer is not from Workbench.",
                 key="protocol",
                 where=self.name,
                 received=plain(line.decode("utf-8", "replace")),
@@ -295,7 +291,7 @@ class Connection:
         while not self._is_over.wait(0.2):
             silence = time.monotonic() - self._heard
             if silence > self._silence_s:
-                self._give_up(f"nothing came for {silence:.0f} s")
+                self._give_up(f"no data for {silence:.0f} s")
 
     def _send(self, fields: Mapping[str, Any], data: bytes = b"") -> None:
         try:
@@ -320,7 +316,7 @@ class Connection:
                 if self._is_over.is_set() and frames.empty():
                     raise self._broken() from None
                 if time.monotonic() > deadline:
-                    self._give_up(f"it lives, but did not answer for {ANSWER_S:.0f} s")
+                    self._give_up(f"it is alive, but did not respond for {ANSWER_S:.0f} s")
                 continue
             if answer is None:
                 raise self._broken()
@@ -337,13 +333,11 @@ class Connection:
         self._end_child()
 
     def _end_child(self) -> None:
-        with contextlib.suppress(OSError):
-            os.killpg(self._child.pid, signal.SIGTERM)
+        end_group(self._child.pid, signal.SIGTERM)
         try:
             self._child.wait(_END_S)
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                os.killpg(self._child.pid, signal.SIGKILL)
+            end_group(self._child.pid)
             self._child.wait()
 
     def _broken(self) -> RemoteError:
@@ -352,7 +346,7 @@ class Connection:
             self._child.wait(_END_S)
         self._threads[0].join(_END_S)
         if self._child.returncode is None:
-            self._give_up("it closed the line")
+            self._give_up("it closed the connection")
         return words_of(
             self._child.returncode,
             self._stderr.decode("utf-8", "replace"),
@@ -366,7 +360,7 @@ class Connection:
         told = error if isinstance(error, dict) else {}
         parts = {name: plain(str(text)) for name, text in told.items()}
         return RemoteError(
-            parts.get("what") or "The other computer refused, without a word.",
+            parts.get("what") or "The other computer refused without a reason.",
             key=parts.get("key", ""),
             where=" · ".join(part for part in (self.name, parts.get("where", "")) if part),
             received=parts.get("received", ""),

@@ -36,81 +36,81 @@ FAULTS = (
     SshFault(
         "host_key_changed",
         r"REMOTE HOST IDENTIFICATION HAS CHANGED|host key for .* has changed",
-        "This address answers with another identity than the one that was accepted: the "
-        "computer was made anew, or somebody is between. Nothing was sent.",
-        "If you know that it was made anew: workbench host forget {name}, then accept its new "
-        "fingerprint.",
+        "The host key has changed since it was trusted: the computer was reinstalled, "
+        "or this is a man-in-the-middle attack. Nothing was sent.",
+        "If you know that it was reinstalled: run `workbench host forget {name}`, then "
+        "trust its new fingerprint.",
     ),
     SshFault(
         "host_key_unknown",
         r"No \S+ host key is known|Host key verification failed",
-        "The identity of this computer has not been confirmed yet.",
-        "Compare its fingerprint and accept it: workbench host fingerprint {name}",
+        "The host key of this computer is not trusted yet.",
+        "Compare its fingerprint and trust it: workbench host fingerprint {name}",
     ),
     SshFault(
         "not_allowed",
         r"Permission denied|Too many authentication failures|No more authentication methods",
-        "The other computer did not accept your ssh key.",
-        "Put your public key there (ssh-copy-id {name}), unlock it in the ssh agent, or name "
-        "the right key file. Workbench never asks for a password.",
+        "The other computer rejected your SSH key.",
+        "Copy your public key there (ssh-copy-id {name}), unlock it in the SSH agent, "
+        "or choose another key file. Workbench never asks for a password.",
     ),
     SshFault(
         "bad_key_file",
         r"UNPROTECTED PRIVATE KEY FILE|bad permissions|Load key .*: |Identity file .* not acc",
         "Your private key file cannot be used.",
-        "Only you may be able to read it (chmod 600), and it has to be a private key.",
+        "It must be a private key that only you can read (chmod 600).",
     ),
     SshFault(
         "no_name",
         r"Could not resolve hostname",
-        "There is no computer of that name.",
-        "Correct the address; is this computer connected to the network?",
+        "Unknown host name.",
+        "Check the address and the network connection of this computer.",
         is_passing=True,
     ),
     SshFault(
         "refused",
         r"Connection refused",
-        "The other computer is there, but refuses ssh connections.",
-        "Is the address right and its port; has it started completely?",
+        "The other computer refuses SSH connections.",
+        "Check the address and port. Has it finished booting?",
         is_passing=True,
     ),
     SshFault(
         "unreachable",
         r"timed out|No route to host|Network is unreachable|Host is down",
-        "The other computer does not answer.",
-        "Is it on, is the address right, does its firewall let ssh in?",
+        "The other computer does not respond.",
+        "Check the address, that the computer is running, and that its firewall allows SSH.",
         is_passing=True,
     ),
     SshFault(
         "cut",
         r"not responding|closed by remote host|Connection reset|Broken pipe|Connection closed|"
         r"kex_exchange_identification|Connection to .* closed|client_loop",
-        "The line to the other computer was cut.",
-        "It is tried again; what trains there goes on.",
+        "The connection to the other computer was lost.",
+        "Workbench reconnects automatically. Training there continues.",
         is_passing=True,
     ),
     SshFault(
         "no_common_method",
         r"no matching (host key|cipher|key exchange|MAC)|Unable to negotiate",
-        "This computer's ssh and the other's have no common method of encryption.",
-        "Update the older of the two.",
+        "The SSH versions of the two computers have no encryption method in common.",
+        "Update the older one.",
     ),
     SshFault(
         "bad_option",
         r"Bad configuration option|keyword .* extra arguments|Bad owner or permissions on",
-        "ssh refuses its own configuration on this computer.",
-        "Look at the file that it names, usually ~/.ssh/config.",
+        "The SSH configuration of this computer has an error.",
+        "Check the file it names, usually ~/.ssh/config.",
     ),
     SshFault(
         "hostname_refused",
         r"hostname contains invalid characters|remote username contains invalid characters",
-        "ssh refuses the address.",
+        "SSH rejects the address.",
         "Correct the host or the user name.",
     ),
     SshFault(
         "account_closed",
         r"This account is (currently )?not available|administratively prohibited|nologin",
-        "The other computer lets nobody run programs under this account.",
+        "This account may not run programs on the other computer.",
         "Use another user name.",
     ),
     SshFault(
@@ -123,7 +123,7 @@ FAULTS = (
     SshFault(
         "old_python",
         r"SyntaxError|ModuleNotFoundError|ImportError",
-        "The Python of the other computer is too old or incomplete.",
+        "Python on the other computer is too old or incomplete.",
         "Install a newer one there: sudo apt-get install -y python3.11 python3.11-venv",
     ),
 )
@@ -133,6 +133,16 @@ FAULTS = (
 def fault_of(text: str) -> SshFault | None:
     """The cause that ssh's words name; None for words that are not known here."""
     return next((f for f in FAULTS if re.search(f.pattern, text, re.IGNORECASE)), None)
+
+
+def no_ssh(program: str) -> RemoteError:
+    """What it means that ssh itself is not there."""
+    return RemoteError(
+        "The program ssh is not installed on this computer.",
+        key="no_ssh",
+        where=program,
+        fix="Install it: sudo apt-get install -y openssh-client",
+    )
 
 
 def words_of(
@@ -165,15 +175,15 @@ def words_of(
         )
     if exit_code == TRANSPORT or fault or exit_code in {None, 0, 1} or (exit_code or 0) < 0:
         return RemoteError(
-            "The line to the other computer was cut.",
+            "The connection to the other computer was lost.",
             key="cut",
             is_passing=True,
             where=name,
             received=said,
-            fix="It is tried again; what trains there goes on.",
+            fix="Workbench reconnects automatically. Training there continues.",
         )
     return RemoteError(
-        "The other computer could not run Workbench's part.",
+        "Workbench could not be run on the other computer.",
         key="bridge",
         where=name,
         received=said or f"exit code {exit_code}",

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from pathlib import PurePath
 
-from workbench.errors import RemoteError, UsageError
+from workbench.errors import DeadlineError, RemoteError, UsageError
 from workbench.hardware.address import checked_port, parse_address
+from workbench.processes.child import Child
 from workbench.remote.ssh.faults import plain
 from workbench.remote.ssh.host import Place
 
 DEADLINE_S = 30.0
+_MOST_OUTPUT = 1 << 20
 
 NO_FIRST_CHECK = (
-    "gcloud itself trusts whatever answers at its first connection to a TPU VM; Workbench shows "
+    "gcloud trusts any host key at the first connection to a TPU VM; Workbench shows "
     "you the fingerprint first."
 )
 
@@ -46,40 +47,34 @@ def place_from_gcloud(
     """
     argv = gcloud_argv(name, zone, project)
     try:
-        ended = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=deadline_s,
-            check=False,
-            start_new_session=True,
-        )
+        with Child(argv, name="gcloud", order=b"") as child:
+            output = child.rest(limit=_MOST_OUTPUT, deadline_s=deadline_s)
+            code, errors = child.exit_code(), child.last_words()
     except FileNotFoundError as error:
         raise RemoteError(
-            "Google's program gcloud is not installed on this computer.",
+            "Google's gcloud is not installed on this computer.",
             key="no_gcloud",
             where=f"tpu:{name}",
             fix="Install it, or connect with ssh:USER@ADDRESS/tpu:local: the cloud console shows "
             "the address.",
         ) from error
-    except subprocess.TimeoutExpired as error:
+    except DeadlineError as error:
         raise RemoteError(
-            "gcloud did not answer: it may be waiting for you to log in.",
+            "gcloud did not respond: it may be waiting for a login.",
             key="gcloud_silent",
             where=" ".join(argv),
-            expected=f"an answer within {deadline_s:.0f} s",
-            fix="Run that line in a terminal once.",
+            expected=f"a response within {deadline_s:.0f} s",
+            fix="Run this command in a terminal once.",
         ) from error
-    output = ended.stdout.decode("utf-8", "replace")
-    if ended.returncode:
+    if code:
         raise RemoteError(
             "gcloud could not find the TPU VM.",
             key="gcloud",
             where=" ".join(argv),
-            received=plain(ended.stderr.decode("utf-8", "replace")[-600:]).strip(" .\n"),
+            received=plain(errors[-600:]).strip(" .\n"),
             fix="Check name, zone and project, and that you are logged in (gcloud auth login).",
         )
-    return place_in(output, " ".join(argv))
+    return place_in(output.decode("utf-8", "replace"), " ".join(argv))
 
 
 def gcloud_argv(name: str, zone: str, project: str) -> list[str]:
@@ -91,7 +86,7 @@ def gcloud_argv(name: str, zone: str, project: str) -> list[str]:
     ):
         if not pattern.fullmatch(text):
             raise UsageError(
-                f"This {what} of a TPU VM is not allowed.",
+                f"Not a valid {what} of a TPU VM.",
                 where=what,
                 received=plain(text[:100]),
                 expected="letters, digits, dots and dashes",
@@ -132,7 +127,7 @@ def _place_of(words: list[str]) -> Place:
             name, _, told = value.partition("=") if word[1] == "o" else (word[1], "", value)
             options.setdefault(name.lower(), told)
     if "proxycommand" in options or "proxyjump" in options or "j" in options:
-        raise UsageError("The line goes through a tunnel.")
+        raise UsageError("The connection goes through a tunnel.")
     address = parse_address(destination)
     port = options.get("p") or options.get("port") or ""
     return Place(
@@ -145,10 +140,10 @@ def _place_of(words: list[str]) -> Place:
 
 def _not_understood(asked: str, received: str) -> RemoteError:
     return RemoteError(
-        "What gcloud printed names no computer that can be reached directly.",
+        "The output of gcloud has no address that can be reached directly.",
         key="gcloud_words",
         where=asked,
         received=plain(received.strip()[:400]),
-        fix="Give the TPU VM a public address, or write a Host entry into ~/.ssh/config and "
+        fix="Give the TPU VM a public address, or add a Host entry to ~/.ssh/config and "
         "connect with ssh:HOST/tpu:local.",
     )

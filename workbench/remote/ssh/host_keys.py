@@ -9,14 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.core.storage.save import save_with_folder
-from workbench.errors import RemoteError
+from workbench.errors import DeadlineError, RemoteError
+from workbench.processes.child import Child
 from workbench.remote.ssh.command import ssh_argv
+from workbench.remote.ssh.faults import no_ssh
 from workbench.remote.ssh.host import SSH_PORT, Place
 from workbench.runs.home import data_home
 
@@ -64,11 +65,12 @@ def offered_keys(place: Place, *, deadline_s: float = _DEADLINE_S) -> list[HostK
     keys = [key for line in output.splitlines() if (key := _key_of(line)) is not None]
     if not keys:
         raise RemoteError(
-            "The other computer does not answer as an ssh server.",
+            f"No SSH server answered at {place.text()}.",
             key="unreachable",
             is_passing=True,
             where=place.text(),
-            fix="Is it on, is the address right, does its firewall let ssh in?",
+            fix="Check the address, that the computer is running, and that its firewall "
+            "allows SSH.",
         )
     return sorted(set(keys), key=lambda key: _KINDS.index(key.kind))
 
@@ -107,31 +109,22 @@ def _through_proxy(place: Place, deadline_s: float) -> str:
 
 def _run(argv: list[str], deadline_s: float, place: Place) -> str:
     try:
-        ended = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=deadline_s,
-            check=False,
-            start_new_session=True,
-        )
+        with Child(argv, name="ssh", order=b"") as child:
+            output = child.rest(limit=_MAX_BYTES, deadline_s=deadline_s)
+            child.exit_code()
     except FileNotFoundError as error:
+        raise no_ssh(argv[0]) from error
+    except DeadlineError as error:
         raise RemoteError(
-            "The program ssh is not installed on this computer.",
-            key="no_ssh",
-            where=argv[0],
-            fix="Install it: sudo apt-get install -y openssh-client",
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise RemoteError(
-            "The other computer does not answer.",
+            f"No SSH server answered at {place.text()}.",
             key="unreachable",
             is_passing=True,
             where=place.text(),
-            expected=f"an answer within {deadline_s:.0f} s",
-            fix="Is it on, is the address right, does its firewall let ssh in?",
+            expected=f"a response within {deadline_s:.0f} s",
+            fix="Check the address, that the computer is running, and that its firewall "
+            "allows SSH.",
         ) from error
-    return ended.stdout[:_MAX_BYTES].decode("utf-8", "replace")
+    return output.decode("utf-8", "replace")
 
 
 def _key_of(line: str) -> HostKey | None:
@@ -186,12 +179,12 @@ def forget(place: Place) -> bool:
 def changed_key(place: Place) -> RemoteError:
     """The refusal of an address that answers with another identity."""
     return RemoteError(
-        "This address answers with another identity than the one that was accepted: the "
-        "computer was made anew, or somebody is between. Nothing was sent.",
+        "The host key has changed since it was trusted: the computer was reinstalled, "
+        "or this is a man-in-the-middle attack. Nothing was sent.",
         key="host_key_changed",
         where=place.text(),
-        fix=f"If you know that it was made anew: workbench host forget {place.text()}, then "
-        "accept its new fingerprint.",
+        fix="If you know that it was reinstalled: run `workbench host forget "
+        f"{place.text()}`, then trust its new fingerprint.",
     )
 
 

@@ -15,32 +15,22 @@ import importlib
 import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from workbench.core.storage.save import save_bytes
+from workbench.curves import CurveSpec, all_curves
 from workbench.errors import RunFolderError, UsageError
 from workbench.runs.folder import RunFolder
+from workbench.runs.log.columns import Column
 from workbench.runs.log.event_log import EventReader
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.store.notes import read_notes
 
-Column = np.ndarray[Any, np.dtype[Any]]
 Table = Mapping[str, Column]
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _ROWS_PER_PIECE = 50_000
-_EPOCH_FIGURES = (
-    "loss",
-    "accuracy",
-    "val_loss",
-    "val_accuracy",
-    "top_k_accuracy",
-    "learning_rate",
-    "seconds",
-    "images_per_second",
-)
 
 
 def export_curves(run: RunFolder, path: Path) -> tuple[Path, ...]:
@@ -102,29 +92,37 @@ def _read(run: RunFolder) -> MetricHistory:
 def step_table(history: MetricHistory) -> Table:
     """A row a batch; `images` counts the pictures seen up to it."""
     steps = history.steps.astype(np.int64)
-    steps_per_epoch = history.data.steps_per_epoch if history.data else 0
+    steps_per_epoch = history.steps_per_epoch
     batch_size = history.started.batch_size if history.started else 0
+    curves = [curve for curve in all_curves().values() if curve.steps or curve.batch]
     return {
         "step": steps,
         "epoch": (steps - 1) // steps_per_epoch + 1 if steps_per_epoch else np.zeros_like(steps),
-        "loss": history.losses,
-        "accuracy": history.accuracies,
-        "learning_rate": history.learning_rates,
+        **{curve.key: history.curves.values(curve) for curve in curves},
         "seconds": history.times.astype(np.float64),
         "images": steps * batch_size,
     }
 
 
 def epoch_table(history: MetricHistory) -> Table:
-    """A row an epoch."""
-    epochs = history.epochs
-    table: dict[str, Column] = {
-        key: np.array([getattr(epoch, key) for epoch in epochs], np.int64)
-        for key in ("epoch", "step")
+    """A row an epoch: the curves that are validated too, the others, and how long it took."""
+    columns, epochs = history.curves, history.epochs
+    curves = all_curves().values()
+    validated = [curve for curve in curves if curve.validation]
+    others = [curve for curve in curves if not curve.validation]
+
+    def trained(chosen: list[CurveSpec]) -> dict[str, Column]:
+        return {curve.key: columns.epoch_values(curve) for curve in chosen if curve.epoch}
+
+    return {
+        "epoch": columns.epochs.astype(np.int64),
+        "step": columns.epoch_steps.astype(np.int64),
+        **trained(validated),
+        **{c.validation_column: columns.epoch_values(c, is_validation=True) for c in validated},
+        **trained(others),
+        "seconds": np.array([epoch.seconds for epoch in epochs], np.float64),
+        "images_per_second": np.array([epoch.images_per_second for epoch in epochs], np.float64),
     }
-    for key in _EPOCH_FIGURES:  # NumPy makes NaN of None
-        table[key] = np.array([getattr(epoch, key) for epoch in epochs], np.float64)
-    return table
 
 
 def csv_bytes(title: str, table: Table) -> bytes:

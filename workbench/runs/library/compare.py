@@ -5,10 +5,8 @@ command line.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
-
-import msgspec
 
 from workbench.core.params import Param
 from workbench.core.projects.project import Choice, Project
@@ -20,6 +18,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.library.compare_graphs import Row, graph_rows
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import first_of
+from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.machine import Machine
 from workbench.runs.store.provenance import Origin, read_origin
 from workbench.targets import all_targets
@@ -115,8 +114,8 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
     """
     a, b = _side(left), _side(right)
     sections = (
-        Section("graph", "Network", tuple(graph_rows(a.project.graph, b.project.graph))),
-        Section("recipe", "Recipe", tuple(_recipe_rows(a.project, b.project))),
+        Section("graph", "Model", tuple(graph_rows(a.project.graph, b.project.graph))),
+        Section("recipe", "Training settings", tuple(_recipe_rows(a.project, b.project))),
         Section("data", "Data", tuple(_data_rows(a, b))),
         Section(
             "seed", "Seed", _differing([("Seed", a.project.recipe.seed, b.project.recipe.seed)])
@@ -138,14 +137,14 @@ def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
 
 def _note(what: str, left: _Side, right: _Side) -> str:
     silent = [side for side in (left, right) if getattr(side, what) is None]
-    return ("", "one run has not told it", "not told by these runs")[len(silent)]
+    return ("", "not logged by one run", "not logged by these runs")[len(silent)]
 
 
 def _side(run: RunFolder) -> _Side:
     project = run.request().to_project()
     summary = summarise(run)
     if summary is None:
-        raise RunFolderError("This folder is not a run.", where=str(run.path))
+        raise RunFolderError("This is not a run folder.", where=str(run.path))
     return _Side(
         summary,
         project,
@@ -182,7 +181,7 @@ def _params_differing(
 
 def _recipe_rows(left: Project, right: Project) -> Iterator[Row]:
     params = tuple(param for param in RECIPE_PARAMS if param.key != "seed")
-    a, b = msgspec.structs.asdict(left.recipe), msgspec.structs.asdict(right.recipe)
+    a, b = asdict(left.recipe), asdict(right.recipe)
     yield from _params_differing(params, a, b)
 
 
@@ -204,12 +203,12 @@ def _data_rows(left: _Side, right: _Side) -> Iterator[Row]:
     if a is not None and b is not None:
         yield from _differing(
             [
-                ("Training pictures", a.num_train, b.num_train),
-                ("Validation pictures", a.num_validation, b.num_validation),
-                ("Test pictures", a.num_test, b.num_test),
+                ("Training images", a.num_train, b.num_train),
+                ("Validation images", a.num_validation, b.num_validation),
+                ("Test images", a.num_test, b.num_test),
                 ("Steps per epoch", a.steps_per_epoch, b.steps_per_epoch),
                 ("Classes", len(a.class_names), len(b.class_names)),
-                ("Files left out", len(a.bad_files), len(b.bad_files)),
+                ("Skipped files", len(a.bad_files), len(b.bad_files)),
             ]
         )
         if len(a.class_names) == len(b.class_names):
@@ -218,7 +217,7 @@ def _data_rows(left: _Side, right: _Side) -> Iterator[Row]:
             yield from _differing(named)
     if left.origin is not None and right.origin is not None:
         digests = (left.origin.data.digest[:12], right.origin.data.digest[:12])
-        yield from _differing([("Fingerprint of the pictures", *digests)])
+        yield from _differing([("Checksum of the images", *digests)])
 
 
 def _plan_rows(left: _Side, right: _Side) -> Iterator[Row]:
@@ -229,10 +228,10 @@ def _plan_rows(left: _Side, right: _Side) -> Iterator[Row]:
     yield from _differing(
         [
             ("Precision", a.precision, b.precision),
-            ("Compiled by XLA", a.plan.xla, b.plan.xla),
-            ("Steps per call", a.plan.steps_per_call, b.plan.steps_per_call),
-            ("Pictures come from", a.plan.pipeline, b.plan.pipeline),
-            ("Threads", a.plan.threads or "all cores", b.plan.threads or "all cores"),
+            ("XLA compilation", a.plan.xla, b.plan.xla),
+            ("Steps per execution", a.plan.steps_per_call, b.plan.steps_per_call),
+            ("Data cached in", a.plan.pipeline, b.plan.pipeline),
+            ("CPU threads", a.plan.threads or "all cores", b.plan.threads or "all cores"),
             ("Batch size", a.batch_size, b.batch_size),
             ("Replicas", a.replicas, b.replicas),
         ]
@@ -243,7 +242,7 @@ def _machine_rows(left: Origin | None, right: Origin | None) -> Iterator[Row]:
     if left is None or right is None:
         return
     a, b = left.machine, right.machine
-    yield from _differing([("Processor", a.cpu, b.cpu), ("Cores", a.cores, b.cores)])
+    yield from _differing([("CPU", a.cpu, b.cpu), ("Cores", a.cores, b.cores)])
     yield from _flag_rows(a, b)
     for name in sorted({*a.settings, *b.settings}):
         yield from _differing([(name, a.settings.get(name), b.settings.get(name))])
@@ -252,7 +251,7 @@ def _machine_rows(left: Origin | None, right: Origin | None) -> Iterator[Row]:
 def _flag_rows(left: Machine, right: Machine) -> Iterator[Row]:
     only = [sorted({*a.flags} - {*b.flags}) for a, b in ((left, right), (right, left))]
     if any(only):
-        yield Row("Instructions only there", *(" ".join(flags) or NOTHING for flags in only))
+        yield Row("CPU instructions only there", *(" ".join(flags) or NOTHING for flags in only))
 
 
 def _version_rows(left: RunStarted | None, right: RunStarted | None) -> Iterator[Row]:
@@ -263,12 +262,12 @@ def _version_rows(left: RunStarted | None, right: RunStarted | None) -> Iterator
 
 
 def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:
-    yield Row("Outcome", left.outcome, right.outcome)
+    yield Row("Outcome", outcome_words(left.outcome), outcome_words(right.outcome))
     figures: tuple[tuple[str, Callable[[RunSummary], float | None], _Figure], ...] = (
         ("Test accuracy", lambda run: run.test_accuracy, _SHARE),
-        ("Best validation accuracy", lambda run: run.best_val_accuracy, _SHARE),
-        ("Validation loss of the best epoch", lambda run: run.best_loss, _LOSS),
-        ("Epochs trained", lambda run: run.epochs_done, _COUNT),
+        ("Best val. accuracy", lambda run: run.best_val_accuracy, _SHARE),
+        ("Val. loss of the best epoch", lambda run: run.best_loss, _LOSS),
+        ("Epochs", lambda run: run.epochs_done, _COUNT),
         ("Training time", lambda run: run.seconds or None, _SECONDS),
         ("Images per second", lambda run: run.images_per_second, _RATE),
         ("Parameters", lambda run: run.parameters, _COUNT),
@@ -298,7 +297,7 @@ def _ratio(left: float, right: float) -> str:
     return "" if words == "1" else f"× {words}"
 
 
-_SHARE = _Figure(lambda x: f"{100 * x:.2f} %", lambda a, b: f"{100 * (b - a):+.2f} points")
+_SHARE = _Figure(lambda x: f"{100 * x:.1f}%", lambda a, b: f"{100 * (b - a):+.2f} points")
 _LOSS = _Figure(lambda x: f"{x:.4f}", lambda a, b: f"{b - a:+.4f}")
 _COUNT = _Figure(lambda x: f"{x:,.0f}", lambda a, b: f"{b - a:+,.0f}")
 _SECONDS = _Figure(lambda x: f"{x:,.1f} s", _ratio)

@@ -11,7 +11,7 @@ from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.text import node_text
 from workbench.layers import all_layers
 
-THERE, NOT_THERE = "there", "not there"
+THERE, NOT_THERE = "present", "absent"
 
 
 @dataclass(frozen=True)

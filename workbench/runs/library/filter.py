@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from workbench.runs.library.summary import RunSummary
+from workbench.runs.state.outcome import outcome_words
 
 Test = Callable[[RunSummary], bool]
 
@@ -29,6 +30,11 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     "=": operator.eq,
 }
+
+
+def _outcome(run: RunSummary) -> str:
+    """As JSON names it and as people read it."""
+    return f"{run.outcome} {outcome_words(run.outcome)}"
 
 
 def _accuracy(run: RunSummary) -> float | None:
@@ -50,7 +56,7 @@ _FIGURES: dict[str, Callable[[RunSummary], float | None]] = {
     "parameters": lambda run: run.parameters,
 }
 _TEXTS: dict[str, Callable[[RunSummary], str]] = {
-    "outcome": lambda run: run.outcome,
+    "outcome": _outcome,
     "data": lambda run: run.dataset,
     "dataset": lambda run: run.dataset,
     "title": lambda run: run.title,
@@ -119,7 +125,7 @@ def _anywhere(term: str) -> Test:
     wanted = _plain(term)
 
     def test(run: RunSummary) -> bool:
-        texts = (run.title, *run.tags, run.note, run.dataset, run.outcome, run.name)
+        texts = (run.title, *run.tags, run.note, run.dataset, _outcome(run), run.name)
         return any(_is_in(wanted, text) for text in texts)
 
     return test

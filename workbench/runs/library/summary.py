@@ -195,7 +195,7 @@ def _planned_epochs(request: RunRequest) -> int:
 
 
 def dataset_words(choice: Any) -> str:
-    """A project's data set in words: “CIFAR-10”, “Folder of pictures: flowers”.
+    """A project's data set in words: “CIFAR-10”, “Image folder: flowers”.
 
     Args:
         choice: {"key", "params"} as in a project file.

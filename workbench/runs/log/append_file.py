@@ -23,13 +23,13 @@ _MUCH_SPACE = 4 * _RESERVE_BYTES
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 _CAUSES = {
-    errno.ENOSPC: ("the disk is full", "Make room on the disk."),
-    errno.EDQUOT: ("your share of the disk is used up", "Make room on the disk."),
-    errno.EFBIG: ("the file is larger than allowed there", "Raise the limit for files."),
-    errno.EROFS: ("its disk can only be read", "Make the disk writable again."),
-    errno.EACCES: ("writing there is not allowed", "Make the folder writable again."),
-    errno.ENOENT: ("it was removed", "Bring the folder back, or stop the run."),
-    errno.EIO: ("the disk reported a fault", "Look after the disk."),
+    errno.ENOSPC: ("the disk is full", "Free some disk space."),
+    errno.EDQUOT: ("your disk quota is used up", "Free some disk space."),
+    errno.EFBIG: ("the file exceeds the size limit", "Raise the file size limit."),
+    errno.EROFS: ("the disk is read-only", "Make the disk writable again."),
+    errno.EACCES: ("no write permission", "Make the folder writable again."),
+    errno.ENOENT: ("it was removed", "Restore the folder, or stop the run."),
+    errno.EIO: ("the disk reported an error", "Check the disk."),
 }
 
 
@@ -37,9 +37,9 @@ def cannot_write(path: Path, error: OSError) -> SaveError:
     """What an appended file's trouble means, in words."""
     cause, fix = _CAUSES.get(error.errno or 0, (error.strerror or str(error), ""))
     return SaveError(
-        f'"{path.name}" cannot be written: {cause}. What was told waits in memory.',
+        f'"{path.name}" cannot be written: {cause}. The log is kept in memory meanwhile.',
         where=str(path.parent),
-        fix=f"{fix} The training goes on meanwhile.".strip(),
+        fix=f"{fix} Training continues meanwhile.".strip(),
     )
 
 

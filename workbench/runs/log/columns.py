@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
-_FIRST_CAPACITY = 1_024
-
-Column = np.ndarray[Any, np.dtype[Any]]
+Column: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 
 class GrowingColumns:
     """Equal-length columns that double their room when full: appending a million is cheap.
 
     Args:
-        dtypes: NumPy type of each column. Memory that no value has reached yet is not
+        dtypes: NumPy type of each column, by name. Memory that no value has reached yet is not
             touched, so the operating system need not provide it.
+        room: How many rows there is room for at first.
     """
 
-    def __init__(self, *dtypes: type) -> None:
-        self._columns: list[Column] = [np.empty(_FIRST_CAPACITY, dtype) for dtype in dtypes]
+    def __init__(self, dtypes: Mapping[str, type], room: int) -> None:
+        self._room = room
+        self._columns: dict[str, Column] = {
+            name: np.empty(room, dtype) for name, dtype in dtypes.items()
+        }
         self.size = 0
 
-    def append(self, *values: Iterable[Any]) -> None:
+    def append(self, pieces: Mapping[str, Iterable[Any]]) -> None:
         """Adds a piece to each column; all pieces have the same length. None becomes NaN."""
-        pieces = [np.asarray(v, c.dtype) for v, c in zip(values, self._columns, strict=True)]
-        end = self.size + len(pieces[0])
-        if end > len(self._columns[0]):
-            self._grow(max(end, 2 * len(self._columns[0])))
-        for column, piece in zip(self._columns, pieces, strict=True):
-            column[self.size : end] = piece
+        arrays = {
+            name: np.asarray(pieces[name], column.dtype) for name, column in self._columns.items()
+        }
+        end = self.size + len(next(iter(arrays.values())))
+        for name, piece in arrays.items():
+            if end > len(self._columns[name]):
+                self._grow(name, max(end, 2 * self.size))
+            self._columns[name][self.size : end] = piece
         self.size = end
 
-    def _grow(self, room: int) -> None:
+    def _grow(self, name: str, room: int) -> None:
         # One column after the other, so that only one of them is there twice at a time.
-        for index, column in enumerate(self._columns):
-            grown = np.empty(room, column.dtype)
-            grown[: self.size] = column[: self.size]
-            self._columns[index] = grown
+        column = self._columns[name]
+        grown = self._columns[name] = np.empty(room, column.dtype)
+        grown[: self.size] = column[: self.size]
 
     def cut(self, size: int) -> None:
         """Forgets all behind the first `size` values.
@@ -49,12 +52,12 @@ class GrowingColumns:
         if size >= self.size:
             return
         self.size = size
-        self._columns = [
-            np.concatenate([c[:size], np.empty(_FIRST_CAPACITY, c.dtype)]) for c in self._columns
-        ]
+        for name, column in self._columns.items():
+            room = np.empty(self._room, column.dtype)
+            self._columns[name] = np.concatenate([column[:size], room])
 
-    def view(self, index: int) -> Column:
+    def view(self, name: str) -> Column:
         """The filled part of a column, read-only, without a copy."""
-        view = self._columns[index][: self.size]
+        view = self._columns[name][: self.size]
         view.flags.writeable = False
         return view

@@ -50,10 +50,10 @@ def append_confusion(run: RunFolder, epoch: int, matrix: Matrix | None) -> None:
             file.write(record)
     except OSError as error:
         raise SaveError(
-            "The confusion matrix of this epoch could not be kept.",
+            "The confusion matrix of this epoch could not be saved.",
             where=str(path),
             received=error.strerror or str(error),
-            fix="Make room on the disk; the training itself goes on.",
+            fix="Free some disk space. Training continues.",
         ) from error
 
 
@@ -71,10 +71,10 @@ def truncate_confusions(run: RunFolder, epochs: int) -> None:
         os.truncate(path, _HEADER_BYTES + epochs * _record_bytes(classes))
     except OSError as error:
         raise SaveError(
-            "The confusion matrices of the run could not be cut.",
+            "The confusion matrices of the run could not be truncated.",
             where=str(path),
             received=error.strerror or str(error),
-            fix="Look whether the folder of the run can be written to.",
+            fix="Check that the run folder is writable.",
         ) from error
 
 

@@ -327,7 +327,7 @@ def first_of(path: Path, kind: type[E]) -> E | None:
 def _problem(event: RunEvent, last_seq: int) -> str:
     """What no trainer of ours writes, though it is well-formed; "" when all is well."""
     if event.seq <= last_seq:
-        return "its number was there before"
+        return "its number was used before"
     if isinstance(event, Batch):
         count = event.step - event.first_step + 1
         if event.first_step < 1 or not len(event.losses) == len(event.accuracies) == count:

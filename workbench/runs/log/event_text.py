@@ -5,12 +5,12 @@ from __future__ import annotations
 from workbench.protocol.events import CheckpointKept, RunStarted, TimeSpent
 
 TIME_PARTS: tuple[tuple[str, str, str], ...] = (
-    ("compute", "compute_s", "computing steps"),
-    ("input", "input_s", "waiting for pictures"),
-    ("host", "host_s", "Python between the steps"),
-    ("compile", "compile_s", "building and compiling"),
-    ("validation", "validation_s", "validating"),
-    ("saving", "saving_s", "keeping checkpoints"),
+    ("compute", "compute_s", "Training steps"),
+    ("input", "input_s", "Input wait"),
+    ("host", "host_s", "Host overhead"),
+    ("compile", "compile_s", "Graph build and XLA compile"),
+    ("validation", "validation_s", "Validation"),
+    ("saving", "saving_s", "Checkpointing"),
 )
 """(name, field of TimeSpent, what it is) of each part of a trainer's time."""
 
@@ -24,9 +24,9 @@ def resumed_words(started: RunStarted | None) -> str:
         return ""
     words = f"Resumed at step {started.resumed_at_step:,}"
     if started.bit_exact is True:
-        return f"{words}, exact to the bit"
+        return f"{words}, bit-exact"
     if started.bit_exact:
-        return f"{words}, not exact to the bit: {'; '.join(started.bit_exact)}"
+        return f"{words}, not bit-exact: {'; '.join(started.bit_exact)}"
     return words
 
 
@@ -38,17 +38,17 @@ def time_shares(spent: TimeSpent) -> list[tuple[str, float, float]]:
 
 
 def time_words(spent: TimeSpent) -> str:
-    """The shares, the largest first: "compute 86 % · input 9 % · host 5 %"; or ""."""
+    """The shares, the largest first: "compute 86% · input 9% · host 5%"; or ""."""
     shares = sorted(time_shares(spent), key=lambda part: -part[2])
     return " · ".join(f"{name} {_percent(part)}" for name, _, part in shares)
 
 
 def _percent(part: float) -> str:
-    return "< 1 %" if part < 0.005 else f"{part * 100:.0f} %"
+    return "< 1%" if part < 0.005 else f"{part * 100:.0f}%"
 
 
 def checkpoint_words(event: CheckpointKept) -> str:
     """Where the run can be resumed; or why no checkpoint could be kept, and what to do."""
     if event.problem is None:
-        return f"checkpoint kept at step {event.step:,}, epoch {event.epoch:,}"
+        return f"checkpoint saved at step {event.step:,}, epoch {event.epoch:,}"
     return " ".join(filter(None, ("no checkpoint:", event.problem.what, event.problem.fix)))

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.core.training.progress_rules import BestSoFar
+from workbench.curves import CurveSpec
+from workbench.curves.accuracy import SPEC as ACCURACY
+from workbench.curves.loss import SPEC as LOSS
 from workbench.protocol.events import (
     Batch,
     BestEpoch,
@@ -23,7 +26,9 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.runs.log.columns import Column, GrowingColumns
+from workbench.runs.log.columns import Column
+from workbench.runs.log.curve_columns import CurveColumns
+from workbench.runs.log.series import Series
 
 _LOG_LINES = 1_000
 
@@ -73,14 +78,13 @@ class MetricHistory:
         last_time: Time of the latest event, seconds since the epoch (0.0 before any).
         last_seq: Number of the latest event, 0 before any.
         num_events: How many events were added.
-        num_rewinds: How often the run was resumed: its columns were cut then and may differ
-            from there on, so whoever keeps something made from them begins anew.
+        num_rewinds: How often the run was resumed: its curves were cut then and may differ
+            from there on, so what was made from them must be made again.
+        curves: The columns of all curves.
     """
 
     def __init__(self) -> None:
-        # Trainers compute losses in float32, so nothing is lost.
-        self._batches = GrowingColumns(np.int32, np.float32, np.float32)
-        self._told = GrowingColumns(np.int32, np.float32, np.float32)
+        self.curves = CurveColumns()
         self._last_batch: Batch | None = None
         self._first_time = 0.0
         self.started: RunStarted | None = None
@@ -133,6 +137,7 @@ class MetricHistory:
             self.epochs = [epoch for epoch in self.epochs if epoch.epoch < event.epoch]
             self._judge(self._best.keep_by)
         self.epochs.append(event)
+        self.curves.add_epoch(event)
         self._best.took(event)
 
     def _judge(self, keep_by: str) -> None:
@@ -155,12 +160,7 @@ class MetricHistory:
     def _add_batches(self, events: list[Batch]) -> None:
         if not events:
             return
-        steps = np.concatenate([np.arange(e.first_step, e.step + 1) for e in events])
-        losses = [loss for e in events for loss in e.losses]
-        accuracies = [accuracy for e in events for accuracy in e.accuracies]
-        times = self._times_of(events)
-        self._batches.append(steps, losses, accuracies)
-        self._told.append([e.step for e in events], [e.learning_rate for e in events], times)
+        self.curves.add_batches(events, self._times_of(events))
         self._last_batch = events[-1]
 
     def _times_of(self, events: list[Batch]) -> Column:
@@ -169,8 +169,7 @@ class MetricHistory:
         A clock that was set back must not turn the curve back.
         """
         times = np.array([event.time for event in events]) - self._first_time
-        last_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
-        return np.maximum.accumulate(np.maximum(times - self._pause_s, last_s))
+        return np.maximum.accumulate(np.maximum(times - self._pause_s, self._last_s()))
 
     def _start(self, event: RunStarted) -> None:
         """A trainer has begun. What a resumed one does again was told in vain before."""
@@ -179,66 +178,61 @@ class MetricHistory:
             self._judge(event.keep_by)
             return
         self.num_rewinds += 1
-        kept = np.int32(event.resumed_at_step)
-        self._batches.cut(int(np.searchsorted(self.steps, kept, side="right")))
-        self._told.cut(int(np.searchsorted(self.told_steps, kept, side="right")))
+        self.curves.cut(event.resumed_at_step)
         self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
         self._judge(event.keep_by)
         self._last_batch = None
-        kept_s = float(self._told.view(2)[-1]) if self._told.size else 0.0
-        self._pause_s = max(0.0, event.time - self._first_time - kept_s)
+        self._pause_s = max(0.0, event.time - self._first_time - self._last_s())
+
+    def _last_s(self) -> float:
+        """Seconds of training until the latest Batch event."""
+        times = self.curves.batch_times
+        return float(times[-1]) if len(times) else 0.0
+
+    def series(self, curve: CurveSpec) -> Series:
+        """A curve as it stands. Its arrays are views: nothing is copied."""
+        steps, values = self.curves.points(curve)
+        best = None if curve.is_plain else self.best
+        return Series(
+            steps=steps,
+            values=values,
+            epochs=self.curves.epochs,
+            epoch_steps=self.curves.epoch_steps,
+            epoch_train=self.curves.epoch_values(curve),
+            epoch_validation=self.curves.epoch_values(curve, is_validation=True),
+            best_epoch=best.epoch if best else 0,
+            steps_per_epoch=self.steps_per_epoch,
+            rewinds=self.num_rewinds,
+        )
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps of an epoch, 0 while unknown."""
+        return self.data.steps_per_epoch if self.data else 0
 
     @property
     def steps(self) -> Column:
-        """Step number of each batch, int32 (n,), from 1."""
-        return self._batches.view(0)
+        """Number of each step, int32 (n,), from 1."""
+        return self.curves.steps
 
     @property
     def losses(self) -> Column:
         """Each batch's own loss, float32 (n,); NaN where it was not finite."""
-        return self._batches.view(1)
+        return self.curves.values(LOSS)
 
     @property
     def accuracies(self) -> Column:
         """Each batch's own accuracy 0..1, float32 (n,)."""
-        return self._batches.view(2)
-
-    @property
-    def told_steps(self) -> Column:
-        """Last step of each Batch event, int32 (m,), rising."""
-        return self._told.view(0)
-
-    @property
-    def told_rates(self) -> Column:
-        """Learning rate told with each Batch event, float32 (m,); NaN where there was none."""
-        return self._told.view(1)
-
-    @property
-    def told_times(self) -> Column:
-        """Time of each Batch event, float32 (m,): seconds since the run's first event, the
-        pauses between two trainers of the run left out; never falling.
-        """
-        return self._told.view(2)
-
-    @property
-    def learning_rates(self) -> Column:
-        """The learning rate of each batch, float32 (n,); NaN where it was not told.
-
-        Made at each call, as `times` is: `told_rates` is the column behind it.
-        """
-        if not self._told.size:
-            return np.full(self._batches.size, np.nan, np.float32)
-        at = np.searchsorted(self.told_steps, self.steps)
-        return self.told_rates[np.minimum(at, self._told.size - 1)]
+        return self.curves.values(ACCURACY)
 
     @property
     def times(self) -> Column:
-        """When each batch was done, float64 (n,), as `told_times`: those of one event are
-        spread evenly since the event before.
+        """When each step was done, float64 (n,), in seconds as `curves.batch_times`: the steps
+        of one event are spread evenly since the event before.
         """
-        if not self._told.size:
-            return np.zeros(self._batches.size)
-        return np.interp(self.steps, self.told_steps, self.told_times)
+        if not len(self.curves.batch_steps):
+            return np.zeros(len(self.steps))
+        return np.interp(self.steps, self.curves.batch_steps, self.curves.batch_times)
 
     @property
     def last_batch(self) -> Batch | None:
@@ -262,16 +256,15 @@ class MetricHistory:
     @property
     def progress(self) -> TrainingProgress:
         """How far the run is, and how long it will still take."""
-        steps_per_epoch = self.data.steps_per_epoch if self.data else 0
         epochs = self.started.epochs if self.started else 0
-        total = steps_per_epoch * epochs
-        step = int(self.steps[-1]) if self._batches.size else 0
+        total = self.steps_per_epoch * epochs
+        step = int(self.steps[-1]) if len(self.steps) else 0
         epoch = self._last_batch.epoch if self._last_batch else min(1, epochs)
         is_completed = self.finished is not None and self.finished.outcome == "completed"
         fraction = 1.0 if is_completed else min(step / total, 0.999) if total else 0.0
         return TrainingProgress(
             fraction=fraction,
-            eta_s=self._eta(total - step, steps_per_epoch),
+            eta_s=self._eta(total - step),
             images_per_second=self._last_batch.images_per_second if self._last_batch else None,
             step=step,
             total_steps=total,
@@ -288,12 +281,12 @@ class MetricHistory:
         # A clock that was set back must not show a negative time.
         return max(0.0, self.last_time - self._first_time - self._pause_s)
 
-    def _eta(self, steps_left: int, steps_per_epoch: int) -> float | None:
+    def _eta(self, steps_left: int) -> float | None:
         if self.finished is not None:
             return 0.0
-        if self.epochs and steps_per_epoch:
+        if self.epochs and self.steps_per_epoch:
             # Whole epochs include validation, which the steps alone do not.
-            return max(0, steps_left) * self.epochs[-1].seconds / steps_per_epoch
+            return max(0, steps_left) * self.epochs[-1].seconds / self.steps_per_epoch
         batch, started = self._last_batch, self.started
         if batch is None or started is None or batch.images_per_second <= 0:
             return None

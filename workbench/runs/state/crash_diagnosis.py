@@ -7,21 +7,22 @@ from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError
 from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.processes.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunStarted
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.log.event_log import first_of
 from workbench.runs.start import RESUMED_MARK
-from workbench.runs.state.memory import Suggestion, memory_limit, use_less
+from workbench.runs.state.suggestion import Suggestion, use_less
 
 _MUCH_MEMORY = 0.6
 _MEMORY_WORDS = ("std::bad_alloc", "MemoryError", "Cannot allocate memory")
 _SIGNALS = {
-    "Segmentation fault": "a fault inside one of its libraries (segmentation fault)",
-    "Aborted": "one of its libraries aborted it",
-    "Bus error": "a memory fault (bus error)",
-    "Illegal instruction": "a library that this processor cannot run (illegal instruction)",
-    "Floating-point exception": "an arithmetic fault inside one of its libraries",
-    "Floating point exception": "an arithmetic fault inside one of its libraries",
+    "Segmentation fault": "a segmentation fault in one of its libraries",
+    "Aborted": "an abort in one of its libraries",
+    "Bus error": "a bus error (memory fault)",
+    "Illegal instruction": "an illegal instruction: a library does not support this CPU",
+    "Floating-point exception": "an arithmetic fault in one of its libraries",
+    "Floating point exception": "an arithmetic fault in one of its libraries",
 }
 
 
@@ -41,23 +42,23 @@ def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
         heartbeat: The last one, with the memory that it held.
     """
     if not run.log_path.exists():
-        return Death("The trainer was never started.")
+        return Death("The training process was never started.")
     lines = last_life(run.log_tail(max_lines=40))
     if any(word in line for line in lines for word in _MEMORY_WORDS):
-        words = "The memory was not enough for this training: the trainer was given no more."
+        words = "The training process ran out of memory."
         return Death(words, suggestion_for(run))
     crash = "\n".join(tail_lines(run.crash_path, max_lines=400))
     for trace, words in _SIGNALS.items():
         if f"Fatal Python error: {trace}" in crash:
             # What a library printed before it took the process with it.
             found = fault_of("\n".join(lines))
-            return Death(_told(found) if found else f"The trainer was ended by {words}.")
+            return Death(_told(found) if found else f"The training process crashed with {words}.")
     last_error = _last_error(lines)
     if last_error:
         found = fault_of(last_error)
         if found is not None:
             return Death(_told(found))
-        return Death(f"The trainer ended with an error: {last_error}")
+        return Death(f"The training process ended with an error: {last_error}")
     return _killed(run, heartbeat)
 
 
@@ -90,18 +91,18 @@ def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
     if heartbeat is None:
-        return Death("The trainer was killed before it could say anything.")
+        return Death("The training process was killed right after its start.")
     total = memory_limit()
     held = f"{heartbeat.memory_bytes / 1e9:.1f}"
     if total and heartbeat.memory_bytes > _MUCH_MEMORY * total:
         words = (
-            "The trainer was killed, probably out of memory: it held "
-            f"{held} of {total / 1e9:.1f} GB up to 2 s before."
+            f"The training process was killed, probably out of memory: it used {held} of "
+            f"{total / 1e9:.1f} GB."
         )
         return Death(words, suggestion_for(run))
     return Death(
-        "The trainer was killed from outside, or the computer was switched off "
-        f"(it held {held} GB up to 2 s before)."
+        "The training process ended unexpectedly (killed, or power loss). It used "
+        f"{held} GB of memory."
     )
 
 

@@ -54,10 +54,10 @@ def check_can_move(run: RunFolder, target: Choice) -> None:
     outcome = outcome_of(run)
     if not outcome.can_move:
         raise RunFolderError(
-            "This run cannot go on at another target as it stands.",
+            "This run cannot be continued on another target now.",
             where=str(run.path),
             received=outcome.sentence(),
-            expected="a run that was paused, stopped or lost, and that has a checkpoint",
+            expected="a paused, stopped or lost run with a checkpoint",
         )
     is_remote(target)  # raises where there is no such target
 
@@ -82,8 +82,8 @@ def _ask_to_leave(run: RunFolder) -> None:
         if time.monotonic() > deadline:
             forget_wish(run)
             raise RunError(
-                "The run's courier does not leave it.",
+                "The background connection of this run does not end.",
                 where=str(run.path),
-                fix="Try again; end the process with the system's task list if it stays so.",
+                fix="Try again, or terminate the process in the system monitor.",
             )
         time.sleep(0.05)

@@ -17,7 +17,6 @@ from workbench.runs.log.event_log import LINE_LIMIT, decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import log_bytes_at_start
 from workbench.runs.state.crash_diagnosis import cause_of_death, last_life, suggestion_for
-from workbench.runs.state.memory import Suggestion, memory_limit
 from workbench.runs.state.queue import is_waiting, num_before, waiting_words
 from workbench.runs.state.remote_status import (
     away_words,
@@ -26,13 +25,21 @@ from workbench.runs.state.remote_status import (
     is_away,
     never_arrived_words,
 )
+from workbench.runs.state.suggestion import Suggestion
 from workbench.runs.store.checkpoint import has_checkpoint
 
-__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "Suggestion", "memory_limit", "outcome_of"]
+__all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "outcome_of"]
 
 OutcomeKind = Literal[
     "completed", "stopped", "paused", "failed", "died", "running", "silent", "waiting", "away"
 ]
+
+_WORDS = {
+    "died": "crashed",
+    "waiting": "queued",
+    "silent": "not responding",
+    "away": "not connected",
+}
 
 UNDER_WAY: tuple[OutcomeKind, ...] = ("running", "silent", "waiting", "away")
 """Kinds of a run of which more may come."""
@@ -43,6 +50,11 @@ SILENT_AFTER_S = 10.0
 _START_S = 20.0
 _UNWRITABLE_AFTER_S = 4.0
 _NO_SPACE_BYTES = 64 * 1024
+
+
+def outcome_words(kind: str) -> str:
+    """The kind of an outcome for people: "crashed", "queued"; "died" and "waiting" in JSON."""
+    return _WORDS.get(kind, kind)
 
 
 @dataclass(frozen=True)
@@ -84,15 +96,15 @@ class RunOutcome:
         return (
             self.reason
             or {
-                "completed": "Training is completed.",
-                "stopped": "Training was stopped; the weights are kept.",
-                "paused": "Training is paused; it can be resumed.",
+                "completed": "Training completed.",
+                "stopped": "Training stopped; the weights are saved.",
+                "paused": "Training paused; it can be resumed.",
                 "failed": "Training failed.",
-                "died": "The trainer ended without a word.",
+                "died": "The training process crashed.",
                 "running": "Training is running.",
-                "silent": "The trainer is silent.",
-                "waiting": "The run waits for its turn.",
-                "away": "The run goes on at another computer; nobody is connected.",
+                "silent": "The training process does not respond.",
+                "waiting": "The run is queued.",
+                "away": "Training on another computer; not connected.",
             }[self.kind]
         )
 
@@ -100,7 +112,7 @@ class RunOutcome:
         return self.kind
 
 
-_STARTING = RunOutcome("running", "The trainer is starting.")
+_STARTING = RunOutcome("running", "The training process is starting.")
 
 
 def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutcome:
@@ -191,7 +203,7 @@ def _told(run: RunFolder, finished: RunFinished) -> RunOutcome:
         return RunOutcome("paused", words, can_resume=True)
     if finished.outcome == "stopped":
         is_empty = not finished.epochs_done and not run.has_model()
-        words = "Training was stopped before there was anything to keep." if is_empty else ""
+        words = "Training was stopped before the first checkpoint." if is_empty else ""
         return RunOutcome("stopped", words, can_resume=is_resumable)
     error = finished.error
     return RunOutcome(
@@ -220,14 +232,14 @@ def _living(run: RunFolder) -> RunOutcome:
     if _has_just_begun(run):
         return _STARTING
     if silence_s > _UNWRITABLE_AFTER_S and (cause := _why_unwritable(run)):
-        words = f"The run's folder cannot be written: {cause}. The trainer goes on when it can."
+        words = f"The run folder cannot be written: {cause}. Training continues as soon as it can."
         return RunOutcome("silent", words)
     if silence_s < SILENT_AFTER_S:
         return RunOutcome("running")
     return RunOutcome(
         "silent",
-        f"The trainer has said nothing for {silence_s:,.0f} s, but its process is there: "
-        "it is paused, or the computer was asleep or is very busy.",
+        f"The training process has not responded for {silence_s:,.0f} s but is still "
+        "alive: it is suspended, or the computer was asleep or is very busy.",
     )
 
 
@@ -238,10 +250,10 @@ def _why_unwritable(run: RunFolder) -> str:
     except OSError as error:
         return (error.strerror or str(error)).lower()
     if disk.f_flag & os.ST_RDONLY:
-        return "its disk can only be read"
+        return "the disk is read-only"
     if disk.f_bavail * disk.f_frsize < _NO_SPACE_BYTES:
         return "the disk is full"
-    return "" if os.access(run.path, os.W_OK) else "writing there is not allowed"
+    return "" if os.access(run.path, os.W_OK) else "no write permission"
 
 
 def _is_about_to_start(run: RunFolder) -> bool:

@@ -66,7 +66,7 @@ def enqueue(run: RunFolder, *, resume: bool = False) -> int:
     """
     with _locked(run.path.parent):
         if run.is_alive():
-            raise RunFolderError("A trainer works on this run already.", where=str(run.path))
+            raise RunFolderError("This run is already being trained.", where=str(run.path))
         entries = _entries(run.path.parent)
         if run.path not in [entry.path for entry, _ in entries]:
             last = max((marker.order for _, marker in entries), default=0)
@@ -99,9 +99,9 @@ def num_before(run: RunFolder) -> int:
 def waiting_words(num_runs_before: int) -> str:
     """What a waiting run waits for, as a sentence."""
     if num_runs_before == 0:
-        return "Waiting: it is the next to be trained."
+        return "Queued, next."
     runs = "1 run" if num_runs_before == 1 else f"{num_runs_before:,} runs"
-    return f"Waiting: {runs} before it."
+    return f"Queued: {runs} before it."
 
 
 def move(run: RunFolder, by: int) -> None:
@@ -136,7 +136,7 @@ def cancel(run: RunFolder) -> None:
         if not is_waiting(run):
             raise _not_waiting(run)
         if not _size(run.events_path):
-            tell_never_begun(run, "It was taken out of the queue before it began.")
+            tell_never_begun(run, "Removed from the queue before it started.")
         _remove_marker(run)
 
 
@@ -198,7 +198,7 @@ def start_next_after(run: RunFolder) -> None:
     try:
         start_next(run.path.parent)
     except (WorkbenchError, OSError) as error:
-        sys.stderr.write(f"The next waiting run could not be started: {error}\n")
+        sys.stderr.write(f"The next queued run could not be started: {error}\n")
 
 
 def is_training(home: Path) -> bool:
@@ -287,7 +287,7 @@ def _tell_failed(run: RunFolder, error: WorkbenchError) -> None:
 
 def _not_waiting(run: RunFolder) -> RunFolderError:
     return RunFolderError(
-        "This run does not wait.", where=str(run.path), fix="`workbench queue` lists what waits."
+        "This run is not queued.", where=str(run.path), fix="`workbench queue` lists queued runs."
     )
 
 
@@ -306,16 +306,16 @@ def _locked(home: Path) -> Iterator[None]:
         lock = take_lock(home / LOCK_NAME, wait_s=_LOCK_WAIT_S)
     except OSError as error:
         raise SaveError(
-            "The queue of runs cannot be changed.",
+            "The queue cannot be changed.",
             where=str(home),
             received=error.strerror or str(error),
-            fix="Choose a runs folder that you may write to.",
+            fix="Choose a writable runs folder.",
         ) from error
     if lock is None:
         raise RunError(
-            "The queue of runs is being changed by another process that does not end.",
+            "The queue is locked by another process.",
             where=str(home / LOCK_NAME),
-            fix="Try again; end Workbench's other processes if it stays so.",
+            fix="Try again, or end other Workbench processes.",
         )
     try:
         yield

@@ -12,7 +12,7 @@ def courier_words(link: Link) -> str:
     """What a living courier has to say beyond the events it brings; "" while they come."""
     words = link_words(link)
     if link.state == "lost":
-        return f"{words} The training goes on there; nothing it tells is lost."
+        return f"{words} Training continues there; no results are lost."
     return words
 
 
@@ -42,26 +42,26 @@ def away_words(run: RunFolder, step: int | None) -> str:
     if link is not None and link.state == "gone":
         return gone_words(run, link, step)
     if link is not None and link.state == "refused":
-        return f"{link_words(link)} The run may go on at {host}; {_kept_words(run)}"
-    return f"The run goes on at {host}; nobody is connected."
+        return f"{link_words(link)} The run may still be training on {host}; {_kept_words(run)}"
+    return f"Training on {host}; not connected."
 
 
 def gone_words(run: RunFolder, link: Link, step: int | None) -> str:
     """How a run was lost, and from where it can go on."""
     who = link.device or link.host or "The other computer"
     where = "" if step is None else f" at step {step:,}"
-    return f"{who} went away{where}; {_kept_words(run)}"
+    return f"{who} was lost{where}; {_kept_words(run)}"
 
 
 def never_arrived_words(link: Link) -> str:
     """Why a run never began elsewhere."""
     if link.state == "refused":
         return link_words(link)
-    return f"It was ended before the run had begun at {link.host or 'the other computer'}."
+    return f"It was terminated before the run started on {link.host or 'the other computer'}."
 
 
 def _kept_words(run: RunFolder) -> str:
     state = newest_state(run)
     if state is None:
-        return "no checkpoint of it is here."
-    return f"the last checkpoint here is of step {state.step:,}."
+        return "no checkpoint on this computer."
+    return f"last checkpoint on this computer: step {state.step:,}."

@@ -5,6 +5,7 @@ It is a cache: lost or damaged, it is begun again, and predictions start from a 
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import msgspec
@@ -17,11 +18,10 @@ from workbench.core.checks.run_estimate import (
     numbers_per_picture,
 )
 from workbench.core.checks.run_estimate import predict as predict_costs
-from workbench.core.specs import Shape
 from workbench.core.storage.save import save_with_folder
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.processes.memory import memory_limit
 from workbench.runs.home import cache_home
-from workbench.runs.state.outcome import memory_limit
 from workbench.targets.this_computer import computes_bfloat16, num_cores
 
 _KEPT = 100
@@ -93,7 +93,6 @@ def predict_run(
     recipe: TrainingRecipe,
     facts: DatasetFacts | None,
     *,
-    shape: Shape | None,
     speeds: list[MeasuredRun],
     limit_bytes: int | None = None,
 ) -> RunPrediction:
@@ -103,14 +102,12 @@ def predict_run(
         analysis: Analysis of the network; it has no errors.
         recipe: How it is to be trained.
         facts: Facts of the data set, as far as they are known.
-        shape: Shape of the network's input: (height, width, channels).
         speeds: From `read_speeds`.
         limit_bytes: Memory a process can have; this computer's where None.
     """
     limit = memory_limit() if limit_bytes is None else limit_bytes
     num_train, num_validation = _parts(recipe, facts)
-    pixels = shape[0] * shape[1] * shape[2] if shape is not None and len(shape) == 3 else 0
-    picture_bytes = pixels * (num_train + num_validation)
+    picture_bytes = math.prod(analysis.input_shape or (0,)) * (num_train + num_validation)
     return predict_costs(
         analysis.costs,
         speeds,

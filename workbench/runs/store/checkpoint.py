@@ -137,7 +137,7 @@ def write_best(run: RunFolder, epoch: int, weights: Arrays) -> str:
 def read_best(run: RunFolder, name: str) -> dict[str, np.ndarray[Any, Any]]:
     """The weights of a best epoch; raises WeightsError when they are missing or damaged."""
     if not _BEST.fullmatch(name):
-        raise WeightsError("There is no weights file.", where=name[:80])
+        raise WeightsError("The weights file is missing.", where=name[:80])
     return read_arrays(run.checkpoints_path / name)
 
 
@@ -155,7 +155,7 @@ def remove_old_best(run: RunFolder) -> None:
                 path.unlink()
     except OSError as error:
         raise SaveError(
-            "The weights of an earlier best epoch cannot be removed.",
+            "The weights of an earlier best epoch could not be deleted.",
             where=str(run.checkpoints_path),
             received=error.strerror or str(error),
         ) from error
@@ -218,7 +218,7 @@ def _read(path: Path, notes: list[str]) -> Checkpoint:
         raise WeightsError("The checkpoint is damaged.", received=str(error)) from error
     if state.version > STATE_VERSION:
         raise WeightsError("The checkpoint is newer.", received=f"version {state.version}")
-    told = [*notes, f"The one of step {state.step:,} is used."] if notes else []
+    told = [*notes, f"Using the one of step {state.step:,}."] if notes else []
     return Checkpoint(state, arrays, tuple(told))
 
 
@@ -242,8 +242,8 @@ def _make_folder(run: RunFolder) -> None:
         run.checkpoints_path.mkdir(exist_ok=True)
     except OSError as error:
         raise SaveError(
-            "The folder for the checkpoints cannot be made.",
+            "The checkpoint folder could not be created.",
             where=str(run.checkpoints_path),
             received=error.strerror or str(error),
-            fix="Make the run's folder writable again.",
+            fix="Make the run folder writable.",
         ) from error

@@ -89,9 +89,9 @@ def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:
     if then.cores != now.cores:
         yield f"{_cores(now.cores)} instead of {then.cores}"
     if then.cpu != now.cpu:
-        yield f"another processor: {now.cpu} instead of {then.cpu}"
+        yield f"another CPU: {now.cpu} instead of {then.cpu}"
     elif then.flags != now.flags:
-        yield "the processor offers other instructions"
+        yield "other CPU instructions"
     for name in sorted({*then.settings, *now.settings}):
         old, new = then.settings.get(name, "not set"), now.settings.get(name, "not set")
         if old != new:

@@ -62,7 +62,7 @@ def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
         SaveError: the folder cannot be written; the old notes are unharmed.
     """
     if not run.request_path.is_file():
-        raise RunFolderError("This folder is not a run.", where=str(run.path))
+        raise RunFolderError("This is not a run folder.", where=str(run.path))
     path = run.path / NOTES_NAME
     if path.exists() and _read(run) is None:
         path.replace(path.with_name("notes.unreadable.json"))

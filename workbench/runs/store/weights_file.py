@@ -87,7 +87,7 @@ def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, 
                 for member in archive.infolist()
             }
     except FileNotFoundError as error:
-        raise WeightsError("There is no weights file.", where=str(path)) from error
+        raise WeightsError("The weights file is missing.", where=str(path)) from error
     except (OSError, ValueError, EOFError, *_ZIP_FAULTS) as error:
         raise _damaged(path, str(error) or type(error).__name__) from error
     actual = array_checksum(arrays)
@@ -95,7 +95,7 @@ def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, 
         raise _damaged(path, "the content does not match its checksum")
     if checksum and actual != checksum:
         raise WeightsError(
-            "The weights are not the ones that the model card was written for.",
+            "The weights do not match the model card.",
             where=str(path),
             received=f"checksum {actual[:12]}...",
             expected=f"checksum {checksum[:12]}...",

@@ -160,7 +160,7 @@ class Keeping:
             weights = read_best(self._run, self._best_file)
         except WeightsError as error:
             self._teller.log(
-                f"The weights of the best epoch are lost, the last ones are kept: {error}",
+                f"The weights of the best epoch are lost; the last weights are saved: {error}",
                 level="warning",
             )
             return None

@@ -58,9 +58,9 @@ def restore(variables: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     if findings:
         more = len(findings) - _MOST_LISTED
         raise RunError(
-            "The checkpoint does not fit this network and optimizer.",
+            "The checkpoint does not fit this model and optimizer.",
             received="; ".join(findings[:_MOST_LISTED]) + (f"; {more} more" * (more > 0)),
-            expected="a checkpoint of the same run, kept by the same version of Workbench",
+            expected="a checkpoint of the same run, written by the same version of Workbench",
             fix="Train again from the start.",
         )
     for name, variable in variables.items():
@@ -95,10 +95,10 @@ def check_same_data(then: DataMark, now: DataMark) -> list[str]:
     """
     if then.num_train != now.num_train:
         raise RunError(
-            "The data set has changed since: the run cannot go on with it.",
+            "The data set has changed: the run cannot be resumed.",
             where="data set",
-            received=f"{now.num_train:,} pictures to train on",
-            expected=f"{then.num_train:,}, as when the run began",
-            fix="Bring the old pictures back, or train again from the start.",
+            received=f"{now.num_train:,} training images",
+            expected=f"{then.num_train:,}, as at the start of the run",
+            fix="Restore the previous images, or train again from the start.",
         )
-    return [] if then == now else ["the pictures have changed"]
+    return [] if then == now else ["the images have changed"]

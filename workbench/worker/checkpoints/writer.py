@@ -226,8 +226,8 @@ def _unexpected(error: Exception) -> SaveError:
     """What a checkpoint met that is no fault of the disk, in words."""
     words = str(error).strip()[:_MAX_TEXT]
     return SaveError(
-        "The checkpoint could not be made.",
+        "The checkpoint could not be created.",
         where=type(error).__name__,
         received=words,
-        fix="It is tried again soon; the log of the run holds all of it.",
+        fix="Workbench tries again soon; the run log has the details.",
     )

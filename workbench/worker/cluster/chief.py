@@ -78,8 +78,8 @@ def company_of(
     addresses = read_addresses(machines)
     if not addresses[0].is_here:
         teller.log(
-            "Type on each other machine, with its number: "
-            f"workbench join {machines} --machine NUMBER"
+            f"Run on each other machine, with its number: workbench join {machines} "
+            "--machine NUMBER"
         )
         return Leader(Cluster(with_ports(addresses)), run, teller, stop, on_hang)
     leader = Leader(local_cluster(addresses), run, teller, stop, on_hang)
@@ -171,11 +171,11 @@ class Leader(Machines):
             listener = socket.create_server(place, family=family)
         except OSError as error:
             raise RunError(
-                "The leading machine cannot listen at its address.",
+                "The chief cannot listen on its address.",
                 where=str(address),
                 received=error.strerror or str(error),
                 expected="an address of this computer, and a free port",
-                fix="Name this computer's own address first, or another port behind it.",
+                fix="Give an address of this computer first, or another port.",
             ) from error
         listener.settimeout(_LOOK_S)
         return listener
@@ -194,10 +194,10 @@ class Leader(Machines):
         if time.monotonic() > deadline:
             first = missing[0]
             raise RemoteError(
-                f"Machine {first + 1} did not come within {COME_S:.0f} s.",
+                f"Machine {first + 1} did not join within {COME_S:.0f} s.",
                 where=self._cluster.machines[first],
                 expected="a worker there that joins this training",
-                fix="Start it with `workbench join`, and the training again.",
+                fix="Start it with `workbench join`, then start the training again.",
             )
 
     def _let_in(
@@ -221,7 +221,7 @@ class Leader(Machines):
             hello = None
         said = hello.values if hello is not None else {}
         number = said.get("index")
-        key = str(said.get("key", "")).encode()
+        key = str(said.get("key", "")).encode(errors="replace")
         if number not in missing or not hmac.compare_digest(key, self._cluster.key.encode()):
             line.close()
             return {}
@@ -237,11 +237,11 @@ class Leader(Machines):
             there = theirs.get(name) if isinstance(theirs, dict) else None
             if there != ours.get(name):
                 raise RemoteError(
-                    f"Machine {index + 1} has another version of {name}.",
+                    f"Machine {index + 1} has a different version of {name}.",
                     where=self._cluster.machines[index],
                     received=str(there)[:80],
                     expected=str(ours.get(name)),
-                    fix="Install the same on all machines.",
+                    fix="Install the same versions on all machines.",
                 )
 
     def _tell_task(self, line: Line, *, resume: bool) -> None:
@@ -269,10 +269,10 @@ class Leader(Machines):
                 del waited[index]
                 if ready.values.get("mark") != mark_text(mark):
                     raise RemoteError(
-                        f"Machine {index + 1} has other pictures.",
+                        f"Machine {index + 1} has other images.",
                         where=self._cluster.machines[index],
                         expected="the same data set on all machines",
-                        fix="Copy it there anew.",
+                        fix="Copy it there again.",
                     )
         for line in self._lines.values():
             line.send("go")
@@ -311,6 +311,6 @@ class Leader(Machines):
         if code is None:
             return super()._how_it_ended(index)
         if code < 0:
-            return f"its process was ended by signal {-code}"
+            return f"its process was terminated by signal {-code}"
         last = tail_lines(self._run.machine_path(index + 1) / "log.txt", max_lines=1)
-        return "; ".join([f"its process ended with code {code}", *last])
+        return "; ".join([f"its process ended with exit code {code}", *last])

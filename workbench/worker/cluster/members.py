@@ -115,7 +115,7 @@ class Machines(Company):
         if gone:
             return self._went_away(gone[0])
         if is_cut or "Collective ops is aborted" in str(error):
-            return _lost("Another machine went away.", "", str(error)[:300])
+            return _lost("Another machine was lost.", "", str(error)[:300])
         return error
 
     def close(self, error: BaseException | None) -> None:
@@ -169,15 +169,15 @@ class Machines(Company):
         return [index for index in found if index != own and index < count]
 
     def _went_away(self, index: int) -> WorkbenchError:
-        name = "The leading machine" if index == 0 else f"Machine {index + 1}"
+        name = "The chief" if index == 0 else f"Machine {index + 1}"
         where = self._cluster.machines[index]
         said = self._said.get(index)
         if said:
-            return _lost(f"{name} could not go on: {said}", where, "")
-        return _lost(f"{name} went away.", where, self._how_it_ended(index))
+            return _lost(f"{name} failed: {said}", where, "")
+        return _lost(f"{name} was lost.", where, self._how_it_ended(index))
 
     def _how_it_ended(self, index: int) -> str:
-        return "its process has ended" if index in self._gone else "it gives no sign of life"
+        return "its process has ended" if index in self._gone else "it does not respond"
 
 
 def _lost(what: str, where: str, received: str) -> RemoteError:
@@ -186,8 +186,8 @@ def _lost(what: str, where: str, received: str) -> RemoteError:
         where=where,
         received=received,
         expected="every machine until the end of the training",
-        fix="See to it that all machines are there, and resume the run: it goes on from its "
-        "last checkpoint.",
+        fix="Check that all machines are running, then resume the run: it continues from "
+        "the last checkpoint.",
     )
 
 

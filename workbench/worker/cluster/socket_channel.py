@@ -1,8 +1,8 @@
 """A line between two machines of one training: messages with bytes, over TCP.
 
-A message is a JSON line, and as many bytes behind it as it says. What the leading machine
-sends to the others besides goes by TensorFlow; this line brings them together before there
-is one, and tells at once when a process has ended.
+A message is a frame (host/wire.py): a JSON line, and as many bytes behind it as it says. What
+the leading machine sends to the others besides goes by TensorFlow; this line brings them
+together before there is one, and tells at once when a process has ended.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+
+from workbench.host import wire
 
 _MAX_HEAD = 1 << 20
 MAX_BYTES = 1 << 40
@@ -36,13 +38,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: What it is.
         values: Small things.
-        size: Bytes that follow.
-        data: Those bytes.
+        data: The bytes that follow.
     """
 
     kind: str
     values: dict[str, Any] = {}
-    size: int = 0
     data: bytes = b""
 
 
@@ -81,12 +81,12 @@ class Line:
         Raises:
             LineCutError: nobody hears it.
         """
-        head = msgspec.json.encode({"kind": kind, "values": values, "size": len(data)})
         try:
+            head = wire.head({"kind": kind, "values": values}, len(data), _MAX_HEAD)
             with self._sending:
-                self._connection.sendall(head + b"\n")
+                self._connection.sendall(head)
                 self._connection.sendall(data)
-        except OSError as error:
+        except (OSError, wire.FrameFault) as error:
             raise LineCutError(str(error)) from error
 
     def receive(self, kind: str, *, timeout_s: float | None = None) -> Message | None:
@@ -101,9 +101,9 @@ class Line:
             return None
         if message is None:
             self._messages.put(None)  # for whoever asks again
-            raise LineCutError("the line was cut")
+            raise LineCutError("the connection was lost")
         if message.kind != kind:
-            raise LineCutError(f"{message.kind[:40]} came instead of {kind}")
+            raise LineCutError(f"received {message.kind[:40]} instead of {kind}")
         return message
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class Line:
                 while message := self._next(file):
                     if not self._on_word(message):
                         self._messages.put(message)
-        except (OSError, ValueError, RecursionError, msgspec.DecodeError):
+        except (OSError, ValueError, wire.FrameFault):
             pass  # as good as gone
         finally:  # whatever has ended it: who waits for a message must not do so for ever
             self._messages.put(None)
@@ -126,15 +126,11 @@ class Line:
 
     def _next(self, file: Any) -> Message | None:
         """The next message of a stream; None at its end."""
-        head = file.readline(_MAX_HEAD)
-        if not head.endswith(b"\n"):
+        announced = wire.read_head(file, _MAX_HEAD)
+        if announced is None:
             return None
-        message = msgspec.json.decode(head, type=Message)
-        if not 0 <= message.size <= self.max_bytes:
-            return None
-        data = file.read(message.size)
-        if len(data) < message.size:
-            return None
+        message = msgspec.convert(announced[0], Message)
+        data = wire.read_exactly(file, announced[1], self.max_bytes)
         return msgspec.structs.replace(message, data=data)
 
 

@@ -102,8 +102,7 @@ def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0)
 def _is_worth_it(task: Task) -> bool:
     """False for runs so short that 2 % of them are nothing."""
     analysis = analyse(task.project.graph, all_layers(), recipe=task.project.recipe)
-    shape = task.data.train.x.shape[1:]
-    prediction = predict_run(analysis, task.project.recipe, None, shape=shape, speeds=read_speeds())
+    prediction = predict_run(analysis, task.project.recipe, None, speeds=read_speeds())
     images = task.sizes.total_steps * task.sizes.batch_size
     return images / max(prediction.images_per_second, 1e-9) > _WORTH_S
 
@@ -125,7 +124,7 @@ def _measured(
 
     def told(way: Way, fraction: float) -> None:
         check()
-        tell("measuring", f"Measuring {way.words}", fraction)
+        tell("measuring", f"Benchmarking {way.words}", fraction)
 
     steps = task.sizes.total_steps
     racing = (ways[0], *known.to_measure(ways, steps))

@@ -15,9 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from workbench.worker.input.augment_geometry import MOVES, Draw, combined
-from workbench.worker.input.augment_values import BENDS, Curve
-from workbench.worker.input.augment_warp import Sampling, warp_by_arithmetic, warp_by_operation
+from workbench.core.specs import AffineTransform, Curve, Draw, IntensityTransform
+from workbench.layers import layers_by_title
+from workbench.worker.input.augment_warp import (
+    Sampling,
+    combined,
+    warp_by_arithmetic,
+    warp_by_operation,
+)
 
 _SEED_STRIDE = 4096
 
@@ -73,13 +78,16 @@ def augmentation(
     return augment
 
 
-def _is_known(layer: Any) -> bool:
-    name = type(layer).__name__
+def _form(layer: Any) -> AffineTransform | IntensityTransform | None:
+    """How a layer runs in one function with its neighbours; None for as Keras has it."""
     if not type(layer).__module__.startswith("keras."):
-        return False  # somebody's own layer of the same name
-    if name == "Rescaling" and not isinstance(layer.scale, int | float):
-        return False  # Keras also takes one factor a channel
-    return name in MOVES or name in BENDS
+        return None  # somebody's own layer of the same name
+    spec = layers_by_title().get(type(layer).__name__)
+    return None if spec is None else spec.pipeline_form
+
+
+def _is_known(layer: Any) -> bool:
+    return _form(layer) is not None
 
 
 def draws_one_by_one(layers: Sequence[Any]) -> bool:
@@ -91,7 +99,7 @@ def _drawing(
     tf: Any, layers: tuple[Any, ...], *, seed: int, rows: slice, batch_size: int
 ) -> Callable[[Any, Any], Any]:
     """(pictures, step) -> the random numbers of the known layers, (batch, numbers)."""
-    count = max(sum(_num_draws(layer) for layer in layers), 1)
+    count = max(sum(form.draws for layer in layers if (form := _form(layer))), 1)
 
     def draw(pictures: Any, step: Any) -> Any:
         size = pictures.shape[0] if rows == ALL_ROWS else batch_size
@@ -109,24 +117,18 @@ def _fused(
     def compute(pictures: Any, numbers: Any) -> Any:
         draw = _drawn(tf.unstack(numbers, axis=1))
         curve = Curve()
-        for is_move, members in _segments(layers):
-            if is_move:
+        for segment in _segments(layers):
+            if isinstance(segment, list):
                 pictures, curve = curve.of(tf, pictures), Curve()
-                pictures = _moved(tf, members, draw, pictures, warp)
-                continue
-            for layer in members:
-                bend = BENDS[type(layer).__name__][0]
-                pictures, curve = bend(tf, layer, draw, pictures, curve)
+                pictures = _moved(tf, segment, draw, pictures, warp)
+            else:
+                layer, form = segment
+                pictures, curve = form.curve(tf, layer, draw, pictures, curve)
         return tf.cast(curve.of(tf, pictures), dtype)
 
     compiled = tf.function(compute, autograph=False, jit_compile=True) if jit else compute
 
     return lambda pictures, step: compiled(pictures, draws(pictures, step))
-
-
-def _num_draws(layer: Any) -> int:
-    name = type(layer).__name__
-    return (MOVES.get(name) or BENDS[name])[1]
 
 
 def _drawn(columns: Sequence[Any]) -> Draw:
@@ -135,26 +137,32 @@ def _drawn(columns: Sequence[Any]) -> Draw:
     return lambda: next(left)[:, None, None]
 
 
-def _segments(layers: Sequence[Any]) -> Iterator[tuple[bool, tuple[Any, ...]]]:
-    """Neighbours that can be done at once: moves that sample alike, or layers of values."""
-    for is_move, group in groupby(layers, lambda layer: type(layer).__name__ in MOVES):
-        members = list(group)
-        if not is_move:
-            yield False, tuple(members)
-            continue
-        start = 0
-        for end in range(1, len(members) + 1):
-            if end == len(members) or _sampling(members[start : end + 1]) is None:
-                yield True, tuple(members[start:end])
-                start = end
+_Move = tuple[Any, AffineTransform]
 
 
-def _sampling(members: Sequence[Any]) -> Sampling | None:
-    """How all of these moves sample; None when they differ. Flips need no sampling."""
+def _segments(layers: Sequence[Any]) -> Iterator[list[_Move] | tuple[Any, IntensityTransform]]:
+    """Neighbours that can be done at once: moves that sample alike; or one layer of values."""
+    moves: list[_Move] = []
+    for layer in layers:
+        form = _form(layer)
+        is_move = isinstance(form, AffineTransform)
+        if moves and not (is_move and _sampling([*(move for move, _ in moves), layer])):
+            yield moves
+            moves = []
+        if isinstance(form, AffineTransform):
+            moves.append((layer, form))
+        elif form is not None:
+            yield layer, form
+    if moves:
+        yield moves
+
+
+def _sampling(layers: Sequence[Any]) -> Sampling | None:
+    """How all of these moves sample; None when they differ. Some, as flips, need no sampling."""
     kinds = {
         Sampling(layer.fill_mode, layer.interpolation, float(layer.fill_value or 0.0))
-        for layer in members
-        if type(layer).__name__ != "RandomFlip"
+        for layer in layers
+        if hasattr(layer, "fill_mode")
     }
     if len(kinds) > 1:
         return None
@@ -162,11 +170,11 @@ def _sampling(members: Sequence[Any]) -> Sampling | None:
 
 
 def _moved(
-    tf: Any, members: Sequence[Any], draw: Draw, pictures: Any, warp: Callable[..., Any]
+    tf: Any, moves: Sequence[_Move], draw: Draw, pictures: Any, warp: Callable[..., Any]
 ) -> Any:
     _, height, width, _ = pictures.shape
-    matrices = [MOVES[type(layer).__name__][0](tf, layer, draw, height, width) for layer in members]
-    return warp(tf, pictures, combined(matrices), _sampling(members))
+    matrices = [form.matrix(tf, layer, draw, height, width) for layer, form in moves]
+    return warp(tf, pictures, combined(matrices), _sampling([layer for layer, _ in moves]))
 
 
 def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str) -> Augmentation:
@@ -175,14 +183,17 @@ def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: st
     Keras keeps a running state in each layer, so that with two batches in the making the
     numbers would depend on which is faster.
     """
-    generators = [getattr(layer, "generator", None) for layer in layers]
+    generators = [layer.generator for layer in layers if getattr(layer, "generator", None)]
 
     def augment(pictures: Any, step: Any) -> Any:
         calls = iter(range(_SEED_STRIDE))
         for generator in generators:
-            if generator is not None:
-                generator.next = lambda ordered=True: _pair(tf, seed + next(calls), step)
-        return tf.cast(through(pictures, layers, training=True), dtype)
+            generator.next = lambda ordered=True: _pair(tf, seed + next(calls), step)
+        try:
+            return tf.cast(through(pictures, layers, training=True), dtype)
+        finally:  # outside of training Keras draws too, where there is no such step
+            for generator in generators:
+                del generator.next
 
     return augment
 
@@ -197,11 +208,7 @@ def outside_training(layers: Sequence[Any]) -> tuple[Any, ...]:
 
     Keras's would still turn every picture into float32: four times the memory.
     """
-    return tuple(
-        layer
-        for layer in layers
-        if not (_is_known(layer) and type(layer).__name__.startswith("Random"))
-    )
+    return tuple(layer for layer in layers if not ((form := _form(layer)) and form.draws))
 
 
 def through(pictures: Any, layers: Sequence[Any], *, training: bool) -> Any:

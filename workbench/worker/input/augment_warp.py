@@ -1,4 +1,4 @@
-"""Takes a picture's pixels from other places: what a matrix of `augment_moves` says.
+"""Takes a picture's pixels from other places: what a matrix says.
 
 Two ways with the same result but for rounding: plain arithmetic, which XLA makes one loop
 of (5 times cheaper than TensorFlow's own operation, measured), and that operation.
@@ -6,11 +6,11 @@ of (5 times cheaper than TensorFlow's own operation, measured), and that operati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.worker.input.augment_geometry import Matrix
+from workbench.core.specs import Matrix
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,22 @@ class Sampling:
     fill_mode: str
     interpolation: str
     fill_value: float = 0.0
+
+
+def combined(matrices: Sequence[Matrix]) -> Matrix:
+    """One matrix for moves done one after the other, the first first."""
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        result = _product(result, matrix)
+    return result
+
+
+def _product(a: Matrix, b: Matrix) -> Matrix:
+    def row(r: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        (b00, b01, b02), (b10, b11, b12) = b
+        return (r[0] * b00 + r[1] * b10, r[0] * b01 + r[1] * b11, r[0] * b02 + r[1] * b12 + r[2])
+
+    return row(a[0]), row(a[1])
 
 
 def warp_by_arithmetic(tf: Any, pictures: Any, matrix: Matrix, sampling: Sampling) -> Any:

@@ -5,13 +5,12 @@ The batches are the same bit for bit; only speed and memory differ.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.file_rows import FileRows
 from workbench.pictures.prepare import PreparedPart
-from workbench.runs.state.outcome import memory_limit
-from workbench.worker.process.memory import memory_sizes
+from workbench.processes.memory import own_limits
 
 Place = Literal["memory", "cached", "streamed"]
 
@@ -46,26 +45,9 @@ def fits_memory(part: PreparedPart) -> bool:
 
 def memory_for_pictures() -> float:
     """Bytes that pictures may take now: a share of all memory, and of what is still free."""
-    limits = [(limit, used) for limit, used in _limits() if limit > 0]
+    limits = [(limit, used) for limit, used in own_limits() if limit > 0]
     if not limits:
         return float("inf")
     return min(
         min(_SHARE_OF_ALL * limit, _SHARE_OF_FREE * max(0, limit - used)) for limit, used in limits
     )
-
-
-def _limits() -> list[tuple[int, int]]:
-    """(bytes this process may have, bytes it has) by each rule: machine or container, and
-    the limits that whoever started the process has set on it.
-    """
-    sizes = memory_sizes()
-    limits = [(memory_limit(), sizes.get("VmRSS", 0))]
-    try:
-        import resource
-    except ImportError:
-        return limits
-    for name, held in (("RLIMIT_AS", "VmSize"), ("RLIMIT_DATA", "VmData")):
-        soft: Any = resource.getrlimit(getattr(resource, name))[0]
-        if soft != resource.RLIM_INFINITY:
-            limits.append((int(soft), sizes.get(held, 0)))
-    return limits

@@ -30,7 +30,7 @@ def find_source(key: str, params: Mapping[str, Any]) -> tuple[DatasetSpec, dict[
     spec = datasets.get(key)
     if spec is None:
         raise DatasetError(
-            "There is no such data set.", received=key, expected="one of " + ", ".join(datasets)
+            "Unknown data set.", received=key, expected="one of " + ", ".join(datasets)
         )
     checked, errors = check_all(spec.params, params)
     if errors:
@@ -63,7 +63,7 @@ def load_data(
         return spec.load(ctx, params)
     if not re.fullmatch(r"[0-9a-f]{64}", parcel):
         raise DatasetError(
-            "The run names its pictures wrongly.", where="parcel", received=parcel[:100]
+            "The data set of the run is invalid.", where="parcel", received=parcel[:100]
         )
     return unpacked(parcels_home() / parcel)
 
@@ -71,7 +71,7 @@ def load_data(
 def load_source(ctx: LoadContext, key: str, params: Mapping[str, Any]) -> LoadedData:
     """Loads a source as it is, not yet decoded; see `find_source` for errors."""
     spec, checked = find_source(key, params)
-    ctx.progress(f"Opening {spec.title}")
+    ctx.progress(f"Loading {spec.name_of(checked)}")
     return spec.load(ctx, checked)
 
 
@@ -87,17 +87,17 @@ def run_test_part(ctx: LoadContext, card: ModelCard) -> tuple[PreparedPart, tupl
     key, params = str(card.dataset.get("key", "")), card.dataset.get("params", {})
     if not key:
         raise DatasetError(
-            "This model does not say what it was trained on.",
-            fix="Choose a data set to evaluate it on.",
+            "The data set of this model is unknown.",
+            fix="Choose a data set to evaluate on.",
         )
     loaded = load_source(ctx, key, params)
     recipe, _ = recipe_from(card.recipe)
     part = prepare_test(loaded, shape=tuple(card.input_shape), fit=card.fit, recipe=recipe, ctx=ctx)
     if part is None:
         raise DatasetError(
-            "There are no test pictures.",
+            "There are no test images.",
             where=card.dataset_title or key,
-            fix="Choose a data set to evaluate on, or a larger test share before training.",
+            fix="Choose a data set to evaluate on, or train with a larger test split.",
         )
     return part, loaded.class_names
 
@@ -110,7 +110,7 @@ def other_part(
     part = loaded.test if loaded.test is not None and len(loaded.test) else loaded.train
     prepared = prepare_part(part, shape=tuple(card.input_shape), fit=card.fit, ctx=ctx)
     if not len(prepared):
-        raise DatasetError("Not one of the pictures can be read.", where=key)
+        raise DatasetError("None of the images can be read.", where=key)
     return prepared, loaded.class_names
 
 
@@ -134,10 +134,10 @@ def match_classes(
     if is_numbered and len(names) == len(card_names):
         return labels
     raise DatasetError(
-        "The data set has classes that the model does not know.",
+        "The data set has classes that the model does not have.",
         received=", ".join(f'"{name}"' for name in unknown[:10]),
         expected="classes among " + ", ".join(f'"{name}"' for name in card_names[:20]),
-        fix="Rename the folders of the data set as the model's classes are named.",
+        fix="Use the model's class names.",
     )
 
 

@@ -15,6 +15,7 @@ from workbench.core.checks.fixes import move_behind_input_fix
 from workbench.core.checks.shapes import propagate
 from workbench.core.network.graph import Graph, Node
 from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.roles import input_nodes
 from workbench.core.params import ChoiceParam
 from workbench.core.specs import Shape
 from workbench.core.training.recipe import TrainingRecipe
@@ -190,8 +191,8 @@ class Search:
         """Whether the layer may run in the input pipeline, right behind Input."""
         if self._layers[self._graph.nodes[node_id].kind].place == "model":
             return False
-        inputs = [node.id for node in self._graph.nodes.values() if node.kind == "input"]
-        moved = move_behind_input_fix(node_id, inputs[0], "").apply(self._graph)
+        start = input_nodes(self._graph, self._layers)[0]
+        moved = move_behind_input_fix(node_id, start.id, "").apply(self._graph)
         return self._bears(moved) and node_id in pipeline_nodes(moved, self._layers)
 
     def _bears(self, changed: Graph) -> bool:
@@ -205,8 +206,8 @@ class Search:
             for key, value in settings
         ]
         if can_move:
-            ways.append("move it right behind Input, where it runs before the TPU")
-        text = ", or ".join(ways) or f"take another layer than {self._layers[node.kind].title}"
+            ways.append("move it directly after Input, where it runs on the host")
+        text = ", or ".join(ways) or f"replace {self._layers[node.kind].title} by another layer"
         return f"{text[0].upper()}{text[1:]}."
 
     def _first_line(self, text: str) -> str:

@@ -19,12 +19,13 @@ import msgspec
 import numpy as np
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.format import bytes_text
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, marked
-from workbench.runs.state.memory import memory_limit
+from workbench.processes.memory import memory_limit
 from workbench.worker.lowering.fault import Fault, Search
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.process.failure import is_out_of_memory
@@ -39,8 +40,8 @@ _ROOM = 0.5
 
 _MAIN = "func.func @main("
 _OWN_FORM = (
-    "XLA compiles the step here, but what it writes is not StableHLO that another compiler "
-    "reads, so Google's cannot be asked."
+    "XLA compiles the step here, but not to portable StableHLO, so Google's compiler "
+    "cannot be run on it."
 )
 """It mixes types within an operation now and then, which the text then shows by another form."""
 
@@ -96,7 +97,7 @@ def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: st
     if isinstance(text, str):
         return Lowered(text=text) if _MAIN in text else Unchecked(words=_OWN_FORM)
     if is_out_of_memory(text):
-        return Unchecked(words="The memory of this computer is not enough to try it.")
+        return Unchecked(words="This computer has too little memory for the check.")
     search = Search(
         keras, project.graph, built, partial(lowered_text, tf), lambda graph: text_of(graph)[1]
     )
@@ -107,8 +108,8 @@ def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: st
 def _unchecked(project: Project, fault: Fault) -> Unchecked:
     node = project.graph.nodes.get(fault.node)
     words = (
-        f"{'The step' if node is None else f'“{node.name}”'} computes {fault.op}, which only a "
-        "TPU's own compiler knows: whether the rest compiles cannot be checked here."
+        f"{'The step' if node is None else f'“{node.name}”'} uses {fault.op}, which only "
+        "the TPU compiler supports: the rest cannot be checked here."
     )
     return Unchecked(op=fault.op, node=fault.node, words=words)
 
@@ -174,6 +175,6 @@ def _too_large(analysis: Analysis) -> str:
     if not room or needed <= room:
         return ""
     return (
-        f"Weights and optimizer need {needed / 1e9:,.1f} GB to be tried; of this computer's "
-        f"memory {room / 1e9:,.1f} GB can be used for it."
+        f"Weights and optimizer state need {bytes_text(needed)} for the check; this computer "
+        f"has {bytes_text(room)} available."
     )

@@ -18,8 +18,9 @@ from workbench.core.network.names import keras_names
 from workbench.core.network.output_node import ends_in_softmax, find_outputs
 from workbench.core.network.pipeline_split import pipeline_nodes
 from workbench.core.network.precision import float32_nodes
+from workbench.core.network.roles import input_nodes
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec, Role, Shape, TrainingClass
 from workbench.errors import GraphError, WeightsError
 from workbench.worker.model.exact_bias import needs_exact_bias, with_exact_bias
 from workbench.worker.model.fast_dropout import fast_dropout
@@ -97,12 +98,13 @@ def build_model(
     on_host = () if whole else pipeline_nodes(graph, layers)
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
+    first, last = input_nodes(graph, layers)[0].id, find_outputs(graph, layers)[0]
     return BuiltModel(
-        _make_model(keras, graph, made, found, on_host),
+        _make_model(keras, graph, made, found, first=first, last=last, on_host=on_host),
         made,
         tuple((node_id, made[node_id]) for node_id in on_host),
-        found.shapes[_input_id(graph)],
-        not ends_in_softmax(graph, layers, find_outputs(graph)[0]),
+        found.shapes[first],
+        not ends_in_softmax(graph, layers, last),
         keras_names(graph),
     )
 
@@ -125,26 +127,26 @@ def _make_layers(
     made: dict[str, Any] = {}
     for node_id in graph.order:
         spec = layers[graph.nodes[node_id].kind]
-        if spec.key == "input" or node_id not in found.shapes:
+        if spec.role is Role.INPUT or node_id not in found.shapes:
             continue
         policy = "float32" if node_id in float32 else POLICIES[precision]
         arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
         node_seed = None if seed is None else layer_seed(seed, names[node_id])
-        title = spec.title
-        cls = layer_class(keras, title, arguments) if is_own else getattr(keras.layers, title)
+        own = own_class(keras, spec, arguments) if is_own else None
+        cls = own or getattr(keras.layers, spec.title)
         made[node_id] = make_layer(cls, names[node_id], arguments, seed=node_seed)
     return made
 
 
-def layer_class(keras: Any, title: str, arguments: Mapping[str, Any]) -> Any:
-    """The class to train a layer with: Keras's, or ours that computes the same but better."""
-    if title == "BatchNormalization":
+def own_class(keras: Any, spec: LayerSpec, arguments: Mapping[str, Any]) -> Any:
+    """Our class to train a layer with, which computes the same but better; None for Keras's."""
+    if spec.training_class is TrainingClass.FUSED_BATCH_NORM:
         return fused_batch_normalization(keras)
-    if title == "Dropout":
+    if spec.training_class is TrainingClass.FAST_DROPOUT:
         return fast_dropout(keras)
-    if arguments["dtype"] != "float32" and needs_exact_bias(title, arguments):
-        return with_exact_bias(keras, title)
-    return getattr(keras.layers, title)
+    if arguments["dtype"] != "float32" and needs_exact_bias(spec.training_class, arguments):
+        return with_exact_bias(keras, spec.title)
+    return None
 
 
 def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:
@@ -156,18 +158,20 @@ def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int |
 
 
 def _make_model(
-    keras: Any, graph: Graph, made: Mapping[str, Any], found: Propagation, on_host: Sequence[str]
+    keras: Any,
+    graph: Graph,
+    made: Mapping[str, Any],
+    found: Propagation,
+    *,
+    first: str,
+    last: str,
+    on_host: Sequence[str],
 ) -> Any:
     """The functional model from behind the input pipeline's layers to the output."""
-    input_id = _input_id(graph)
-    start = on_host[-1] if on_host else input_id
-    tensors = {start: keras.Input(shape=found.shapes[start], name=keras_names(graph)[input_id])}
-    connect(graph, made, tensors, {input_id, *on_host})
-    return keras.Model(tensors[start], tensors[find_outputs(graph)[0]], name="network")
-
-
-def _input_id(graph: Graph) -> str:
-    return next(node.id for node in graph.nodes.values() if node.kind == "input")
+    start = on_host[-1] if on_host else first
+    tensors = {start: keras.Input(shape=found.shapes[start], name=keras_names(graph)[first])}
+    connect(graph, made, tensors, {first, *on_host})
+    return keras.Model(tensors[start], tensors[last], name="network")
 
 
 def connect(
@@ -193,9 +197,9 @@ def _refuse_errors(graph: Graph, layers: Registry[LayerSpec], found: Propagation
         return
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     raise GraphError(
-        f"The network cannot be built: {errors[0].message}{more}",
+        f"The model cannot be built: {errors[0].message}{more}",
         where=errors[0].title,
-        fix="Mend the problems that the check lists.",
+        fix="Fix the problems that the check lists.",
     )
 
 
@@ -239,10 +243,10 @@ def assign_weights(built: BuiltModel, arrays: Mapping[str, Array]) -> None:
         listed = "; ".join(findings[:MOST_LISTED])
         more = len(findings) - MOST_LISTED
         raise WeightsError(
-            "These weights do not fit this network.",
+            "These weights do not fit this model.",
             received=listed + (f"; and {more} more" if more > 0 else ""),
-            expected=f"{len(variables)} arrays, one for each weight of the network",
-            fix="Use weights that were saved from the same network. Nothing was changed.",
+            expected=f"{len(variables)} arrays, one for each weight of the model",
+            fix="Use weights that were saved from the same model. Nothing was changed.",
         )
     old = read_weights(built)
     try:
@@ -275,7 +279,7 @@ def _name_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) ->
             yield f"“{name}” is missing"
     for name in arrays:
         if name not in variables:
-            yield f"“{name[:80]}” is not in the network"
+            yield f"“{name[:80]}” is not in the model"
 
 
 def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[str]:
@@ -284,6 +288,6 @@ def _array_findings(variables: Mapping[str, Any], arrays: Mapping[str, Array]) -
             continue
         array, shape = arrays[name], tuple(variable.shape)
         if not isinstance(array, np.ndarray | np.generic) or array.dtype.kind not in "fiu":
-            yield f"“{name}” holds {getattr(array, 'dtype', type(array).__name__)}, not numbers"
+            yield f"“{name}” contains {getattr(array, 'dtype', type(array).__name__)}, not numbers"
         elif array.shape != shape:
             yield f"“{name}” has the shape {array.shape}, not {shape}"

@@ -19,30 +19,30 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-BIASED = ("Conv2D", "Conv2DTranspose", "DepthwiseConv2D", "SeparableConv2D", "Dense")
-"""Keras's layers that add a bias."""
+from workbench.core.specs import TrainingClass
 
-_FUSED = ("Conv2D", "SeparableConv2D")
+EXACT_BIAS = frozenset({TrainingClass.EXACT_BIAS, TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN})
 
 
-def needs_exact_bias(title: str, arguments: Mapping[str, Any]) -> bool:
+def needs_exact_bias(training_class: TrainingClass | None, arguments: Mapping[str, Any]) -> bool:
     """True for a layer whose bias Keras and TensorFlow would not train right in bfloat16.
 
     Args:
-        title: Keras's class.
+        training_class: Of its layer type.
         arguments: What it is made with.
     """
-    if title not in BIASED or not arguments.get("use_bias", True):
+    if training_class not in EXACT_BIAS or not arguments.get("use_bias", True):
         return False
     is_plain = max(arguments.get("dilation_rate", (1, 1))) == 1 == arguments.get("groups", 1)
     has_onednn = platform.machine().lower() in {"x86_64", "amd64"}
     has_onednn &= os.environ.get("TF_ENABLE_ONEDNN_OPTS") != "0"
-    return not (title in _FUSED and is_plain and has_onednn)
+    is_fused = training_class is TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN
+    return not (is_fused and is_plain and has_onednn)
 
 
 @cache
 def with_exact_bias(keras: Any, title: str) -> Any:
-    """The class to use in place of `keras.layers.<title>`, one of `BIASED`.
+    """The class to use in place of `keras.layers.<title>`, which adds a bias.
 
     Weights have the same names, shapes, order and start.
     """

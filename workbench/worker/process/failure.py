@@ -34,8 +34,8 @@ class DivergedError(RunError):
             where=f"step {step:,}",
             received="NaN or infinity",
             expected="a finite loss",
-            fix=f"Lower the learning rate (it is {learning_rate:g}), or put a Rescaling layer or "
-            "a BatchNormalization behind the input.",
+            fix=f"Lower the learning rate (now {learning_rate:g}), or add a Rescaling or "
+            "BatchNormalization layer after the input.",
         )
 
 
@@ -67,20 +67,20 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
             what="The disk is full.",
             where=str(error.filename or "the run folder"),
             received=error.strerror or "",
-            fix="Make room, and start the training again.",
+            fix="Free some space and resume the run.",
         )
     return ErrorParts(
-        what=f"The trainer met an error it does not know: {type(error).__name__}.",
+        what=f"Unexpected error in the training process: {type(error).__name__}.",
         where=_where(error),
         received=_first_lines(str(error)),
-        fix="The log of the run holds all of it.",
+        fix="The run log has the details.",
     )
 
 
 def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorParts:
     smaller = ""
     if found.action == "smaller_batch" and batch_size > 1:
-        smaller = f"The batch is {batch_size:,}: choose {batch_size // 2:,}. "
+        smaller = f"Use a batch size of {batch_size // 2:,} instead of {batch_size:,}. "
     return ErrorParts(
         what=found.words,
         where=_where(error),
@@ -92,13 +92,13 @@ def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorPa
 
 def _out_of_memory(error: BaseException, batch_size: int) -> ErrorParts:
     smaller = max(1, batch_size // 2)
-    fix = f"Choose a batch of {smaller:,} instead of {batch_size:,}, " if batch_size > 1 else ""
+    fix = f"Use a batch size of {smaller:,} instead of {batch_size:,}, " if batch_size > 1 else ""
     return ErrorParts(
-        what="The memory of this computer is not enough for this training.",
+        what="Not enough memory on this computer for this training.",
         where="training",
         received=_first_lines(str(error)),
-        expected="a network and a batch that fit into memory together",
-        fix=f"{fix}{'or' if fix else 'Choose'} a smaller network or smaller pictures.",
+        expected="a model and a batch size that fit into memory",
+        fix=f"{fix}{'or' if fix else 'Use'} a smaller model or smaller images.",
         kind=OutOfMemoryError.__name__,
     )
 

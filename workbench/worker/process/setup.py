@@ -30,15 +30,15 @@ def surroundings(run: RunFolder) -> Iterator[None]:
         lock = inherited_lock(run.lock_path) or take_lock(run.lock_path)
         if lock is None:
             raise RunFolderError(
-                "A trainer works on this run already.", where=str(run.path), fix="Stop it first."
+                "This run is already being trained.", where=str(run.path), fix="Stop it first."
             )
         crash_file = run.crash_path.open("w")
     except OSError as error:
         raise RunFolderError(
-            "The run's folder cannot be written.",
+            "The run folder cannot be written.",
             where=str(run.path),
             received=error.strerror or str(error),
-            fix="Make room on the disk, or make the folder writable.",
+            fix="Free some disk space, or make the folder writable.",
         ) from error
     offer_to_the_kernel()
     with crash_file as crash:
@@ -81,7 +81,7 @@ class FolderWatch:
             self._seen = now
         elif now - self._seen > self._patience_s:
             raise RunFolderError(
-                "The run's folder was removed while it was training.",
+                "The run folder was removed during training.",
                 where=str(self._run.path),
                 fix="Train the project again.",
             )

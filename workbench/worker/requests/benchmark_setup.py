@@ -64,7 +64,7 @@ def set_up(job: Job, project_text: str, **recipe: Any) -> Trial:
     shape = checked_input_shape(project)
     keras = job.keras()
     spec, params = find_source(project.dataset.key, project.dataset.params)
-    job.progress(f"Loading {spec.title}")
+    job.progress(f"Loading {spec.name_of(params)}")
     loaded = spec.load(job, params)
     fit = fit_of(params)
     data = prepare(loaded, shape=shape, fit=fit, recipe=project.recipe, ctx=job)

@@ -37,7 +37,7 @@ def pack_run(folder: str, protocol: int) -> int:
     try:
         dataset = RunFolder(Path(folder)).request().to_project().dataset
         spec, params = find_source(dataset.key, dataset.params)
-        context.progress(f"Loading {spec.title}")
+        context.progress(f"Loading {spec.name_of(params)}")
         context.send(_pack(spec.load(context, params), context))
     except WorkbenchError as error:
         context.send({"error": error.to_dict()})

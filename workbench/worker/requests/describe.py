@@ -103,7 +103,7 @@ def _look_at_files(job: Job, loaded: LoadedData) -> tuple[BadFiles, list[tuple[i
     for done, (path, found) in enumerate(_in_threads(_size_of, paths)):
         if done % _STEP == 0:
             job.check_cancelled()
-            job.progress("Reading the pictures", done / len(paths))
+            job.progress("Reading the images", done / len(paths))
         if isinstance(found, str):
             bad_files.append((path, found))
         else:
@@ -115,7 +115,7 @@ def _size_of(path: str) -> tuple[int, int] | str:
     try:
         height, width = decode_picture(path).shape[:2]
     except PictureError as error:
-        return f"{error.what} {error.received}".strip()
+        return f"{error.what.rstrip('.')}: {error.received}" if error.received else error.what
     return int(height), int(width)
 
 
@@ -166,7 +166,7 @@ def _readable_labels(part: Part, bad: set[str]) -> np.ndarray[tuple[int], np.dty
 def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[str]]:
     if per_class < 1:
         return [[] for _ in loaded.class_names]
-    job.progress("Making thumbnails")
+    job.progress("Creating thumbnails")
     folder = tempfile.mkdtemp(prefix="thumbnails-", dir=job.folder)
     return write_thumbnails(
         loaded.train,

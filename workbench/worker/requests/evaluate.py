@@ -46,7 +46,7 @@ def _score(job: Job, runner: Runner, x: Rows, truth: Labels) -> tuple[Labels, fl
     predicted, total = [], 0.0
     for start in range(0, len(x), _STEP):
         job.check_cancelled()
-        job.progress("Classifying the test pictures", start / len(x))
+        job.progress("Evaluating the test images", start / len(x))
         rows, losses = runner.score(x[start : start + _STEP], truth[start : start + _STEP])
         predicted.append(rows.argmax(axis=1))
         total += float(losses.sum(dtype=np.float64))

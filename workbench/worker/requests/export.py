@@ -105,7 +105,7 @@ class ExportContext:
         self.difference = max(self.difference, difference)
         if not difference <= _TOLERANCE * max(1.0, float(np.abs(ours).max())):
             raise SaveError(
-                "The export would answer differently from the model: it was not written.",
+                "The export was not written: its predictions would differ from the model's.",
                 where=where,
                 received=f"a difference of {difference:.2g}",
                 expected=f"at most {_TOLERANCE:g}",
@@ -123,7 +123,7 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
     spec = run_exports().get(request.format)
     if spec is None:
         raise InputError(
-            "There is no such export format.",
+            "Unknown export format.",
             received=request.format,
             expected="one of " + ", ".join(run_exports()),
         )
@@ -134,8 +134,8 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
         spec.write(context, str(path))
         difference = context.difference
     text = (
-        f"Wrote {path}. On {NUM_COMPARED} pictures its answers differ "
-        f"from the model's by at most {difference:.1e}."
+        f"Wrote {path}. On {NUM_COMPARED} images, its predictions differ from the "
+        f"model's by at most {difference:.1e}."
     )
     return Done(id=job.id, text=text, path=str(path))
 

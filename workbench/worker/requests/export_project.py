@@ -143,10 +143,10 @@ class ProgramContext:
         theirs = [tuple(weight.shape) for weight in model.weights]
         if ours != theirs:
             raise SaveError(
-                "The program would train another network: it was not written.",
+                "The script was not written: it would train a different model.",
                 where=self.title,
-                received=f"{len(theirs)} arrays of weights",
-                expected=f"{len(ours)} arrays, of the project's shapes",
+                received=f"{len(theirs)} weight arrays",
+                expected=f"{len(ours)} arrays with the project's shapes",
                 fix="Please report this with the project file.",
             )
 
@@ -163,7 +163,7 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
     spec = project_exports().get(request.format)
     if spec is None:
         raise InputError(
-            "There is no such format for a project.",
+            "Unknown export format for a project.",
             received=request.format,
             expected="one of " + ", ".join(project_exports()),
         )
@@ -173,9 +173,9 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
     context = ProgramContext(project, _class_names(job, project), job.keras())
     job.check_cancelled()
     spec.write(context, str(path))
-    text = f"Wrote {path}. It leaves workbench_result.zip, which is read back here."
+    text = f"Wrote {path}. It writes workbench_result.zip, which can be imported here."
     if not context.load_program:
-        text += " Set its line DATA to where the pictures are."
+        text += " Set DATA to the path of the images."
     return Done(id=job.id, text=text, path=str(path))
 
 

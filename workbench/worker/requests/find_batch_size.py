@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import gc
+import math
 import time
 
 import numpy as np
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.run_estimate import memory_needed
+from workbench.core.format import bytes_text
 from workbench.layers import all_layers
+from workbench.processes.memory import memory_limit, resident_bytes
 from workbench.protocol.messages import (
     AnyAnswer,
     BatchSizeFound,
     BatchSizeTried,
     FindBatchSize,
 )
-from workbench.runs.state.outcome import memory_limit
 from workbench.worker.process.failure import is_out_of_memory
-from workbench.worker.process.memory import resident_bytes
 from workbench.worker.requests.benchmark_setup import Trial, set_up
 from workbench.worker.requests.session import Job
 
@@ -40,7 +41,7 @@ def find_batch_size(job: Job, request: FindBatchSize) -> AnyAnswer:
     tried: list[BatchSizeTried] = []
     for number, size in enumerate(sizes):
         job.check_cancelled()
-        job.progress(f"Trying a batch of {size:,}", number / len(sizes))
+        job.progress(f"Trying batch size {size:,}", number / len(sizes))
         result = _try(job, trial, size)
         tried.append(result)
         job.send(result)
@@ -58,7 +59,7 @@ def _sizes(request: FindBatchSize, count: int) -> list[int]:
 def _try(job: Job, trial: Trial, size: int) -> BatchSizeTried:
     needed, room = _needed(trial, size), _ROOM * memory_limit()
     if room and needed > room:
-        words = f"needs about {needed / 1e9:.1f} GB; {room / 1e9:.1f} GB can be used"
+        words = f"needs about {bytes_text(needed)}; {bytes_text(room)} available"
         return BatchSizeTried(id=job.id, size=size, problem=words)
     try:
         speed, memory = _measured(job, trial, size)
@@ -97,12 +98,14 @@ def _needed(trial: Trial, size: int) -> int:
 def _found(job: Job, tried: list[BatchSizeTried]) -> AnyAnswer:
     speeds = {t.size: t.images_per_second for t in tried if t.images_per_second is not None}
     if not speeds:
-        words = f"Not even a batch of {tried[0].size:,} fits: it {tried[0].problem}."
+        words = f"Not even batch size {tried[0].size:,} fits: it {tried[0].problem}."
         return BatchSizeFound(id=job.id, fastest=0, largest=0, suggested=0, words=words)
     fastest = max(speeds, key=lambda size: speeds[size])
     suggested = min(size for size, speed in speeds.items() if speed >= _NEARLY * speeds[fastest])
-    words = f"{suggested:,} trains {speeds[suggested]:,.0f} pictures a second"
-    words += "." if suggested == fastest else f"; {fastest:,} is hardly faster."
+    words = f"{suggested:,}: {speeds[suggested]:,.0f} images/s, "
+    slower = math.ceil(100 * (1 - speeds[suggested] / speeds[fastest]))
+    is_fastest = suggested == fastest
+    words += "the fastest." if is_fastest else f"within {slower}% of the fastest ({fastest:,})."
     return BatchSizeFound(
         id=job.id, fastest=fastest, largest=max(speeds), suggested=suggested, words=words
     )

@@ -27,8 +27,8 @@ def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
     Raises:
         WorkbenchError: the project cannot be trained.
     """
-    trial = set_up(job, request.project, schedule="constant", validation="none")
-    job.progress("Building the network")
+    trial = set_up(job, request.project, validation="none")
+    job.progress("Building the model")
     compiled = trial.compiled(learning_rate=request.lowest)
     rates = np.geomspace(request.lowest, request.highest, request.steps)
     losses: list[float] = []
@@ -56,12 +56,9 @@ def find_learning_rate(job: Job, request: FindLearningRate) -> AnyAnswer:
 
 def _words(suggested: float | None, losses: list[float]) -> str:
     if suggested is None:
-        return (
-            "No rate made the loss fall: the network, its input scale or its labels deserve "
-            "a look before the rate does."
-        )
+        return "No learning rate lowered the loss. Check input scaling and labels."
     known = [loss for loss in losses if math.isfinite(loss)]
     return (
-        f"{suggested:g} is where the loss falls well before it climbs "
-        f"(from {known[0]:.2f} to {min(known):.2f} within {len(losses)} steps)."
+        f"At {suggested:g} the loss falls fast, well before it rises "
+        f"(from {known[0]:.2f} to {min(known):.2f} in {len(losses)} steps)."
     )

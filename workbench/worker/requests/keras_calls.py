@@ -10,6 +10,7 @@ from typing import Any
 from workbench.core.network.graph import Graph
 from workbench.core.network.names import keras_names
 from workbench.core.params import check_all
+from workbench.core.specs import LayerSpec, Role
 from workbench.layers import all_layers
 
 
@@ -19,14 +20,14 @@ class KerasCall:
 
     Attributes:
         name: Unique name of the layer.
-        kind: Keras class, e.g. "Conv2D"; "Input" for the picture.
+        spec: Its layer type.
         required: The arguments that have no default, in Keras's order.
         arguments: Other arguments that differ from Keras's own defaults.
         inputs: Names of the layers it is called on.
     """
 
     name: str
-    kind: str
+    spec: LayerSpec
     required: Mapping[str, Any]
     arguments: Mapping[str, Any]
     inputs: tuple[str, ...]
@@ -41,18 +42,18 @@ def keras_calls(keras: Any, graph: Graph) -> list[KerasCall]:
         spec = layers[node.kind]
         params, _ = check_all(spec.params, node.params)
         inputs = tuple(names[source] for source in graph.sources(node_id))
-        arguments = _telling(keras, spec.title, spec.keras_arguments(params))
-        calls.append(KerasCall(names[node_id], spec.title, *arguments, inputs))
+        arguments = _telling(keras, spec, spec.keras_arguments(params))
+        calls.append(KerasCall(names[node_id], spec, *arguments, inputs))
     return calls
 
 
 def _telling(
-    keras: Any, kind: str, arguments: Mapping[str, Any]
+    keras: Any, spec: LayerSpec, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Splits arguments into those Keras requires and those that differ from its defaults."""
-    if kind == "Input":
+    if spec.role is Role.INPUT:
         return {}, {}
-    chosen = inspect.signature(getattr(keras.layers, kind).__init__).parameters
+    chosen = inspect.signature(getattr(keras.layers, spec.title).__init__).parameters
     required = [key for key, p in chosen.items() if p.default is p.empty and key in arguments]
     told = {}
     for key, value in arguments.items():

@@ -7,7 +7,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import msgspec
@@ -41,7 +41,7 @@ from workbench.worker.saved_models.model_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout
 
-_OWN_NAMES = "The class names are the file's own; those of the data set differ."
+_OWN_NAMES = "Uses the class names of the file; those of the data set differ."
 
 
 def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
@@ -56,11 +56,11 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     project = parse_project(request.project, "the project")
     result = None
     if is_result(path):
-        job.progress(f"Reading {path.name}")
+        job.progress(f"Loading {path.name}")
         result = read_result(path)
         project = _as_trained(project, result)
     keras = job.keras()
-    job.progress(f"Reading {path.name}")
+    job.progress(f"Loading {path.name}")
     built = build_whole(keras, project.graph, "the project")
     arrays = read_foreign_weights(path, weights_layout(built))
     assign_weights(built, arrays)
@@ -73,7 +73,7 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     folder = Path(request.run) if request.run else None
     run = create_run(project, title=card.title, path=folder)
     _fill(run, project, path, card=card, arrays=arrays, result=result)
-    words = "Read back" if result is not None else "Loaded the weights of"
+    words = "Imported" if result is not None else "Loaded weights from"
     return Done(id=job.id, text=f"{words} {path.name}. {note}".strip(), path=str(run.path))
 
 
@@ -103,9 +103,9 @@ def _check_ending(path: Path) -> None:
         raise WeightsError(
             "This is not a weights file.",
             where=str(path),
-            received=path.suffix or "a name without ending",
-            expected=f"a file that ends in {', '.join(WEIGHTS_ENDINGS)}, or a notebook's result "
-            f"({RESULT_ENDING})",
+            received=path.suffix or "no file extension",
+            expected=f"a file that ends in {', '.join(WEIGHTS_ENDINGS)}, or the results of a "
+            f"notebook ({RESULT_ENDING})",
         )
 
 
@@ -126,9 +126,9 @@ def _class_names(
     units = int(built.model.output_shape[-1])
     if own and len(own) != units:
         raise WeightsError(
-            "The number of class names in the file is not the network's.",
+            "The number of class names in the file does not match the model.",
             received=f"{len(own)} names",
-            expected=f"{units}, one for each output of the last layer",
+            expected=f"{units}, one per output of the last layer",
         )
     of_data = names_of_data(job, project)
     if own:
@@ -137,7 +137,9 @@ def _class_names(
     if len(of_data) == units:
         return list(of_data), ""
     numbered = [f"class {number}" for number in range(units)]
-    return numbered, "The classes are numbered: neither file nor data set names all of them."
+    return numbered, (
+        "The classes have numbers for names: neither the file nor the data set names them all."
+    )
 
 
 def _names_inside(path: Path) -> Sequence[str]:
@@ -162,7 +164,7 @@ def names_of_data(job: Job, project: Project) -> Sequence[str]:
     try:
         return spec.load(job, params).class_names
     except WorkbenchError as error:  # the data may be elsewhere: weights load all the same
-        job.progress(f"The data set's class names are not known: {error.what}")
+        job.progress(f"The class names of the data set are unknown: {error.what}")
         return ()
 
 
@@ -177,7 +179,7 @@ def _card(project: Project, built: BuiltModel, names: list[str], path: Path) -> 
         is_logits=built.is_logits,
         dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
         dataset_title=spec.title if spec is not None else project.dataset.key,
-        recipe=msgspec.structs.asdict(project.recipe),
+        recipe=asdict(project.recipe),
         versions=versions(),
     )
 

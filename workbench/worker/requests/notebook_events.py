@@ -64,7 +64,7 @@ def _started(run: RunFolder, result: Result, recipe: TrainingRecipe, file_name: 
         precision=card.precision,
         seed=recipe.seed,
         versions=dict(card.versions),
-        plan=Plan(precision=card.precision, words=f"Read back from {file_name}."),
+        plan=Plan(precision=card.precision, words=f"Imported from {file_name}."),
         epochs=recipe.epochs,
         batch_size=card.batch_size,
         pid=0,

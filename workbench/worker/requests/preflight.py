@@ -71,7 +71,7 @@ def _no_compiler(environment: CompilerEnvironment) -> str:
         return words
     if environment.is_installed():
         return ""
-    return "The TPU compiler is not installed: `workbench compiler install` does it."
+    return "The TPU compiler is not installed. Install it with `workbench compiler install`."
 
 
 def _lower(

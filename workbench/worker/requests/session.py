@@ -29,7 +29,7 @@ class CancelledError(RunError):
     """The user has asked to stop a request; it ends in Failed with these words."""
 
     def __init__(self) -> None:
-        super().__init__("This was cancelled.")
+        super().__init__("Canceled.")
 
 
 class SessionFolder:

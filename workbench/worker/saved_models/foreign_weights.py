@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from workbench.errors import WeightsError
+from workbench.errors import ChildDiedError, DeadlineError, WeightsError
+from workbench.processes.child import Child, end_words
 from workbench.worker.saved_models import read_weights
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
@@ -24,7 +23,6 @@ RESULT_MEMBERS = ("weights.weights.h5", "history.json", "card.json")
 """What a notebook's result holds, and nothing else."""
 
 _MAX_FILE_BYTES = 16 << 30
-_MAX_HEAD_BYTES = 1 << 20
 _MEMBERS = {".keras": KERAS_WEIGHTS_MEMBER, ".zip": RESULT_MEMBERS[0]}
 _MAX_RESULT_EXTRA = 128 << 20  # curve and card
 _DEADLINE_S = 20
@@ -92,13 +90,12 @@ def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndar
         "only": _only(path),
         "max_bytes": 8 * total + (64 << 20) + (_MAX_RESULT_EXTRA if _only(path) else 0),
         "max_member_bytes": 8 * total + (64 << 20),
-        "out_bytes": total + _MAX_HEAD_BYTES,
         "memory_bytes": (1 << 30) + 3 * total,
         "cpu_s": _DEADLINE_S,
         "names": {name: [array.shape, array.dtype] for name, array in expected.items()},
         "known": sorted(layout.known),
     }
-    head, data = _ask_reader(order, path, _DEADLINE_S + total / 100e6)
+    head, data = _ask_reader(order, path, total, _DEADLINE_S + total / 100e6)
     _refuse_findings(head, expected, path)
     return _arrays(head, data, expected, path)
 
@@ -115,13 +112,12 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
         "only": _only(path),
         "max_bytes": _MAX_FILE_BYTES,
         "max_member_bytes": max_bytes,
-        "out_bytes": max_bytes + _MAX_HEAD_BYTES,
         "memory_bytes": (1 << 30) + 3 * max_bytes,
         "cpu_s": _DEADLINE_S,
         "names": {},
         "known": [],
     }
-    head, data = _ask_reader(order, path, _DEADLINE_S)
+    head, data = _ask_reader(order, path, max_bytes, _DEADLINE_S)
     if head.error:
         raise _unreadable(path, head.error)
     return data
@@ -136,44 +132,30 @@ def _regular(path: Path) -> str:
         resolved = path.resolve(strict=True)  # the user chose the link: follow it, once, here
     except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(
-            "There is no such weights file.", where=str(path), received=str(error)
+            "The weights file does not exist.", where=str(path), received=str(error)
         ) from error
     return str(resolved)
 
 
-def _ask_reader(order: dict[str, Any], path: Path, deadline_s: float) -> tuple[_Head, bytes]:
-    """Runs the child. Its answer goes to a file, whose size the kernel keeps in bounds."""
+def _ask_reader(
+    order: dict[str, Any], path: Path, limit: int, deadline_s: float
+) -> tuple[_Head, bytes]:
+    """The reader's findings, and the bytes that follow them: at most the limit."""
     command = [sys.executable, "-I", str(Path(read_weights.__file__).resolve())]
-    with tempfile.TemporaryFile() as answer:
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=answer,
-            stderr=subprocess.DEVNULL,
-            env=_ENVIRONMENT,
-            start_new_session=True,
-        ) as child:
-            try:
-                child.communicate(json.dumps(order).encode(), timeout=deadline_s)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                raise _unreadable(path, "reading it took too long") from None
-        if child.returncode != 0:
-            raise _unreadable(path, _end_words(child.returncode))
-        answer.seek(0)
-        return _answer(answer, path)
-
-
-def _answer(answer: IO[bytes], path: Path) -> tuple[_Head, bytes]:
-    try:
-        head = msgspec.json.decode(answer.readline(_MAX_HEAD_BYTES), type=_Head)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _unreadable(path, f"the reader's answer is incomplete ({error})") from error
-    return head, answer.read()
-
-
-def _end_words(code: int) -> str:
-    return f"it crashed the reader (signal {-code})" if code < 0 else "it broke the reader"
+    sent = json.dumps(order).encode()
+    with Child(command, name="its reader", environment=_ENVIRONMENT, order=sent) as child:
+        try:
+            fields, data = child.frame(limit=limit, deadline_s=deadline_s)
+            head = msgspec.convert(fields, _Head)
+        except DeadlineError:
+            raise _unreadable(path, "reading it took too long") from None
+        except ChildDiedError as error:
+            raise _unreadable(path, error.what) from error
+        except msgspec.ValidationError as error:
+            raise _unreadable(path, f"the output of its reader is invalid ({error})") from error
+        if code := child.exit_code():
+            raise _unreadable(path, f"its reader {end_words(code)}")
+    return head, data
 
 
 def _unreadable(path: Path, cause: str) -> WeightsError:
@@ -191,22 +173,24 @@ def _refuse_findings(head: _Head, expected: Mapping[str, Expected], path: Path) 
     found = [f"{_name(name, expected)}: not in the file" for name in head.missing]
     for name, shape, dtype in head.different:
         ours = expected.get(name)
-        wanted = f", {ours.dtype} {ours.shape} in the network" if ours else ""
+        wanted = f", {ours.dtype} {ours.shape} in the model" if ours else ""
         found.append(f"{_name(name, expected)}: {dtype[:20]} {tuple(shape)} in the file{wanted}")
-    found += [f"{name!r}: in the file, not in the network" for name in head.extra]
+    found += [f"{name!r}: in the file, not in the model" for name in head.extra]
     if found:
         raise WeightsError(
-            "These weights are of another network. Nothing was changed.",
+            "These weights are from a different model. Nothing was changed.",
             where=str(path),
             received=_listed(found),
-            expected=f"{len(expected)} arrays, all with the network's names and shapes",
+            expected=f"{len(expected)} arrays with the names and shapes of the model",
             fix="Open the project that these weights were trained with.",
         )
     found = [f"{_name(name, expected)}: {reason}" for name, reason in head.forbidden]
-    found += [f"{_name(name, expected)}: {count:,} not finite" for name, count in head.not_finite]
+    found += [
+        f"{_name(name, expected)}: {count:,} values not finite" for name, count in head.not_finite
+    ]
     if found:
         raise WeightsError(
-            "These weights are not taken over. Nothing was changed.",
+            "These weights were not loaded. Nothing was changed.",
             where=str(path),
             received=_listed(found),
             expected="finite numbers, in the file itself",
@@ -227,9 +211,9 @@ def _arrays(
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Cuts the reader's bytes into arrays; sizes are checked again, the child is not trusted."""
     if head.sizes != [array.num_bytes for array in expected.values()]:
-        raise _unreadable(path, "the reader's answer has other sizes than expected")
+        raise _unreadable(path, "the output of the reader has unexpected sizes")
     if len(data) != sum(head.sizes):
-        raise _unreadable(path, "the reader's answer is incomplete")
+        raise _unreadable(path, "the output of the reader is incomplete")
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     start = 0
     for array in expected.values():

@@ -23,10 +23,10 @@ def read_any_card(path: Path) -> ModelCard:
         data = read_archive_member(path, CARD_MEMBER, max_bytes=_MAX_CARD_BYTES)
     except WeightsError as error:
         raise WeightsError(
-            "This file is not a model that Workbench has exported.",
+            "This file is not a model exported by Workbench.",
             where=str(path),
             received=error.what,
             expected=f"a run folder, or a .keras file with a {CARD_MEMBER} inside",
-            fix="For weights of your own, open their project and load them there.",
+            fix="For other weights, open their project and load them there.",
         ) from error
     return decode_card(data, f"{path}: {CARD_MEMBER}")

@@ -6,7 +6,6 @@ graph, from the model card; the weights are plain arrays under names the graph d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
 from workbench.errors import RunError, WeightsError
 from workbench.layers import all_layers
+from workbench.processes.memory import available_memory
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.weights_file import read_arrays
@@ -95,7 +95,7 @@ class Runner:
     def _batches(self, x: Pixels) -> Iterator[tuple[Pixels, int, int]]:
         """Pieces of one of the batch sizes: (pictures, how many of them count, where)."""
         if x.shape[1:] != self._shape:
-            raise ValueError(f"pictures of shape {x.shape[1:]}, not {self._shape}")
+            raise ValueError(f"images of shape {x.shape[1:]}, not {self._shape}")
         start = 0
         while start < len(x):
             waiting = len(x) - start
@@ -112,9 +112,9 @@ class Runner:
         answer = np.concatenate(rows) if rows else np.zeros((0, num_classes), np.float32)
         if not np.isfinite(answer).all():
             raise RunError(
-                "The network gives no finite numbers: its training has diverged.",
+                "The outputs of the model are not finite: its training diverged.",
                 where=self.card.title,
-                fix="Train it again with a smaller learning rate.",
+                fix="Train it again with a lower learning rate.",
             )
         return answer
 
@@ -194,31 +194,20 @@ def check_size(graph: Graph, where: str) -> None:
     analysis = analyse(graph, all_layers(), recipe=TrainingRecipe())
     if analysis.errors:
         raise WeightsError(
-            f"The network cannot be built: {analysis.errors[0].title}.",
+            f"The model cannot be built: {analysis.errors[0].title}.",
             where=where,
             received=analysis.errors[0].message,
-            fix="Mend the project's problems first.",
+            fix="Fix the problems of the project first.",
         )
     wanted = 4 * analysis.costs.parameters.total
     free = available_memory()
     if wanted > 0.9 * free:
         raise WeightsError(
-            "The network is too large for this computer.",
+            "The model is too large for this computer.",
             where=where,
             received=f"{wanted:,} bytes of weights",
-            expected=f"at most {int(0.9 * free):,} bytes, nine tenths of the free memory",
+            expected=f"at most {int(0.9 * free):,} bytes, 90% of the free memory",
         )
-
-
-def available_memory() -> int:
-    """Bytes that programs may still take without swapping; free pages where not Linux."""
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except (OSError, ValueError):  # not Linux, or a container that hides it
-        pass
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:
@@ -232,10 +221,10 @@ def _with_all_names(card: ModelCard, built: BuiltModel, where: str) -> ModelCard
     units = int(built.model.output_shape[-1])
     if units < len(card.class_names) or tuple(built.input_shape) != tuple(card.input_shape):
         raise WeightsError(
-            "The model card does not fit its own network.",
+            "The model card does not match its model.",
             where=where,
-            received=f"{len(card.class_names)} classes, pictures {tuple(card.input_shape)}",
-            expected=f"{units} classes, pictures {tuple(built.input_shape)}",
+            received=f"{len(card.class_names)} classes, images {tuple(card.input_shape)}",
+            expected=f"{units} classes, images {tuple(built.input_shape)}",
         )
     unnamed = [f"output {number + 1}" for number in range(len(card.class_names), units)]
     return msgspec.structs.replace(card, class_names=[*card.class_names, *unnamed])

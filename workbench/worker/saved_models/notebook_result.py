@@ -106,20 +106,20 @@ def read_result(path: Path) -> Result:
     card = _decode(path, card_name, _MAX_CARD_BYTES, ResultCard)
     if (card.format, card.version) != (RESULT_FORMAT, 1):
         raise WeightsError(
-            "This is not a result that this version of Workbench reads.",
+            "This version of Workbench cannot read these results.",
             where=f"{path}: {card_name}",
             received=f"{card.format[:40]}, version {card.version}",
             expected=f"{RESULT_FORMAT}, version 1",
-            fix="Read it back with the version that has exported the notebook.",
+            fix="Import them with the version that exported the notebook.",
         )
     result = Result(card, _decode(path, history_name, _MAX_HISTORY_BYTES, ResultHistory))
     finding = next(_findings(result), "")
     if finding:
         raise WeightsError(
-            "The curve in this result contradicts itself. Nothing was changed.",
+            "The curves in these results are inconsistent. Nothing was changed.",
             where=f"{path}: {history_name}",
             received=finding,
-            fix="Read back the file as the notebook has left it.",
+            fix="Import the file as the notebook wrote it.",
         )
     return result
 
@@ -130,10 +130,10 @@ def _decode(path: Path, name: str, max_bytes: int, kind: type[_Struct]) -> _Stru
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WeightsError(
-            "This result cannot be read.",
+            "These results cannot be read.",
             where=f"{path}: {name}",
             received=str(error)[:300],
-            expected="the file as a notebook of Workbench leaves it",
+            expected="the file that a Workbench notebook writes",
         ) from error
 
 
@@ -146,6 +146,6 @@ def _findings(result: Result) -> Iterator[str]:
         yield f"{len(history.losses):,} losses of {len(history.epochs):,} epochs of {steps:,} steps"
     for number, epoch in enumerate(history.epochs, 1):
         if (epoch.epoch, epoch.step) != (number, number * steps):
-            yield f"epoch {epoch.epoch:,} at step {epoch.step:,} as number {number:,}"
+            yield f"epoch {epoch.epoch:,} at step {epoch.step:,} as entry {number:,}"
     if result.card.best_epoch > len(history.epochs):
         yield f"epoch {result.card.best_epoch:,} of {len(history.epochs):,} as the best"

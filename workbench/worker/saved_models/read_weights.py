@@ -5,13 +5,14 @@ nothing of Workbench, sets its own limits before it imports h5py, and walks the 
 along the names it was told: HDF5 of unknown origin crashes and hangs libraries that walk
 it freely. A finding is an answer, not an error; the parent puts it into words.
 
-Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "out_bytes",
-        "memory_bytes", "cpu_s", "names": {name: [shape, dtype]}, "known": [name]}; `member`
+Order:  {"path", "member", "max_bytes", "max_member_bytes", "only", "memory_bytes", "cpu_s",
+        "names": {name: [shape, dtype]}, "known": [name]}; `member`
         is "" for an HDF5 file, or the member of a zip archive to read; with empty `names` it
         is handed back as it is. Where `only` names members, the archive may hold no others.
         Numbers under a name that is not `known` are told as extra.
-Answer: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
-        "extra", "sizes": [...]}, then the bytes of the arrays in the order of the names.
+Answer: a frame: one JSON line {"error"} or {"missing", "different", "forbidden", "not_finite",
+        "extra", "sizes": [...]}, with "bytes" of the arrays that follow, in the order of the
+        names.
 """
 
 from __future__ import annotations
@@ -37,26 +38,27 @@ class _RefusedError(Exception):
 def main() -> int:
     """Reads one order, writes one answer; 0 also when the file was refused."""
     order = json.loads(sys.stdin.buffer.read(_MAX_ORDER_BYTES))
-    _limit(int(order["memory_bytes"]), int(order["cpu_s"]), int(order["out_bytes"]))
+    _limit(int(order["memory_bytes"]), int(order["cpu_s"]))
     try:
         head, chunks = _read(order)
     except _RefusedError as error:
         head, chunks = {"error": str(error)}, []
     except MemoryError:
-        head, chunks = {"error": "it wants far more memory than these weights need"}, []
+        head, chunks = {"error": "it needs far more memory than these weights"}, []
     out = sys.stdout.buffer
-    out.write(json.dumps(head).encode() + b"\n")
+    size = sum(len(chunk) for chunk in chunks)
+    out.write(json.dumps({**head, "bytes": size}).encode() + b"\n")
     for chunk in chunks:
         out.write(chunk)
     out.flush()
     return 0
 
 
-def _limit(memory_bytes: int, cpu_s: int, out_bytes: int) -> None:
+def _limit(memory_bytes: int, cpu_s: int) -> None:
     for kind, value in (
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_CPU, cpu_s),
-        (resource.RLIMIT_FSIZE, out_bytes),
+        (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -88,7 +90,7 @@ def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
             with archive.open(name) as file:
                 data = file.read(max_bytes + 1)
     except KeyError:
-        raise _RefusedError(f"it holds no {name}") from None
+        raise _RefusedError(f"it contains no {name}") from None
     except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
         raise _RefusedError(f"the archive is damaged ({error})") from None
     if len(data) > max_bytes:
@@ -99,9 +101,9 @@ def _member(path: str, name: str, max_bytes: int, only: list[str]) -> bytes:
 def _check_members(names: list[str], only: list[str]) -> None:
     strange = sorted({*names} - {*only})
     if only and strange:
-        raise _RefusedError(f"it holds {strange[0][:80]!r}, not only {', '.join(only)}")
+        raise _RefusedError(f"it contains {strange[0][:80]!r}, not only {', '.join(only)}")
     if only and len(names) != len({*names}):
-        raise _RefusedError("it holds two members of one name")
+        raise _RefusedError("it contains two members with the same name")
 
 
 def _read_arrays(
@@ -160,9 +162,9 @@ class _Reader:
         if found is None:
             return
         if not isinstance(found, self._h5py.Dataset):
-            self.forbidden.append([name, "a group stands where numbers are expected"])
+            self.forbidden.append([name, "a group instead of numbers"])
         elif found.external or found.is_virtual:
-            self.forbidden.append([name, "its numbers lie in another file"])
+            self.forbidden.append([name, "its numbers are in another file"])
         elif tuple(found.shape or ()) != shape or str(found.dtype) != dtype:
             self.different.append([name, list(found.shape or ()), str(found.dtype)])
         else:
@@ -186,7 +188,7 @@ class _Reader:
                 self.missing.append(name)
                 return None
             if not isinstance(link, self._h5py.HardLink):
-                self.forbidden.append([name, "a link to somewhere else"])
+                self.forbidden.append([name, "an external link"])
                 return None
             place = place[part]
         return place
@@ -210,7 +212,7 @@ class _Reader:
         if group is None:
             return []
         if len(group) > _MAX_NAMES:
-            raise _RefusedError(f"it holds more than {_MAX_NAMES:,} names in one group")
+            raise _RefusedError(f"it contains more than {_MAX_NAMES:,} names in one group")
         return list(group)
 
 

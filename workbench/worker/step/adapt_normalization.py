@@ -1,4 +1,6 @@
-"""Normalization layers learn mean and variance before training, from the training part."""
+"""Layers that are adapted, as Normalization to mean and variance, before training: to the
+pictures of the training part.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.layers import layers_by_title
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.augment import through
 from workbench.worker.model.build import BuiltModel
@@ -28,7 +31,7 @@ def adapt_normalizations(
     *,
     check: Callable[[], None],
 ) -> int:
-    """Adapts every Normalization layer that was given no values, from input to output.
+    """Adapts every layer that its layer type says so of, from input to output.
 
     Args:
         tf: TensorFlow.
@@ -44,19 +47,20 @@ def adapt_normalizations(
     pipeline = [layer for _, layer in built.pipeline]
     count = 0
     for number, layer in enumerate(pipeline):
-        if _wants_adapting(keras, layer):
+        if _is_adapted(layer):
             _adapt(tf, layer, _batches(tf, part, _host(pipeline[:number]), check))
             count += 1
     for layer in built.model.layers:
-        if _wants_adapting(keras, layer):
+        if _is_adapted(layer):
             before = _device(tf, strategy, keras.Model(built.model.input, layer.input))
             _adapt(tf, layer, _batches(tf, part, _after(_host(pipeline), before), check))
             count += 1
     return count
 
 
-def _wants_adapting(keras: Any, layer: Any) -> bool:
-    return isinstance(layer, keras.layers.Normalization) and layer.input_mean is None
+def _is_adapted(layer: Any) -> bool:
+    spec = layers_by_title().get(type(layer).__name__)
+    return spec is not None and spec.is_adapted
 
 
 def _adapt(tf: Any, layer: Any, batches: Batches) -> None:

@@ -38,10 +38,10 @@ def sizes_of(project: Project, num_train: int, *, replicas: int = 1) -> Sizes:
     """
     if num_train < replicas:
         raise DatasetError(
-            "There are fewer training pictures than replicas that share a batch.",
-            received=f"{num_train:,} pictures, {replicas:,} replicas",
-            expected="at least one picture for each replica",
-            fix="Train on fewer replicas, or add pictures.",
+            "There are fewer training images than replicas.",
+            received=f"{num_train:,} images, {replicas:,} replicas",
+            expected="at least one image per replica",
+            fix="Use fewer replicas, or add images.",
         )
     recipe = project.recipe
     batch_size = min(recipe.batch_size, num_train)

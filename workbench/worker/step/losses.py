@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.core.training.specs import LossInputs
 
 Weights = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -78,29 +79,16 @@ class Objective:
         return self._losses(labels, outputs, 0.0)
 
     def _losses(self, labels: Any, outputs: Any, smoothing: float) -> Any:
-        losses, loss = self._keras.losses, self._recipe.loss
+        spec, compute = self._recipe.loss_spec, self._recipe.loss_spec.compute
         is_soft = len(labels.shape) == 2
-        if loss == "cross_entropy" and not smoothing and not is_soft:
-            return losses.sparse_categorical_crossentropy(
-                labels, outputs, from_logits=self._is_logits
-            )
-        targets = labels if is_soft else self._tf.one_hot(labels, outputs.shape[-1])
+        if spec.compute_sparse is not None and not smoothing and not is_soft:
+            targets, compute = labels, spec.compute_sparse
+        else:
+            targets = labels if is_soft else self._tf.one_hot(labels, outputs.shape[-1])
         if smoothing:
             targets = targets * (1.0 - smoothing) + smoothing / outputs.shape[-1]
-        if loss == "mean_squared":
-            return losses.mean_squared_error(targets, self._shares(outputs))
-        if loss == "focal":
-            return losses.categorical_focal_crossentropy(
-                targets,
-                outputs,
-                alpha=1.0,
-                gamma=self._recipe.focal_gamma,
-                from_logits=self._is_logits,
-            )
-        return losses.categorical_crossentropy(targets, outputs, from_logits=self._is_logits)
-
-    def _shares(self, outputs: Any) -> Any:
-        return self._tf.nn.softmax(outputs) if self._is_logits else outputs
+        inputs = LossInputs(self._tf, self._keras, targets, outputs, self._is_logits)
+        return compute(inputs, self._recipe.values_of(spec))
 
     def _weights_of(self, labels: Any) -> Any:
         weights = self._tf.constant(self._class_weights)

@@ -1,17 +1,11 @@
-"""The optimizer of a recipe: one of Keras's, or LARS."""
+"""The optimizer of a recipe."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from workbench.core.training.recipe import OPTIMIZERS, TrainingRecipe
-from workbench.worker.step.lars import lars
-
-NOT_DECAYED = ("bias", "gamma", "beta", "alpha")
-"""Names of the variables that `decay_biases` leaves alone: biases, what normalizations scale
-and shift with, and the slopes of PReLU."""
-
-_OWN = {"LARS": lars}
+from workbench.core.training.optimizers import NOT_DECAYED
+from workbench.core.training.recipe import TrainingRecipe
 
 
 def make_optimizer(keras: Any, recipe: TrainingRecipe) -> Any:
@@ -21,8 +15,7 @@ def make_optimizer(keras: Any, recipe: TrainingRecipe) -> Any:
     `StepMath.train`), and without one it is the recipe's.
     """
     rate = recipe.peak_rate
-    name = OPTIMIZERS[recipe.optimizer]
-    kind = _OWN[name](keras) if name in _OWN else getattr(keras.optimizers, name)
+    kind = recipe.optimizer_spec.keras_class(keras)
     optimizer = kind(learning_rate=lambda: rate, **recipe.optimizer_arguments())
     if not recipe.decay_biases:
         optimizer.exclude_from_weight_decay(var_names=list(NOT_DECAYED))

@@ -111,26 +111,25 @@ def time_advice(
     worst = max(shares, key=lambda name: shares[name])
     if shares[worst] < _SMALLEST_SHARE:
         return ""
-    percent = f"{100 * shares[worst]:.0f} %"
+    percent = f"{100 * shares[worst]:.0f}%"
     if worst == "input":
         remedy = _input_remedy(place, is_augmenting=is_augmenting)
-        return f"Training waits {percent} of its time for pictures: {remedy}."
+        return f"{percent} of the time is input wait: {remedy}."
     return {
-        "host": f"{percent} of the time passes between the calls: more steps per call, or a "
-        "larger batch, leave less of it.",
-        "validation": f"Validating takes {percent} of the time: validate on fewer pictures, "
-        "or make epochs longer.",
-        "saving": f"Saving takes {percent} of the time: the folder of the runs may be on a "
-        "slow disk.",
+        "host": f"{percent} of the time is host overhead: use more steps per execution or a "
+        "larger batch.",
+        "validation": f"{percent} of the time is validation: use a smaller validation "
+        "split or longer epochs.",
+        "saving": f"{percent} of the time is checkpointing: the runs folder may be on a slow disk.",
     }[worst]
 
 
 def _input_remedy(place: str | None, *, is_augmenting: bool) -> str:
     remedies = []
     if place == "streamed":
-        remedies.append("keep decoded pictures on disk or in memory")
+        remedies.append("cache decoded images on disk or in memory")
     elif place == "cached":
-        remedies.append("keep the pictures in memory, if they fit")
+        remedies.append("cache the images in memory, if they fit")
     if is_augmenting:
         remedies.append("use less augmentation")
-    return ", or ".join(remedies) or "leave cores free that other programs use"
+    return ", or ".join(remedies) or "close other programs that use the CPU"

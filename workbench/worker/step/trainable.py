@@ -191,9 +191,9 @@ def _check_outputs(built: BuiltModel, data: PreparedData) -> None:
     outputs, classes = built.model.output_shape[-1], len(data.class_names)
     if outputs != classes:
         raise GraphError(
-            f"The network has {outputs:,} outputs, but the data set has {classes:,} classes.",
+            f"The model has {outputs:,} outputs, but the data set has {classes:,} classes.",
             where=built.model.layers[-1].name,
             received=f"{outputs:,} outputs",
-            expected=f"{classes:,} outputs, one for each class",
+            expected=f"{classes:,} outputs, one per class",
             fix=f"Set the units of the last Dense layer to {classes:,}.",
         )

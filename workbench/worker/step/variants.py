@@ -26,7 +26,7 @@ class Way:
     @property
     def words(self) -> str:
         """Its name for people."""
-        return f"{self.precision} compiled by XLA" if self.xla else self.precision
+        return f"{self.precision} with XLA" if self.xla else self.precision
 
 
 PLAIN = Way("float32")

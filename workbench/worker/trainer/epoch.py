@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from workbench.core.training.learning_rates import learning_rate_at, learning_rates
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.core.training.schedules import learning_rate_at, learning_rates
 from workbench.protocol.events import EpochFinished
 from workbench.runs.folder import RunFolder
 from workbench.worker.checkpoints.progress import Position
@@ -142,7 +142,7 @@ class EpochTrainer:
         bad = np.flatnonzero(~np.isfinite(results.losses))
         if len(bad):
             step = first_step + int(bad[0])
-            raise self.diverged("the loss is not a number", step, self._found(step))
+            raise self.diverged("the loss is not finite", step, self._found(step))
 
     def _found(self, bad_step: int) -> str:
         """Where the values of a step stopped being finite, in words; "" where several machines
@@ -150,7 +150,7 @@ class EpochTrainer:
         """
         if self._compiled.loop.share != WHOLE:
             return ""
-        self._teller.phase("diagnosing", "Looking for the layer that went wrong")
+        self._teller.phase("diagnosing", "Locating the first layer with non-finite values")
         culprit = self._replay.find(bad_step)
         return culprit.words if culprit is not None else ""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Self
 
+from workbench.processes.memory import resident_bytes
 from workbench.protocol.events import Heartbeat
 from workbench.runs.log.event_log import EventWriter
-from workbench.worker.process.memory import resident_bytes
 
 INTERVAL_S = 2.0
 

@@ -59,10 +59,11 @@ class Member(Machines):
             except OSError as error:
                 if time.monotonic() > deadline:
                     raise RemoteError(
-                        "The leading machine cannot be reached.",
+                        "The chief cannot be reached.",
                         where=self._cluster.machines[0],
                         received=error.strerror or str(error),
-                        fix="Start the training there, and see that no firewall is between.",
+                        fix="Start the training there, and check that no firewall blocks "
+                        "the connection.",
                     ) from error
             time.sleep(_AGAIN_S)
 
@@ -90,9 +91,9 @@ class Member(Machines):
         message = self._lines[0].receive(kind, timeout_s=COME_S)
         if message is None:
             raise RemoteError(
-                f"The leading machine said nothing for {COME_S:.0f} s.",
+                f"The chief did not respond for {COME_S:.0f} s.",
                 where=self._cluster.machines[0],
-                expected=f"its word “{kind}”",
+                expected=f"the message “{kind}”",
             )
         return message
 
@@ -125,9 +126,9 @@ def join_training(folder: str | Path) -> int:
             resume = member.hear_task(run)
         except LineCutError as error:
             raise RemoteError(
-                "The leading machine has not let this one in.",
+                "The chief rejected this machine.",
                 received=str(error),
-                expected="a training of these machines, with the same versions and key",
+                expected="the same machines, versions and key",
             ) from error
     except WorkbenchError as error:
         sys.stderr.write(f"{error}\n")
@@ -139,7 +140,7 @@ def _cluster_of(run: RunFolder) -> Cluster:
     text = os.environ.pop(CLUSTER_VARIABLE, None)
     cluster = Cluster.from_text(text) if text is not None else kept_cluster(run.path)
     if cluster is None:
-        raise UsageError("There is nobody to join.", where=CLUSTER_VARIABLE)
+        raise UsageError("There is no training to join.", where=CLUSTER_VARIABLE)
     return cluster
 
 

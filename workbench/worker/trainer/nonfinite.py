@@ -136,7 +136,7 @@ def _local(value: Any) -> Any:
 def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> Culprit:
     """Where a batch's values stop being finite with the weights as they are now."""
     if not _is_finite(tf, pictures):
-        return Culprit("", "the pictures that come out of the input pipeline are not finite")
+        return Culprit("", "the images from the input pipeline are not finite")
     weights = culprit_of_weights(built)
     if weights is not None:
         return weights
@@ -156,8 +156,8 @@ def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> C
     name = model.layers[largest].name
     return Culprit(
         name,
-        "the outputs of all layers are still finite, the loss itself is not; the largest "
-        f"values, {sizes[largest]:.1e}, come out of “{name}”",
+        "the outputs of all layers are still finite, the loss itself is not; the "
+        f"largest values, {sizes[largest]:.1e}, are the outputs of “{name}”",
     )
 
 

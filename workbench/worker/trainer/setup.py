@@ -5,13 +5,12 @@ of them.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
-
-import msgspec
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
+from workbench.core.network.roles import input_nodes
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.projects.target_text import target_text
@@ -120,14 +119,14 @@ class Preparation:
         if self._run.moved_to() is None:
             return []
         began = target_text(self._run.request().to_project().target, all_targets())
-        return [f"it began on another target: {began}"]
+        return [f"it was started on another target: {began}"]
 
     def _load(
         self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
     ) -> PreparedData:
         """Loads, decodes and splits while TensorFlow is being imported in another thread."""
         shape = checked_input_shape(self._project)
-        self._teller.phase("loading", f"Loading {spec.title}")
+        self._teller.phase("loading", f"Loading {spec.name_of(params)}")
         ctx = TrainerLoadContext(self._teller, self._stop, engine)
         loaded = load_data(ctx, spec, params, self._run.request().parcel)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
@@ -145,7 +144,7 @@ class Preparation:
         import tensorflow as tf
 
         self._stop.check()
-        self._teller.phase("building", "Building the network")
+        self._teller.phase("building", "Building the model")
         target = self._company.connect(tf, self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
         self._tell_data(data, sizes, target.replicas)
@@ -182,11 +181,11 @@ class Preparation:
 
     def _tell_data(self, data: PreparedData, sizes: Sizes, replicas: int) -> None:
         if len(data.train) < self._recipe.batch_size:  # of other reasons `_tell_split` tells
-            why = f"there are {len(data.train):,} training pictures"
+            why = f"there are {len(data.train):,} training images"
             if len(data.train) % replicas:
-                why += f", and {replicas:,} replicas share a batch evenly"
+                why += f", and the batch is split over {replicas:,} replicas"
             self._teller.log(
-                f"The batch is {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
+                f"Batch size {sizes.batch_size:,} instead of {self._recipe.batch_size:,}: {why}.",
                 level="warning",
             )
         self._teller.tell(
@@ -214,7 +213,7 @@ class Preparation:
             precision=compiled.plan.precision,
             dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
             dataset_title=spec.title,
-            recipe=msgspec.structs.asdict(self._recipe),
+            recipe=asdict(self._recipe),
             versions=versions(),
         )
 
@@ -225,10 +224,9 @@ def checked_input_shape(project: Project) -> Shape:
     Raises:
         GraphError: the network cannot be trained; every reason is named.
     """
-    graph = project.graph
-    analysis = analyse(graph, all_layers(), recipe=project.recipe)
+    analysis = analyse(project.graph, all_layers(), recipe=project.recipe)
     analysis.refuse_errors()
-    return next(analysis.shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
+    return analysis.shapes[input_nodes(project.graph, all_layers())[0].id]
 
 
 def tell_start(

@@ -1,16 +1,38 @@
-"""TensorBoard files of a training, written as it goes. They never disturb it: what goes
-wrong is told once, and training goes on without them.
+"""A run's curves as TensorBoard shows them: one folder for training, one for validation.
+
+The step is always the number of the batch, so that all curves share an axis. The tags are those
+of `runs.export.scalars`.
+
+TensorFlow writes the records, but neither `tf.summary.scalar`, which needs the package of
+TensorBoard, nor a `FileWriter`, whose thread and queue hide that the disk is full. Nothing
+here disturbs a training: what goes wrong is logged once, and training goes on without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from workbench.protocol.events import RunEvent
-from workbench.runs.export.tensorboard_log import FOLDER_NAME, TensorBoardLog
+from workbench.protocol.events import Batch, EpochFinished, RunEvent, RunStarted
+from workbench.runs.export.scalars import (
+    Scalars,
+    batch_scalars,
+    epoch_scalars,
+    validation_scalars,
+)
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
+from workbench.settings.options.writes_tensorboard import SPEC as WRITES_TENSORBOARD
 from workbench.settings.settings_file import read_settings
+
+FOLDER_NAME = "tensorboard"
+
+BATCH_INTERVAL_S = 0.2
+"""At most so often a batch is written: more points than TensorBoard shows cost only time."""
 
 
 def tensorboard_listener(
@@ -20,9 +42,9 @@ def tensorboard_listener(
 
     Args:
         run: The run whose folder they are written to.
-        warn: Tells a sentence in the log.
+        warn: Writes a sentence into the log.
     """
-    is_wanted = read_settings(data_home()).writes_tensorboard
+    is_wanted = read_settings(data_home()).get(WRITES_TENSORBOARD)
     return _Listener(run, warn).hear if is_wanted else None
 
 
@@ -37,7 +59,115 @@ class _Listener:
         try:
             self._log.add(event)
         except OSError as error:
-            log, self._log = self._log, None  # first: the warning is an event too
-            log.close()
+            self._log = None  # first: the warning is an event too
             reason = error.strerror or str(error)
-            self._warn(f"The TensorBoard files are not written any further: {reason}.")
+            self._warn(f"TensorBoard logging stopped: {reason}.")
+
+
+class TensorBoardLog:
+    """Writes the events of a trainer. Feed it each event once, in order.
+
+    Raises:
+        OSError: from `add`: the disk is full or the folder is gone.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, EventFile] = {}
+        self._batch_time = 0.0
+        self._first_step = 1
+
+    def add(self, event: RunEvent) -> None:
+        """Writes the values of an event; most have none."""
+        if isinstance(event, RunStarted):
+            self._start(event)
+        elif isinstance(event, Batch):
+            self._add_batch(event)
+        elif isinstance(event, EpochFinished):
+            self._add_epoch(event)
+
+    def _start(self, event: RunStarted) -> None:
+        """Steps that an earlier trainer of this run did in vain are taken back at once."""
+        self._first_step = (event.resumed_at_step or 0) + 1
+        for part in ("train", "validation"):
+            if any((self._folder / part).glob("*")):
+                self._file(part)
+
+    def _add_batch(self, event: Batch) -> None:
+        if 0 <= event.time - self._batch_time < BATCH_INTERVAL_S:
+            return
+        self._batch_time = event.time
+        self._write("train", event, batch_scalars(event))
+
+    def _add_epoch(self, event: EpochFinished) -> None:
+        self._write("train", event, epoch_scalars(event))
+        if values := validation_scalars(event):
+            self._write("validation", event, values)
+
+    def _write(self, part: str, event: Batch | EpochFinished, values: Scalars) -> None:
+        self._file(part).scalars(event.step, values, wall_time=event.time)
+
+    def _file(self, part: str) -> EventFile:
+        if part not in self._files:
+            # Without parents: a run folder that was removed must not come back half.
+            self._folder.mkdir(exist_ok=True)
+            self._files[part] = EventFile(self._folder / part, first_step=self._first_step)
+        return self._files[part]
+
+
+class EventFile:
+    """One event file, in a folder that TensorBoard is pointed at.
+
+    Each value is on its way to the disk as soon as it is written. A run that goes on after
+    a kill gets another file in the same folder. Each file begins with a session start at its
+    first step: TensorBoard drops points of earlier files from that step on, because these steps
+    are trained again. (The first session start of a folder has no effect.)
+
+    Args:
+        folder: Where; made where it is not there, in a folder that is.
+        first_step: The lowest step that may be written.
+
+    Raises:
+        OSError: from every method: the disk is full or the folder is gone.
+    """
+
+    def __init__(self, folder: Path, *, first_step: int = 1) -> None:
+        import tensorflow as tf
+
+        self._tf = tf
+        self._new_event = tf.compat.v1.Event
+        folder.mkdir(exist_ok=True)
+        number = len(list(folder.glob("events.out.tfevents.*")))
+        # TensorBoard reads the files of a folder in the order of their names.
+        name = f"events.out.tfevents.{int(time.time()):010d}.{number:04d}.{os.getpid()}"
+        with self._os_errors():
+            self._writer = tf.io.TFRecordWriter(str(folder / name))
+        self._write(self._new_event(wall_time=time.time(), file_version="brain.Event:2"))
+        start = tf.compat.v1.SessionLog(status=tf.compat.v1.SessionLog.START)
+        self._write(self._new_event(wall_time=time.time(), step=first_step, session_log=start))
+
+    def scalars(self, step: int, values: Mapping[str, float], *, wall_time: float) -> None:
+        """Adds values by tag; NaN and infinity are kept.
+
+        Args:
+            step: The x of the points.
+            values: By tag; a slash groups tags.
+            wall_time: Seconds since the epoch.
+        """
+        event = self._new_event(wall_time=wall_time, step=step)
+        for tag, value in values.items():
+            event.summary.value.add(tag=tag, simple_value=value)
+        self._write(event)
+
+    def _write(self, event: Any) -> None:
+        with self._os_errors():
+            self._writer.write(event.SerializeToString())
+            self._writer.flush()
+
+    @contextlib.contextmanager
+    def _os_errors(self) -> Iterator[None]:
+        """Rebuilds the system's error from TensorFlow's, whose text is "file; reason"."""
+        try:
+            yield
+        except self._tf.errors.OpError as error:
+            raise OSError(error.message.rpartition("; ")[2]) from error

@@ -12,6 +12,7 @@ from workbench.core.projects.project import Project
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.layers import all_layers
+from workbench.processes.memory import peak_bytes
 from workbench.protocol.events import BestEpoch, TestResult
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
@@ -26,7 +27,6 @@ from workbench.worker.cluster.peers import Company
 from workbench.worker.execution.compiled import Compiled, Sizes
 from workbench.worker.process.event_logger import Teller, finite
 from workbench.worker.process.failure import DivergedError
-from workbench.worker.process.memory import peak_bytes
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.step.training_loop import Scores
@@ -176,7 +176,7 @@ class Training:
 
     def _epochs(self, trainer: EpochTrainer, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
-        self._teller.phase("compiling", "Compiling the first step")
+        self._teller.phase("compiling", "Compiling the training step")
         self._warned(partial(truncate_confusions, self._run, self.epochs_done))
         self._position.go_on()
         stop_words = self._rules.stop_words
@@ -217,7 +217,7 @@ class Training:
         """The error of weights that are no numbers though all losses were."""
         culprit = culprit_of_weights(compiled.built)
         found = culprit.words if culprit is not None else ""
-        return trainer.diverged("a weight is not a number", self._position.step, found)
+        return trainer.diverged("a weight is not finite", self._position.step, found)
 
     # the end -----------------------------------------------------------------------------
 
@@ -270,4 +270,6 @@ class Training:
             known = self._position.scores.get(model.epoch)
             if known is not None:
                 return known
-        return trainer.scores(compiled.test, "testing", "Testing", to_the_end=True)
+        return trainer.scores(
+            compiled.test, "testing", "Evaluating on the test set", to_the_end=True
+        )

@@ -54,10 +54,6 @@ class EdgeItem(QGraphicsItem):
         self._is_faded = is_faded
         self.update()
 
-    def start_point(self) -> QPointF:
-        """Scene point at the source."""
-        return QPointF(*self.route[0]) if self.route else QPointF()
-
     def end_point(self) -> QPointF:
         """Scene point at the target."""
         return QPointF(*self.route[-1]) if self.route else QPointF()

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph, Node
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
-
-_SEVERITIES = ("error", "warning", "hint")
 
 
 @dataclass(frozen=True)
@@ -67,25 +66,13 @@ class NodeFacts:
         lines.append(f"Output {self.shape}" if self.shape else "")
         lines.append(f"{self.count} parameters" if self.count else "")
         if not self.is_known:
-            lines.append("This version does not know this layer; it is kept as it is.")
+            lines.append("This version does not know this layer. It is kept unchanged.")
         lines += [f"{p.title}: {p.message}" for p in self.problems]
         return "\n".join(line for line in lines if line)
 
 
 def _letters(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
-
-
-def problems_by_node(analysis: Analysis) -> dict[str, tuple[Problem, ...]]:
-    """The problems of each node, worst first."""
-    found: dict[str, list[Problem]] = {}
-    for problem in analysis.problems:
-        if problem.node is not None:
-            found.setdefault(problem.node, []).append(problem)
-    return {
-        key: tuple(sorted(problems, key=lambda p: _SEVERITIES.index(p.severity)))
-        for key, problems in found.items()
-    }
 
 
 def node_facts(
@@ -95,7 +82,6 @@ def node_facts(
     analysis: Analysis,
     *,
     words: str,
-    problems: tuple[Problem, ...] = (),
 ) -> NodeFacts:
     """Collects what one card shows.
 
@@ -103,15 +89,15 @@ def node_facts(
         node: The node.
         graph: Where it stands.
         layers: Known layer types.
-        analysis: Newest shapes and costs.
+        analysis: Newest shapes, costs and problems.
         words: Its settings, see `settings_words`.
-        problems: What was found about this node, worst first.
     """
     spec = layers.get(node.kind)
     shape = shape_words(analysis.shapes.get(node.id))
     cost = analysis.costs.nodes.get(node.id)
     count = f"{cost.parameters.total:,}" if cost is not None and cost.parameters.total else ""
     num_inputs = len(graph.edges_into(node.id))
+    problems = analysis.problems_by_node.get(node.id, ())
     return NodeFacts(
         title=spec.title if spec else node.kind,
         name=node.name,
@@ -130,14 +116,14 @@ def node_facts(
 def settings_words(node: Node, spec: LayerSpec | None) -> str:
     """The second line of a card."""
     if spec is None:
-        return "Unknown layer, kept as it is"
+        return "Unknown layer"
     values, _ = check_all(spec.params, node.params)
     return spec.describe(values)
 
 
 def shape_words(shape: Shape | None) -> str:
     """A shape as people write it: "32 × 32 × 3"."""
-    return " × ".join(f"{size:,}" for size in shape) if shape else ""
+    return shape_text(shape) if shape else ""
 
 
 def inputs_words(shapes: Sequence[Shape]) -> str:

@@ -91,10 +91,6 @@ class ProblemCard(QGraphicsItem):
         index = self._button_at(scene_point)
         return None if index is None else self.problem.fixes[index]
 
-    def button_center(self, index: int) -> QPointF:
-        """Scene point in the middle of a fix's button."""
-        return self.pos() + self._buttons[index].center()
-
     def hover(self, scene_point: QPointF | None) -> bool:
         """Lights the button under the pointer; True when there is one."""
         index = None if scene_point is None else self._button_at(scene_point)

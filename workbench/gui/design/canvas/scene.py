@@ -25,7 +25,6 @@ from workbench.gui.design.canvas.node_facts import (
     NodeFacts,
     inputs_words,
     node_facts,
-    problems_by_node,
     settings_words,
 )
 from workbench.gui.design.canvas.node_item import NodeItem
@@ -56,7 +55,6 @@ class GraphScene(QGraphicsScene):
         self.edges: dict[Edge, EdgeItem] = {}
         self.card: ProblemCard | None = None
         self._shown_analysis: Analysis | None = None
-        self._problems: dict[str, tuple[Problem, ...]] = {}
         self._words: dict[str, tuple[Node, str]] = {}
         self._placed: Mapping[str, Position] = {}
         self._content: QRectF | None = None
@@ -162,15 +160,12 @@ class GraphScene(QGraphicsScene):
 
     def _facts(self, node_id: str) -> NodeFacts:
         graph, analysis = self.document.graph, self.document.analysis
-        if analysis is not self._shown_analysis:
-            self._shown_analysis = analysis
-            self._problems = problems_by_node(analysis)
+        self._shown_analysis = analysis
         node = graph.nodes[node_id]
         known = self._words.get(node_id)
         if known is None or known[0] is not node:
             known = self._words[node_id] = node, settings_words(node, self.layers.get(node.kind))
-        problems = self._problems.get(node_id, ())
-        return node_facts(node, graph, self.layers, analysis, words=known[1], problems=problems)
+        return node_facts(node, graph, self.layers, analysis, words=known[1])
 
     def _refresh_facts(self) -> None:
         for node_id, item in self.nodes.items():

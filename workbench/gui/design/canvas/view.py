@@ -164,10 +164,6 @@ class GraphView(ZoomView):
         """Takes the words away."""
         self._hint.hide()
 
-    def hint_text(self) -> str:
-        """The words shown beside the pointer, or ""."""
-        return "" if self._hint.isHidden() else self._hint.text()
-
     def _style_hint(self, *, is_refusal: bool) -> None:
         look = self.graph_scene.look
         color = look.bad if is_refusal else look.text

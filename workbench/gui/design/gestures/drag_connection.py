@@ -121,7 +121,7 @@ class DragConnection(Interaction):
     def refusal(self, key: str) -> str:
         """Why no edge may join the fixed end and this node; "" when one may."""
         if self._edge is not None and key == self._edge.target:
-            return "It is connected here now."
+            return "Already connected here."
         if self._source is not None:
             return self.document.connection_problem(self._source, key)
         return self.document.connection_problem(key, self._target or "")
@@ -144,8 +144,8 @@ class DragConnection(Interaction):
         if self._edge is not None:
             return "Drop here to remove the connection"
         if self._source is not None:
-            return "Drop on a layer to connect, here to add one"
-        return "Drop on the layer that should feed it"
+            return "Drop on a layer to connect, or here to add one"
+        return "Drop on the layer to connect from"
 
     # marks -----------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class DropLayer(Interaction):
             return text.format(source=names[place.edge.source], target=names[place.edge.target])
         if place.after is not None:
             return f"Add after {names[place.after]}"
-        return "Add here, not connected yet"
+        return "Add here, not connected"
 
     def end(self, pointer: Pointer) -> None:
         self.move(pointer)

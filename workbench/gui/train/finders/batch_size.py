@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from workbench.core.format import count
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.numbers import count
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint
 from workbench.gui.train.finders.finder import FinderDialog
 from workbench.protocol.messages import (
@@ -17,8 +17,8 @@ from workbench.protocol.messages import (
 )
 
 EXPLANATION = (
-    "A copy of the network is trained for a moment with each batch size. Larger batches are "
-    "often faster, until they are not, or no longer fit into memory."
+    "Trains a copy of the model briefly with each batch size. Larger batches are often "
+    "faster, up to a limit, and need more memory."
 )
 
 
@@ -28,7 +28,7 @@ class FindBatchSizeDialog(FinderDialog):
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
         self._points: list[BatchSizePoint] = []
         self._plot = BatchSizePlot(context.theme)
-        super().__init__(context, "Find the batch size", EXPLANATION, self._plot, parent)
+        super().__init__(context, "Find batch size", EXPLANATION, self._plot, parent)
 
     def make_request(self, project: str) -> AnyRequest:
         return FindBatchSize(id=0, project=project)

@@ -54,7 +54,7 @@ class FindFlow(QObject):
             values = {**values, "rate_base_batch": recipe.batch_size}
         self._context.document.set_recipe(**values)
         words = [p.title + " " + p.show(values[p.key]) for p in RECIPE_PARAMS if p.key in values]
-        self.said.emit(f"{', '.join(words)}: now in the recipe. Undo takes it back.")
+        self.said.emit(f"Training settings changed: {', '.join(words)}. Undo reverts this.")
 
     def _on_finished(self, _result: int) -> None:
         self.dialog = None

@@ -178,7 +178,7 @@ class FinderDialog(QDialog):
     def _on_stop(self) -> None:
         if self.is_searching:
             self._call_off()
-            self._end("Called off; the recipe is as it was.")
+            self._end("Canceled. The training settings are unchanged.")
         else:
             self.reject()
 

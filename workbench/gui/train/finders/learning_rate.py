@@ -16,8 +16,9 @@ from workbench.protocol.messages import (
 )
 
 EXPLANATION = (
-    "A copy of the network is trained for a moment while the learning rate rises with each "
-    "step. Where the loss falls steepest is a good rate; where it rises, the rate is too large."
+    "Trains a copy of the model briefly while the learning rate rises with each step "
+    "(learning rate range test). A good rate is where the loss falls fastest; where it "
+    "rises, the rate is too high."
 )
 
 
@@ -28,7 +29,7 @@ class FindLearningRateDialog(FinderDialog):
         self._rates: list[float] = []
         self._losses: list[float | None] = []
         self._plot = LearningRatePlot(context.theme)
-        super().__init__(context, "Find the learning rate", EXPLANATION, self._plot, parent)
+        super().__init__(context, "Find learning rate", EXPLANATION, self._plot, parent)
 
     def make_request(self, project: str) -> AnyRequest:
         return FindLearningRate(id=0, project=project)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
+from workbench.curves import CurveSpec
 from workbench.gui.plots.x_scale import X_AXES
 
 DEFAULT_X_AXIS = "epoch"
 
 
 class PlotChoices(QObject):
-    """The x axis, whether it is logarithmic, and whether the learning rate is shown.
+    """The x axis, whether it is logarithmic, and which plots are shown below the others.
 
     The same actions stand in the menu of each plot. `changed` when one of them changes.
+
+    Args:
+        below: The curves that can be shown there.
+        parent: Qt's.
     """
 
     changed = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, below: Iterable[CurveSpec], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._axes = QActionGroup(self)
         for key, title in X_AXES.items():
@@ -29,11 +36,12 @@ class PlotChoices(QObject):
             action.setChecked(key == DEFAULT_X_AXIS)
         self.log_x = QAction("Logarithmic x axis", self)
         self.log_x.setCheckable(True)
-        self.rate = QAction("Learning rate below", self)
-        self.rate.setCheckable(True)
+        self.below = {curve.key: QAction(f"Show {curve.title.lower()}", self) for curve in below}
+        for action in self.below.values():
+            action.setCheckable(True)
+            action.toggled.connect(self._tell)
         self._axes.triggered.connect(self._tell)
         self.log_x.toggled.connect(self._tell)
-        self.rate.toggled.connect(self._tell)
 
     @property
     def x_axis(self) -> str:
@@ -44,11 +52,6 @@ class PlotChoices(QObject):
     def is_x_log(self) -> bool:
         """Whether the x axis is logarithmic."""
         return self.log_x.isChecked()
-
-    @property
-    def is_rate_shown(self) -> bool:
-        """Whether the plot of the learning rate is shown."""
-        return self.rate.isChecked()
 
     def set_x_axis(self, kind: str) -> None:
         """Chooses by key."""
@@ -63,7 +66,7 @@ class PlotChoices(QObject):
         axes.addActions(self._axes.actions())
         axes.addSeparator()
         axes.addAction(self.log_x)
-        menu.addAction(self.rate)
+        menu.addActions(list(self.below.values()))
 
     def _tell(self, _what: object = None) -> None:
         self.changed.emit()

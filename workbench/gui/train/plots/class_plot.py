@@ -30,8 +30,8 @@ class ClassAccuracyPlot(PlotAxes):
     epoch_clicked = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self.setAccessibleName("Accuracy of each class over the epochs")
+        super().__init__(theme, is_share=True)
+        self.setAccessibleName("Accuracy per class over epochs")
         self.setMinimumSize(220, 120)
         self._table: Table = np.zeros((0, 0))
         self._marked: dict[int, str] = {}

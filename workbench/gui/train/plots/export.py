@@ -16,9 +16,11 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.storage.save import save_bytes
+from workbench.curves import CurveSpec
 from workbench.errors import SaveError
-from workbench.gui.plots.series import Series, Steps, epoch_at
 from workbench.gui.plots.x_scale import XScale
+from workbench.runs.log.columns import Column
+from workbench.runs.log.series import Series, epoch_at
 
 PNG_SCALE = 2.0
 CSS_DPI = 96
@@ -33,7 +35,7 @@ def png_bytes(widget: QWidget, scale: float = PNG_SCALE) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # the stub lacks QIODevice
-        raise SaveError("The picture of the plot could not be made.", fix="Try a smaller window.")
+        raise SaveError("The plot could not be drawn into the file.", fix="Try a smaller window.")
     return bytes(buffer.data().data())
 
 
@@ -59,7 +61,7 @@ class RunTable:
 
     Attributes:
         title: Its name; written when there are several runs.
-        series: The metric.
+        series: The curve.
         scale: Knows the pictures and the seconds of its steps.
     """
 
@@ -68,20 +70,20 @@ class RunTable:
     scale: XScale
 
 
-def csv_text(name: str, runs: Sequence[RunTable], *, is_plain: bool = False) -> str:
+def csv_text(curve: CurveSpec, runs: Sequence[RunTable]) -> str:
     """Every batch and every epoch of the runs, one after the other.
 
     A row for each step; the values of epochs stand at their last steps. Values that are not
     finite or not known stay empty. Numbers are written so that they read back the same.
 
     Args:
-        name: Name of the metric, for the column headings.
+        curve: What is plotted; a plain one has no values of epochs.
         runs: What is shown. With more than one a first column names the run.
-        is_plain: For a metric that has no values of epochs.
     """
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
-    values = [name] if is_plain else [f"train_{name}", f"train_{name}_mean", f"validation_{name}"]
+    key, is_plain = curve.key, curve.is_plain
+    values = [key] if is_plain else [f"train_{key}", f"train_{key}_mean", f"validation_{key}"]
     names = ["run"] if len(runs) > 1 else []
     rows.writerow([*names, "step", "epoch", "images", "seconds", *values])
     for run in runs:
@@ -105,14 +107,14 @@ def _rows(run: RunTable, *, is_plain: bool) -> Iterator[list[object]]:
         yield [step, epoch_at(series, index), images, seconds, "", *_means(series, index)]
 
 
-def _places(run: RunTable, steps: Steps) -> tuple[list[object], list[object]]:
+def _places(run: RunTable, steps: Column) -> tuple[list[object], list[object]]:
     """Pictures seen and seconds trained at some steps; "" where they are not known."""
     empty: list[object] = [""] * len(steps)
     scale = replace(run.scale, is_log=False)
     images, seconds = empty, empty
     if scale.batch_size:
         images = [int(v) for v in replace(scale, kind="images").values(steps)]
-    if len(scale.told_steps):
+    if len(scale.timed_steps):
         seconds = [round(float(v), 3) for v in replace(scale, kind="time").values(steps)]
     return images, seconds
 
@@ -129,7 +131,7 @@ def _cell(value: Any) -> str:
 
 
 def plot_file(
-    path: Path, widget: QWidget, title: str, runs: Sequence[RunTable], *, is_plain: bool = False
+    path: Path, widget: QWidget, curve: CurveSpec, runs: Sequence[RunTable]
 ) -> Callable[[], None]:
     """Draws the plot now, in this thread; what is returned writes the file, in any thread.
 
@@ -144,15 +146,14 @@ def plot_file(
         picture = png_bytes(widget)
         return lambda: save_bytes(path, picture)
     if ending == ".svg":
-        drawing = svg_bytes(widget, title)
+        drawing = svg_bytes(widget, curve.title)
         return lambda: save_bytes(path, drawing)
     if ending == ".csv":
-        name = title.lower().replace(" ", "_")
-        return lambda: save_bytes(path, csv_text(name, runs, is_plain=is_plain).encode())
+        return lambda: save_bytes(path, csv_text(curve, runs).encode())
     raise SaveError(
-        "A plot cannot be saved in this format.",
+        "Unknown file extension for a plot.",
         where=str(path),
-        received=ending or "no ending",
+        received=ending or "no extension",
         expected=".png, .svg or .csv",
-        fix="Give the file one of these endings.",
+        fix="Use one of these extensions.",
     )

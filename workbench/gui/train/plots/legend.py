@@ -73,7 +73,7 @@ class Legend(QWidget):
         metrics = button.fontMetrics()
         short = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, MAX_NAME_PX)
         button.setText(" " + short.replace("&", "&&"))
-        button.setToolTip(plain_tip(f"{title}: click to hide or show its curves"))
+        button.setToolTip(plain_tip(f"{title}: click to show or hide"))
         button.setAccessibleName(f"Curves of {title}")
         button.show()
         return button

@@ -12,15 +12,16 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
+from workbench.curves import CurveSpec
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.curve import THICK, Span
 from workbench.gui.plots.header import PlotHeader
-from workbench.gui.plots.series import Reading, Series
 from workbench.gui.plots.x_scale import XScale, x_words
 from workbench.gui.train.plots.export import RunTable, plot_file
 from workbench.gui.train.plots.run_curves import RunCurves, RunLook
 from workbench.gui.train.plots.value_card import RunReading, ValueCard
+from workbench.runs.log.series import Reading, Series
 
 OVERLAY_RAW_ALPHA = 38
 OVERLAY_WIDTH = 1.5
@@ -30,15 +31,14 @@ that changes with every batch cannot be read, and costs more than the curves."""
 
 
 class LivePlot(QFrame):
-    """The plot of one metric.
+    """The plot of one curve.
 
     `set_series` only stores and marks; `redraw` draws, and is called by the one timer of
     the pair.
 
     Args:
         theme: Colours.
-        title: What is plotted, e.g. "Loss".
-        is_plain: For a metric without validation: one line a run, never smoothed.
+        curve: What is plotted; a plain one is one line a run, never smoothed.
 
     Signals:
         hovered: The place of the x axis under the mouse, None when it leaves.
@@ -52,17 +52,22 @@ class LivePlot(QFrame):
     zoomed = Signal()
     all_wanted = Signal()
 
-    def __init__(self, theme: Theme, title: str, *, is_plain: bool = False) -> None:
+    def __init__(self, theme: Theme, curve: CurveSpec) -> None:
         super().__init__()
+        self.curve = curve
         self._theme = theme
-        self._is_plain = is_plain
+        self._is_plain = curve.is_plain
         self.setProperty("role", "card")
-        self.setAccessibleName(f"{title} plot")
-        self.setMinimumSize(340, 150 if is_plain else 190)
-        self.header = PlotHeader(theme, title, is_plain=is_plain)
-        self.axes = PlotAxes(theme)
-        words = title.lower() if is_plain else "train"
-        self.card = ValueCard(theme, self.axes, has_validation=not is_plain, words=words)
+        self.setAccessibleName(f"{curve.title} plot")
+        self.setMinimumSize(340, 150 if self._is_plain else 190)
+        self.header = PlotHeader(
+            theme,
+            curve.title,
+            is_plain=self._is_plain,
+            has_validation=curve.validation is not None,
+        )
+        self.axes = PlotAxes(theme, is_share=curve.is_share)
+        self.card = ValueCard(theme, self.axes, curve)
         self.main = RunCurves(self.axes.plot_item, self._main_look(), self._span)
         self.overlays: dict[Hashable, RunCurves] = {}
         self._bounds: Span | None = None
@@ -85,13 +90,8 @@ class LivePlot(QFrame):
         self.axes.resized.connect(self.changed)
 
     @property
-    def title(self) -> str:
-        """What is plotted, e.g. "Loss"."""
-        return self.header.title.text()
-
-    @property
     def series(self) -> Series:
-        """The current run's metric."""
+        """The current run's curve."""
         return self.main.series
 
     @property
@@ -114,7 +114,7 @@ class LivePlot(QFrame):
         return [run for run in (self.main, *self.overlays.values()) if run.is_shown]
 
     def set_series(self, series: Series, scale: XScale) -> None:
-        """Takes the current run's metric as it is now."""
+        """Takes the current run's curve as it is now."""
         self.main.set_series(series, scale)
 
     def set_overlays(self, runs: dict[Hashable, tuple[str, str]]) -> None:
@@ -224,7 +224,7 @@ class LivePlot(QFrame):
         self.axes.set_caching(is_on=False)
         try:
             runs = [RunTable(run.title, run.series, run.scale) for run in self.runs]
-            return plot_file(path, self, self.title, runs, is_plain=self._is_plain)
+            return plot_file(path, self, self.curve, runs)
         finally:
             self.axes.set_caching(is_on=True)
             self.header.show_controls(is_shown=True)
@@ -244,7 +244,7 @@ class LivePlot(QFrame):
             self.axes.show_best(None, "")
             return
         point = QPointF(main.scale.place(best[0]), best[1])
-        self.axes.show_best(point, f"best: epoch {series.best_epoch}", is_log=self.is_log)
+        self.axes.show_best(point, series.best_words, is_log=self.is_log)
 
     def _on_smoothing_changed(self, _span: float) -> None:
         for run in (self.main, *self.overlays.values()):

@@ -9,9 +9,9 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from workbench.gui.plots.curve import THICK, LiveCurve, Span
-from workbench.gui.plots.series import Reading, Series, read_at
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
 from workbench.gui.plots.x_scale import XScale
+from workbench.runs.log.series import Reading, Series, read_at
 
 SMOOTHED_FROM = 1.5
 """Averages over fewer steps are the values themselves."""

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
+from workbench.core.format import number_text, share
+from workbench.curves import CurveSpec
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import Swatch
-from workbench.gui.plots.series import Reading, number_text
+from workbench.runs.log.series import Reading
 
 GAP_PX = 12
 MAX_NAME_PX = 130
@@ -53,16 +55,15 @@ class ValueCard(QFrame):
     Args:
         theme: Colours.
         parent: The plot it stands over.
-        has_validation: Whether the plot has validation values.
-        words: What the current run's training values are called.
+        curve: What the plot shows.
     """
 
-    def __init__(
-        self, theme: Theme, parent: QWidget, *, has_validation: bool = True, words: str = "train"
-    ) -> None:
+    def __init__(self, theme: Theme, parent: QWidget, curve: CurveSpec) -> None:
         super().__init__(parent)
         self._plot = parent
-        self._has_validation = has_validation
+        self._curve = curve
+        self._has_validation = curve.validation is not None
+        words = curve.title.lower() if curve.is_plain else "train"
         self.setProperty("role", "card")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.heading = plain_label(role="dim")
@@ -113,8 +114,8 @@ class ValueCard(QFrame):
         self._train.set_visible(is_visible=is_alone)
         self._validation.set_visible(is_visible=is_alone and self._has_validation)
         reading = main.reading if main else None
-        self.train.setText(number_text(reading.train if reading else None))
-        self.validation.setText(number_text(reading.validation if reading else None))
+        self.train.setText(self._text(reading.train if reading else None))
+        self.validation.setText(self._text(reading.validation if reading else None))
         # With other runs the current one stands first in their table.
         self._show_table([*([main] if main else []), *others] if others else [])
         self.adjustSize()
@@ -126,6 +127,12 @@ class ValueCard(QFrame):
         self.move(x, max(0, min(at.y(), self._plot.height() - self.height())))
         self.show()
         self.raise_()
+
+    def _text(self, value: float | None) -> str:
+        if self._curve.is_share or value is None:
+            return share(value)
+        words = self._curve.text(value) if self._curve.text else number_text(value)
+        return f"{words} {self._curve.unit}".strip()
 
     def _room(self) -> int:
         """How many runs fit into the plot."""
@@ -147,8 +154,8 @@ class ValueCard(QFrame):
             title = " ".join(other.title.split())
             short = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, MAX_NAME_PX)
             row.name.setText(short)
-            row.train.setText(number_text(other.reading.train))
-            row.validation.setText(number_text(other.reading.validation))
+            row.train.setText(self._text(other.reading.train))
+            row.validation.setText(self._text(other.reading.validation))
         left = len(all_others) - len(others)
         self.more.setVisible(left > 0)
         self.more.setText(f"and {left:,} more")

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.client.background import Background
+from workbench.core.format import plural
 from workbench.errors import WorkbenchError
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.numbers import plural
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.runs.folder import RunFolder
@@ -109,7 +109,7 @@ class CompareRuns(QDialog):
         self._asked += 1
         number = self._asked
         self.copy.setEnabled(False)
-        self.words.wait_for("Reading both runs")
+        self.words.wait_for("Loading both runs")
 
         def show(comparison: RunComparison) -> None:
             if number == self._asked:
@@ -195,10 +195,10 @@ def summary_words(comparison: RunComparison) -> str:
     """In one sentence where two runs differ."""
     different = [section for section in comparison.sections if not section.is_equal]
     if not different:
-        return "Both runs are the same in everything that is compared."
+        return "Both runs are identical in everything that is compared."
     names = [section.title.lower() for section in different]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"They differ in {listed}."
+    return f"The runs differ in {listed}."
 
 
 def comparison_text(comparison: RunComparison, left: str, right: str) -> str:

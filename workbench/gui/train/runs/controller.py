@@ -12,12 +12,12 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
 
 from workbench.client.background import Background
-from workbench.core.projects.project import Choice, Project
+from workbench.core.format import plural
+from workbench.core.projects.project import HERE, Project
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.messages import make_box, show_notice
-from workbench.gui.kit.numbers import plural
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.train.export import ExportAction
 from workbench.gui.train.runs.compare_dialog import CompareRuns
@@ -53,7 +53,7 @@ class RunActions(QObject):
             "stop": lambda runs: library.stop(runs[0].path),
             "resume": lambda runs: library.resume(runs[0].path, wait=library.is_training),
             "attach": lambda runs: library.attach(runs[0].path),
-            "go_on_here": lambda runs: library.go_on_with(runs[0].path, Choice("this_computer")),
+            "go_on_here": lambda runs: library.go_on_with(runs[0].path, HERE),
             "start_now": lambda runs: library.start_now(runs[0].path),
             "earlier": lambda runs: library.move_in_queue(runs[0].path, -1),
             "later": lambda runs: library.move_in_queue(runs[0].path, 1),
@@ -120,7 +120,7 @@ class RunActions(QObject):
             self._edit_notes("tags", runs)
             return
         title = f"Add tags to {plural(len(runs), 'run')}"
-        words, is_given = QInputDialog.getText(self._window, title, "Tags, between spaces:")
+        words, is_given = QInputDialog.getText(self._window, title, "Tags, separated with spaces:")
         for run in runs if is_given and words.split() else []:
             tags = [*run.tags, *words.split()]
             self._library.set_notes(run.path, RunNotes(title=run.title, tags=tags, text=run.note))
@@ -148,7 +148,7 @@ class RunActions(QObject):
     def _on_folder(self, runs: Runs) -> None:
         path = runs[0].path
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            show_notice(self._window, "No file manager answered.", f"The run is kept in {path}.")
+            show_notice(self._window, "No file manager was found.", f"The run folder is {path}.")
 
     # writing and deleting ----------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class RunActions(QObject):
             )
 
     def _on_curves_written(self, files: tuple[Path, ...]) -> None:
-        self.said.emit(f"The curves are written to {' and '.join(f.name for f in files)}.")
+        self.said.emit(f"Curves written to {' and '.join(f.name for f in files)}.")
 
     def _ask_path(self, run: RunSummary, suffix: str, words: str) -> str:
         path, _ = ask_save_path(
@@ -178,13 +178,13 @@ class RunActions(QObject):
 
     def _on_delete(self, runs: Runs) -> None:
         what = f"Move the run “{runs[0].title}” to the trash?"
-        more = "Its curves and its weights go with it."
         if len(runs) > 1:
             what = f"Move {plural(len(runs), 'run')} to the trash?"
-            more = "Their curves and their weights go with them."
+        more = "Curves and weights are moved too."
         box = make_box(self._window, QMessageBox.Icon.Question, what, more)
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Yes | buttons.Cancel)
+        box.button(buttons.Yes).setText("Move to trash")
         if box.exec() == buttons.Yes:
             for run in runs:
                 self._library.delete(run.path)

@@ -36,7 +36,7 @@ class RunNotesDialog(QDialog):
         self.tags = QLineEdit(" ".join(run.tags))
         self.tags.setPlaceholderText("baseline paper")
         self.text = QPlainTextEdit(run.note)
-        self.text.setPlaceholderText("What was tried, and what came of it")
+        self.text.setPlaceholderText("What was tried, and the result")
         self.text.setTabChangesFocus(True)
         self.text.setMinimumHeight(NOTE_PX)
         column = QVBoxLayout(self)
@@ -49,7 +49,7 @@ class RunNotesDialog(QDialog):
             column.addWidget(label)
             column.addWidget(field)
             if field is self.tags:
-                hint = "Words between spaces; the filter finds them as tag:baseline."
+                hint = "Separate tags with spaces. Filter runs with tag:baseline."
                 column.addWidget(plain_label(hint, role="dim", wrap=True))
             column.addSpacing(6)
         kinds = QDialogButtonBox.StandardButton

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.client.run_library import RunLibrary
+from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count, plural
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.runs.overlays import RunOverlays
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
@@ -27,8 +27,8 @@ from workbench.runs.library.summary import RunSummary
 
 FILTER_FROM_RUNS = 2
 FILTER_TIP = (
-    "Words find runs by name, tag, note, data set and state. More exact:\n"
-    "tag:paper   -failed   acc>0.8   loss<0.5   epochs>=10   data:cifar"
+    "Search by name, tag, note, data set or state, or by field:\ntag:paper   -failed   "
+    "acc>0.8   loss<0.5   epochs>=10   data:cifar"
 )
 
 
@@ -80,7 +80,7 @@ class RunListPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(184)
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter: words, tag:x, acc>0.8")
+        self.filter.setPlaceholderText("Filter: name, tag:x, acc>0.8")
         self.filter.setAccessibleName("Filter runs")
         self.filter.setToolTip(FILTER_TIP)
         self.filter.setClearButtonEnabled(True)
@@ -88,7 +88,7 @@ class RunListPanel(QWidget):
         self._shown = FilteredRuns(self)
         self._shown.setSourceModel(self.model)
         self.list = RunListView()
-        self.hint = plain_label("Runs appear here. Each training is kept.", role="dim", wrap=True)
+        self.hint = plain_label("Runs appear here. Every run is kept.", role="dim", wrap=True)
         self.waiting = plain_label(role="dim", wrap=True)
         self._build(theme)
         self._connect(theme)
@@ -132,8 +132,7 @@ class RunListPanel(QWidget):
         self._quietly(lambda: self.model.set_runs(runs))
         self.filter.setVisible(len(runs) >= FILTER_FROM_RUNS)
         waiting = sum(run.outcome == "waiting" for run in runs)
-        turn = "its turn" if waiting == 1 else "their turn"
-        self.waiting.setText(f"{plural(waiting, 'run waits', 'runs wait')} for {turn}")
+        self.waiting.setText(f"{count(waiting)} queued")
         self.waiting.setVisible(waiting > 0)
         self._show_hint()
         self._mark_current()
@@ -146,11 +145,11 @@ class RunListPanel(QWidget):
     def _show_hint(self) -> None:
         num_runs, num_shown = len(self.model.runs), self._shown.rowCount()
         if num_runs and not num_shown:
-            self.hint.setText(f"None of {count(num_runs)} runs matches.")
+            self.hint.setText(f"None of {count(num_runs)} runs match.")
         elif num_runs:
             self.hint.setText(f"{count(num_shown)} of {count(num_runs)} runs")
         else:
-            self.hint.setText("Runs appear here. Each training is kept.")
+            self.hint.setText("Runs appear here. Every run is kept.")
         self.hint.setVisible(num_shown < num_runs or not num_runs)
 
     def _show_eyes(self) -> None:

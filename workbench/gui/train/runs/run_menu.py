@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu, QWidget
 
+from workbench.core.format import plural
 from workbench.exports import run_exports
-from workbench.gui.kit.numbers import plural
 from workbench.runs.library.summary import RunSummary
 
 Ask = Callable[[str, list[RunSummary]], None]
@@ -38,9 +38,12 @@ def run_menu(
     if len(chosen) == 1:
         _add_for_one(menu, chosen[0], add)
     else:
-        add("compare", "Compare the two…", is_enabled=len(chosen) == 2)
+        add("compare", "Compare…", is_enabled=len(chosen) == 2)
     all_shown = all(run.path in shown for run in chosen)
-    add("hide" if all_shown else "show", f"{'Hide' if all_shown else 'Show'} on the plots\tSpace")
+    add(
+        "hide" if all_shown else "show",
+        f"{'Remove from plots' if all_shown else 'Overlay on plots'}\tSpace",
+    )
     menu.addSeparator()
     if len(chosen) > 1:
         add("tags", "Add tags…")
@@ -56,15 +59,15 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
         add("stop", "Stop")
     elif run.outcome == "waiting":
         add("start_now", "Start now")
-        add("earlier", "Earlier in the queue", is_enabled=run.queue_place > 1)
-        add("later", "Later in the queue")
-        add("cancel", "Take out of the queue")
+        add("earlier", "Move up in queue", is_enabled=run.queue_place > 1)
+        add("later", "Move down in queue")
+        add("cancel", "Remove from queue")
     elif run.can_resume:
         add("resume", "Resume")
     if run.outcome == "away":
-        add("attach", "Connect again")
+        add("attach", "Reconnect")
     if run.can_move and not run.can_resume:
-        add("go_on_here", "Go on here")
+        add("go_on_here", "Continue on this computer")
     if menu.actions():
         menu.addSeparator()
     add("rename", "Rename…\tF2")
@@ -72,7 +75,7 @@ def _add_for_one(menu: QMenu, run: RunSummary, add: Callable[..., None]) -> None
     add("note", "Note…")
     menu.addSeparator()
     add("compare", "Compare with…")
-    add("folder", "Open its folder")
+    add("folder", "Open folder")
     exports = menu.addMenu("Export")
     for key, spec in run_exports().items():
         add(f"export:{key}", f"{spec.title}…", to=exports, is_enabled=run.has_model)

@@ -95,7 +95,7 @@ class RunModel(QAbstractListModel):
         return None
 
     def _words(self, run: RunSummary) -> str:
-        on_plot = "on the plot" if run.path in self._eyes else ""
+        on_plot = "overlaid on plots" if run.path in self._eyes else ""
         return ", ".join(filter(None, (run.title, state_words(run), *run.tags, on_plot)))
 
 

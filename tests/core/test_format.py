@@ -1,0 +1,47 @@
+"""Numbers as people write them."""
+
+import math
+
+import pytest
+
+from workbench.core import format as numbers
+
+
+def test_examples_of_the_design():
+    assert numbers.count(1676982) == "1,676,982"
+    assert numbers.short(24.1e6) == "24.1 M"
+    assert numbers.short(896) == "896"
+    assert numbers.share(0.809) == "80.9%"
+    assert numbers.duration(892) == "14 min 52 s"
+
+
+def test_not_finite_is_a_dash():
+    assert numbers.share(None) == "–"
+    assert numbers.share(math.nan) == "–"
+    assert numbers.duration(math.inf) == "–"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.006, "6 ms"),
+        (1.0, "1.0 s"),
+        (59.7, "1 min 00 s"),
+        (3780, "1 h 03 min"),
+        (90000, "1 d 1 h"),
+    ],
+)
+def test_durations(seconds, words):
+    assert numbers.duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(999, "999"), (999.9e3, "1.0 M"), (1000, "1.0 k"), (123456, "123 k")]
+)
+def test_short(value, words):
+    assert numbers.short(value) == words
+
+
+def test_plural():
+    assert numbers.plural(1, "problem") == "1 problem"
+    assert numbers.plural(0, "class", "classes") == "0 classes"

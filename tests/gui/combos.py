@@ -1,0 +1,10 @@
+"""What a person reads on a combo box."""
+
+from PySide6.QtWidgets import QStyleOptionComboBox
+
+
+def shown_text(box) -> str:
+    """The words of a combo box as they are drawn."""
+    option = QStyleOptionComboBox()
+    box.initStyleOption(option)
+    return option.currentText

@@ -1,0 +1,12 @@
+"""A setting: whether the end of a run is heard."""
+
+from workbench.core.params import BoolParam
+from workbench.settings.spec import SettingSpec
+
+SPEC: SettingSpec[bool] = SettingSpec(
+    order=50,
+    param=BoolParam(
+        key="beep", title="Beep", default=False, help="Makes a sound when a run has ended."
+    ),
+    note="The sound is that of the desktop.",
+)

@@ -1,0 +1,19 @@
+"""GaussianDropout: multiplies by random numbers while training."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._common import same_shape
+from workbench.layers._regularisation import describe_rate, rate_param
+
+SPEC = LayerSpec(
+    key="gaussian_dropout",
+    title="GaussianDropout",
+    category="regularisation",
+    summary="Multiplies values by random numbers around 1 while training.",
+    params=(rate_param(0.25, "values"),),
+    infer_shape=same_shape,
+    describe=describe_rate,
+    randomness="rate",
+    keywords=("overfitting", "random"),
+)

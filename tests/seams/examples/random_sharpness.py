@@ -1,0 +1,22 @@
+"""RandomSharpness: blurs and sharpens pictures at random."""
+
+from __future__ import annotations
+
+from workbench.core.specs import LayerSpec
+from workbench.layers._augmentation import factor_param, value_range_param, with_value_range
+from workbench.layers._common import picture_same_shape
+
+SPEC = LayerSpec(
+    key="random_sharpness",
+    title="RandomSharpness",
+    category="preprocessing",
+    summary="Blurs or sharpens each training picture at random.",
+    params=(
+        factor_param("factor", "Sharpness", 0.9, 1.0, "From blurred, 0, to sharpened, 1."),
+        value_range_param(),
+    ),
+    infer_shape=picture_same_shape("RandomSharpness"),
+    place="pipeline",
+    keras_arguments=with_value_range,
+    keywords=("augmentation", "blur", "random"),
+)

@@ -1,0 +1,180 @@
+"""Uses one added thing in the real window of a copy of the program, and prints what was seen.
+
+A script, run by test_window_plugins.py with the copy first on the path: no fixture of pytest
+reaches into that process.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for tests.written_runs
+
+import numpy as np
+from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
+
+import workbench
+from tests.worker.conftest import chain, stripes
+from tests.written_runs import WrittenRun
+from workbench.app import close_context, make_context, make_window
+from workbench.core.projects.project import Choice, Project
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.gui.help.shortcuts import groups_of
+from workbench.runs.home import data_home
+
+assert Path(workbench.__file__).is_relative_to(Path.cwd()), "not the copy"
+
+
+def opened(context):
+    """A window over the parts, shown and active."""
+    window = make_window(context, data_home())
+    window.show()
+    window.activateWindow()
+    assert QTest.qWaitForWindowActive(window)
+    return window
+
+
+def wait_for(signal, start):
+    """Calls `start` and returns the signal's arguments."""
+    loop, got = QEventLoop(), []
+    signal.connect(lambda *arguments: (got.append(arguments), loop.quit()))
+    start()
+    if not got:
+        loop.exec()
+    return got[0]
+
+
+def menu_of(window, title):
+    """A menu of the window, filled as when it is opened."""
+    menu = next(menu for menu in window.findChildren(QMenu) if menu.title() == title)
+    menu.aboutToShow.emit()
+    return [action.text() for action in menu.actions()]
+
+
+def view(context, _folder):
+    window = opened(context)
+    window.files.new()
+    QTest.keyClick(window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+    shown = window.views.currentWidget()
+    by_key = window.views.current_key
+    window.show_view("design")
+    QTest.mouseClick(window.top.switch.segment("glossary"), Qt.MouseButton.LeftButton)
+    return {
+        "by key": by_key,
+        "by segment": window.views.current_key,
+        "text": shown.text(),
+        "is visible": shown.isVisible(),
+        "menu": menu_of(window, "&View"),
+        "keys": dict(groups_of(window._menu_actions()))["View"],
+        "is checked": window.actions_by_key["glossary"].isChecked(),
+    }
+
+
+def stripes_project(folder):
+    """A project that is trained in a moment."""
+    (x_train, y_train), (x_test, y_test) = stripes(600, 1), stripes(100, 2)
+    path = folder / "stripes.npz"
+    np.savez(path, x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test)
+    dense = ("dense", {"units": 3, "activation": "softmax"})
+    return Project(
+        graph=chain(("input", {"shape": (8, 8, 1)}), ("rescaling", {}), ("flatten", {}), dense),
+        recipe=TrainingRecipe().with_values(epochs=1, batch_size=50, learning_rate=0.05),
+        dataset=Choice("npz", {"path": str(path)}),
+    )
+
+
+def panel(context, folder):
+    window = opened(context)
+    context.library.open()
+    _run, outcome = wait_for(
+        context.library.run_ended,
+        lambda: context.library.start_run(stripes_project(folder), title="Stripes"),
+    )
+    assert outcome.kind == "completed", outcome
+    evaluate = window.show_view("evaluate")
+    if evaluate.chooser.path is None:
+        wait_for(evaluate.chooser.model_changed, context.library.refresh)
+    (answer,) = wait_for(evaluate.state.evaluated, evaluate.evaluate)
+    worst = evaluate.panels["worst_class"]
+    seen = {
+        "recalls": {score.name: score.recall for score in answer.per_class},
+        "words": [label.text() for label in worst.findChildren(QLabel)],
+        "is visible": worst.isVisible(),
+        "menu": menu_of(window, "&Panels"),
+    }
+    next(a for a in evaluate.panels.actions() if a.text() == "Worst class").trigger()
+    seen["is hidden"] = worst.isHidden()
+    assert window.close()
+    again = opened(context)
+    kept = again.show_view("evaluate").panels
+    seen["stays hidden"] = kept["worst_class"].isHidden()
+    seen["others are hidden"] = kept["evaluate_classes"].isHidden()
+    again.layouts.reset()
+    seen["hidden after a reset"] = kept["worst_class"].isHidden()
+    return seen
+
+
+def curve(context, folder):
+    run = WrittenRun("quick").begin().train(2).finish()
+    window = opened(context)
+    wait_for(context.library.runs_changed, context.library.open)
+    context.library.select(run.path)
+    plots = window.show_view("train").plots
+    follower = context.library.current
+    if not follower.is_loaded:
+        wait_for(follower.loaded, lambda: None)
+    plot = plots.by_key["images_per_second"]
+    was_shown = plot.isVisible()
+    actions = plots.by_key["loss"].header.menu.actions()
+    next(each for each in actions if each.text() == "Images per second below").trigger()
+    plots.redraw()
+    x, y = plot.main.raw.item.getData()
+    plot.hovered.emit(1.0)
+    wait_for(plots.saved, lambda: plots.export(plot, folder / "plot.csv"))
+    return {
+        "run": str(run.path),
+        "was shown": was_shown,
+        "is shown": plot.isVisible(),
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "title": plot.header.title.text(),
+        "value": plot.card.train.text(),
+    }
+
+
+def setting(context, _folder):
+    window = opened(context)
+    seen = {}
+
+    def use():
+        dialog = QApplication.activeModalWidget()
+        seen["labels"] = [label.text() for label in dialog.findChildren(QLabel)]
+        box = dialog.form.editor_widget("beep")
+        seen["before"] = box.isChecked()
+        QTest.keyClick(box, Qt.Key.Key_Space)
+        dialog.reject()
+
+    QTimer.singleShot(0, use)
+    window.actions_by_key["settings"].trigger()
+    return seen
+
+
+def main() -> None:
+    what, folder = sys.argv[1], Path(sys.argv[2])
+    app = QApplication([])
+    context = make_context(data_home(), app)
+    context.theme.apply(app)
+    seen = globals()[what](context, folder)
+    for window in app.topLevelWidgets():
+        window.hide()
+    close_context(context)
+    assert "tensorflow" not in sys.modules
+    print(json.dumps(seen))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""What plug-in files declare: a spec is data plus functions that are *handed* keras or tf by
+the worker; a plug-in file never imports them.
+"""
+
+from workbench.core.specs.dataset import ArrayPart as ArrayPart
+from workbench.core.specs.dataset import DatasetSpec as DatasetSpec
+from workbench.core.specs.dataset import FilePart as FilePart
+from workbench.core.specs.dataset import LoadContext as LoadContext
+from workbench.core.specs.dataset import LoadedData as LoadedData
+from workbench.core.specs.dataset import Part as Part
+from workbench.core.specs.export import ExportSpec as ExportSpec
+from workbench.core.specs.layer import CATEGORIES as CATEGORIES
+from workbench.core.specs.layer import SOFTMAX as SOFTMAX
+from workbench.core.specs.layer import VALUE_CATEGORIES as VALUE_CATEGORIES
+from workbench.core.specs.layer import LayerSpec as LayerSpec
+from workbench.core.specs.layer import ParamCount as ParamCount
+from workbench.core.specs.layer import Role as Role
+from workbench.core.specs.layer import Shape as Shape
+from workbench.core.specs.layer import ShapeProblem as ShapeProblem
+from workbench.core.specs.layer import TrainingClass as TrainingClass
+from workbench.core.specs.pipeline_form import AffineTransform as AffineTransform
+from workbench.core.specs.pipeline_form import Curve as Curve
+from workbench.core.specs.pipeline_form import Draw as Draw
+from workbench.core.specs.pipeline_form import IntensityTransform as IntensityTransform
+from workbench.core.specs.pipeline_form import Matrix as Matrix
+from workbench.core.specs.pipeline_form import between as between
+from workbench.core.specs.target import TargetLimits as TargetLimits
+from workbench.core.specs.target import TargetSpec as TargetSpec

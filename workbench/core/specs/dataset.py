@@ -1,0 +1,113 @@
+"""What a data set's plug-in file declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.core.params import Param, Params
+from workbench.core.specs.layer import Shape
+
+
+@dataclass(frozen=True)
+class ArrayPart:
+    """Pictures already in memory: uint8 (n, height, width, channels); labels int64 (n,)."""
+
+    pictures: np.ndarray[Any, np.dtype[np.uint8]]
+    labels: np.ndarray[Any, np.dtype[np.int64]]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """Pictures still in files: paths and int64 labels of the same length."""
+
+    paths: tuple[str, ...]
+    labels: np.ndarray[Any, np.dtype[np.int64]]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+Part = ArrayPart | FilePart
+
+
+@dataclass(frozen=True)
+class LoadedData:
+    """What a dataset source gives.
+
+    Attributes:
+        class_names: Name of each label 0..n-1.
+        train: The training part (all pictures, where the source has no test part).
+        test: The test part as published, or None: one is then split off `train`.
+        bad_files: (path, reason in words) of pictures left out, already known here.
+        notes: Sentences about the data worth telling (a class with few pictures, ...).
+    """
+
+    class_names: tuple[str, ...]
+    train: Part
+    test: Part | None = None
+    bad_files: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class LoadContext(Protocol):
+    """What a worker hands to a dataset's `load`."""
+
+    @property
+    def cache_folder(self) -> str:
+        """Folder for downloads and unpacked arrays; kept between runs."""
+
+    def progress(self, text: str, fraction: float | None = None) -> None:
+        """Tells people what is going on; fraction 0..1 where known."""
+
+    def check_cancelled(self) -> None:
+        """Raises the caller's own cancel exception when the user has asked to stop."""
+
+    def keras(self) -> Any:
+        """The keras module (imports TensorFlow: only sources that download ask for it)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetSpec:
+    """One source of pictures and labels.
+
+    Attributes:
+        key: File name, JSON value and SOURCE word, e.g. "fashion_mnist", "folder".
+        title, summary: Texts for people.
+        licence: License of the images; "" for the user's own.
+        params: What the user chooses; the SOURCE text behind the colon is `source_param`.
+        source_param: Key of the parameter that "KEY:VALUE" sets; "" when it takes none.
+        shape: Picture shape when the source fixes it, else None.
+        class_names: Names when the source fixes them, else empty.
+        num_train, num_test: Published sizes, 0 when unknown.
+        needs_download: Fetches from the internet on first use.
+        program: The body of a function of a plain Keras program that returns
+            (x_train, y_train), (x_test, y_test); "" where people bring the pictures.
+        load: Called by a worker only.
+    """
+
+    key: str
+    title: str
+    summary: str
+    licence: str = ""
+    params: tuple[Param, ...] = ()
+    source_param: str = ""
+    shape: Shape | None = None
+    class_names: tuple[str, ...] = ()
+    num_train: int = 0
+    num_test: int = 0
+    needs_download: bool = False
+    program: str = ""
+    load: Callable[[LoadContext, Params], LoadedData]
+
+    def name_of(self, params: Params) -> str:
+        """What these params load, in short: the name of their file or folder, else the title."""
+        path = params.get(self.source_param)
+        return PurePath(path).name or self.title if isinstance(path, str) else self.title

@@ -1,0 +1,179 @@
+"""What a layer's plug-in file declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Literal
+
+from workbench.core.params import ChoiceParam, Param, Params, defaults
+from workbench.core.specs.pipeline_form import AffineTransform, IntensityTransform
+
+Shape = tuple[int, ...]
+"""A shape without the batch axis, channels last: (height, width, channels) or (units,)."""
+
+CATEGORIES: Mapping[str, str] = {
+    "input": "Input",
+    "preprocessing": "Preprocessing",
+    "convolution": "Convolution",
+    "pooling": "Pooling",
+    "core": "Core",
+    "normalisation": "Normalisation",
+    "regularisation": "Regularisation",
+    "activation": "Activation",
+    "merge": "Merge",
+}
+"""Palette categories in their order: key -> title."""
+
+VALUE_CATEGORIES = frozenset({"activation", "regularisation"})
+"""Categories of layers that change values and never shapes."""
+
+SOFTMAX = "softmax"
+"""Keras's name of the activation that makes probabilities."""
+
+Place = Literal["model", "pipeline", "either"]
+"""Where a layer runs: in the model; in the input pipeline on the host (augmentation); or
+in the pipeline when it stands in the unbroken chain behind Input, else in the model."""
+
+
+class Role(Enum):
+    """What the checks, their fixes and the exported programs look for in a network."""
+
+    INPUT = auto()
+    """Where the pictures come in; a network has one."""
+    FLATTEN = auto()
+    """Offered before a layer that needs a flat input."""
+    DENSE = auto()
+    """Needs a flat input and makes the scores of the classes, as many as its `width`."""
+    SOFTMAX = auto()
+    """Makes probabilities of scores."""
+
+
+class TrainingClass(Enum):
+    """A class of `worker.model` that trains a layer in place of Keras's, with the same weights
+    and results. Only the trainer uses it: exported models are made of Keras's layers.
+    """
+
+    FUSED_BATCH_NORM = auto()
+    FAST_DROPOUT = auto()
+    EXACT_BIAS = auto()
+    """In bfloat16: the gradient of the bias is summed in float32."""
+    EXACT_BIAS_WITHOUT_ONEDNN = auto()
+    """The same, unless oneDNN computes the gradient, which sums in float32 by itself."""
+
+
+class ShapeProblem(Exception):  # noqa: N818 - a finding, not a fault
+    """Raised by `infer_shape`: these inputs do not fit this layer.
+
+    Args:
+        title: Short heading, e.g. "Dense needs a flat input".
+        reason: One or two sentences, without the nodes' names (the caller adds them).
+        fixes: Keys of fixes that would help, e.g. ("insert_flatten",): see
+            `core.checks.fixes.spec_fixes`.
+    """
+
+    def __init__(self, title: str, reason: str, fixes: Sequence[str] = ()) -> None:
+        super().__init__(reason)
+        self.title = title
+        self.reason = reason
+        self.fixes = tuple(fixes)
+
+
+@dataclass(frozen=True)
+class ParamCount:
+    """Numbers a layer learns, and numbers it keeps without learning them."""
+
+    trainable: int = 0
+    non_trainable: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.trainable + self.non_trainable
+
+
+InferShape = Callable[[Params, Sequence[Shape]], Shape]
+CountParams = Callable[[Params, Sequence[Shape]], ParamCount]
+CountMultiplyAdds = Callable[[Params, Sequence[Shape], Shape], int]
+
+
+def _as_they_are(params: Params) -> dict[str, Any]:
+    return dict(params)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerSpec:
+    """One layer type: everything that palette, form, file, check, build and docs read.
+
+    Attributes:
+        key: File name and JSON value, e.g. "conv2d".
+        title: Keras's own class name, e.g. "Conv2D".
+        category: A key of CATEGORIES.
+        summary: What it does, one or two plain sentences.
+        params: Its parameters; keys are Keras's argument names where one exists.
+        infer_shape: Output shape from (checked params, input shapes); raises ShapeProblem.
+        count_params: Learned and kept numbers for (params, input shapes).
+        count_multiply_adds: Multiply-adds of one forward pass of one picture.
+        describe: The settings in words for the node's second line, e.g.
+            "32 filters · 3×3 · same · relu"; empty when all are defaults.
+        min_inputs, max_inputs: Number of edges into it; max None means any number.
+        place: Where it runs, see Place.
+        keras_arguments: Constructor arguments for `keras.layers.<title>` from params.
+        keywords: More words the palette's search finds it by.
+        tpu_hint: One sentence on its cost on a TPU for these (params, output), or "".
+        needs_float32: Whether TensorFlow learns through it in float32 only: it then computes
+            in that, whatever the recipe's precision.
+        stops_learning: Whether TensorFlow has no gradient of it at all: nothing that stands
+            before it can learn.
+        role: What it is for the network as a whole; None for most layers.
+        width: Key of the parameter that sets the length of the output's last axis, "" for none.
+        projection: (shape, wanted shape) -> parameters with which it brings one to the other,
+            where a layer that keeps channels leaves those; None where it cannot.
+        randomness: Key of the parameter that says how much a layer of the model draws at random
+            in training, where 0 draws nothing; "" for a layer that draws nothing.
+        has_batch_statistics: Whether it normalizes by mean and variance of the batch, so that
+            replicas which share a batch compute otherwise than one alone.
+        is_adapted: Whether Keras's `adapt` sets its state from the training pictures, before
+            training starts.
+        training_class: What trains it in place of Keras's class; None for that.
+        pipeline_form: How it runs in the input pipeline in one function with its neighbours;
+            None where it runs there as Keras has it.
+        common_rank: Its place among the layers that are used most, from 1; None for others.
+    """
+
+    key: str
+    title: str
+    category: str
+    summary: str
+    params: tuple[Param, ...] = ()
+    infer_shape: InferShape
+    count_params: CountParams = lambda params, inputs: ParamCount()
+    count_multiply_adds: CountMultiplyAdds = lambda params, inputs, output: 0
+    describe: Callable[[Params], str] = lambda params: ""
+    min_inputs: int = 1
+    max_inputs: int | None = 1
+    place: Place = "model"
+    keras_arguments: Callable[[Params], dict[str, Any]] = _as_they_are
+    keywords: tuple[str, ...] = ()
+    tpu_hint: Callable[[Params, Shape], str] = lambda params, output: ""
+    needs_float32: Callable[[Params], bool] = lambda params: False
+    stops_learning: Callable[[Params], bool] = lambda params: False
+    role: Role | None = None
+    width: str = ""
+    projection: Callable[[Shape, Shape], Params | None] = lambda shape, wanted: None
+    randomness: str = ""
+    has_batch_statistics: bool = False
+    is_adapted: bool = False
+    training_class: TrainingClass | None = None
+    pipeline_form: AffineTransform | IntensityTransform | None = None
+    common_rank: int | None = None
+
+    def defaults(self) -> dict[str, Any]:
+        """The default value of each parameter."""
+        return defaults(self.params)
+
+    @property
+    def activation(self) -> ChoiceParam | None:
+        """The parameter that chooses the function it ends in; None where it has none."""
+        choices = (param for param in self.params if isinstance(param, ChoiceParam))
+        return next((param for param in choices if SOFTMAX in param.choices), None)

@@ -1,0 +1,136 @@
+"""The section of the loss, and of what keeps a network from overfitting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from workbench.core.format import list_text
+from workbench.core.params import BoolParam, ChoiceParam, FloatParam
+from workbench.core.training.fields.setting import choices, setting
+from workbench.core.training.losses import all_losses
+from workbench.core.training.optimizers import all_optimizers
+
+
+def _loss_help() -> str:
+    hints = "; ".join(spec.help for spec in all_losses().values() if spec.help)
+    return f"The function that training minimizes. {hints[:1].upper()}{hints[1:]}."
+
+
+def _weight_decay_help() -> str:
+    titles: dict[float, list[str]] = {}
+    for spec in all_optimizers().values():
+        titles.setdefault(spec.default_decay, []).append(spec.title)
+    titles.pop(0.0)
+    shares = ", ".join(f"{decay:g} for {list_text(names)}" for decay, names in titles.items())
+    start = "Shrinks the weights at each step. Automatic is the optimizer's default: "
+    return f"{start}{shares}, none for the others."
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class RegularizationFields:
+    """What is minimized, and what is done against overfitting."""
+
+    SECTION: ClassVar[str] = "Regularization"
+
+    loss: str = setting(
+        ChoiceParam,
+        "cross_entropy",
+        title="Loss",
+        help=_loss_help(),
+        **choices(all_losses()),
+    )
+    focal_gamma: float = setting(
+        FloatParam,
+        2.0,
+        title="Focal gamma",
+        maximum=20.0,
+        step=0.5,
+        help="how strongly well-classified examples are down-weighted.",
+    )
+    label_smoothing: float = setting(
+        FloatParam,
+        0.0,
+        title="Label smoothing",
+        maximum=1.0,
+        is_maximum_excluded=True,
+        step=0.05,
+        help="Fraction of each label that is spread over all classes, against overconfidence. "
+        "0.1 is common. Applied to the training loss only.",
+    )
+    class_weights: str = setting(
+        ChoiceParam,
+        "none",
+        title="Class weights",
+        choices=("none", "balanced"),
+        help="Balanced: images of rare classes get a higher weight in the loss, so that all "
+        "classes count equally.",
+    )
+    weight_decay: float | None = setting(
+        FloatParam,
+        None,
+        place=13,
+        title="Weight decay",
+        maximum=10.0,
+        step=0.001,
+        help=_weight_decay_help(),
+    )
+    decay_biases: bool = setting(
+        BoolParam,
+        True,
+        used_if=lambda recipe: recipe.has_weight_decay,
+        title="Decay biases",
+        help="Applies weight decay to biases and normalization parameters too. Off is usually "
+        "better; earlier versions of Workbench had it on.",
+    )
+    clip_norm: float | None = setting(
+        FloatParam,
+        None,
+        title="Gradient clipping",
+        maximum=1e6,
+        is_minimum_excluded=True,
+        step=0.5,
+        none_text="off",
+        help="Maximum global norm of the gradients; larger gradients are scaled down.",
+    )
+    ema_decay: float | None = setting(
+        FloatParam,
+        None,
+        title="Weight averaging (EMA)",
+        maximum=1.0,
+        is_minimum_excluded=True,
+        is_maximum_excluded=True,
+        step=0.001,
+        none_text="off",
+        help="Decay of an exponential moving average of the weights, which is what is "
+        "validated and saved. 0.999 is common.",
+    )
+    mixing: str = setting(
+        ChoiceParam,
+        "none",
+        title="Mixup / CutMix",
+        choices=("none", "mixup", "cutmix"),
+        titles={"none": "off", "mixup": "mixup", "cutmix": "CutMix"},
+        help="Trains on mixtures of two images and their labels: mixup blends them, CutMix "
+        "pastes a patch of one into the other.",
+    )
+    mixing_alpha: float = setting(
+        FloatParam,
+        0.2,
+        used_if=lambda recipe: recipe.mixing != "none",
+        title="Mixing alpha",
+        maximum=100.0,
+        is_minimum_excluded=True,
+        step=0.1,
+        help="Parameter of the beta distribution of the mixing ratio: near 0 mostly one image, "
+        "1 uniform. The papers use 0.2 for mixup and 1 for CutMix.",
+    )
+    random_erasing: float = setting(
+        FloatParam,
+        0.0,
+        title="Random erasing",
+        maximum=1.0,
+        step=0.05,
+        help="Probability that a random rectangle of a training image is filled with the mean "
+        "color of the image.",
+    )

@@ -1,0 +1,14 @@
+"""The learning-rate schedules, one file each: SPEC. Found by walking this folder."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from workbench.core.registry import Registry
+from workbench.core.training.specs import ScheduleSpec
+
+
+@cache
+def all_schedules() -> Registry[ScheduleSpec]:
+    """Every schedule by key, in the order of the form."""
+    return Registry.from_package("workbench.core.training.schedules", ScheduleSpec)

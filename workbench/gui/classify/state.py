@@ -1,0 +1,203 @@
+"""What the panels of the classify view share: the network that answers, and its answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject, QTemporaryDir, Signal
+from PySide6.QtGui import QGuiApplication, QImage
+
+from workbench.client.background import Background
+from workbench.client.question import Handlers
+from workbench.errors import PictureError, WorkbenchError
+from workbench.gui.classify.classified import ClassifiedPicture
+from workbench.gui.classify.folder_to_csv import FolderToCsv
+from workbench.gui.classify.queue import ClassifyQueue
+from workbench.gui.common.context import WindowContext
+from workbench.protocol.messages import AnyAnswer, TestPicture, WarmUp
+
+
+class ClassifyState(QObject):
+    """Has pictures classified by the network of one run.
+
+    Signals:
+        run_changed(): Another run answers from now on.
+        waiting(str): What is being done.
+        said(str): How it ended; "" when there is nothing more to say.
+        failed(WorkbenchError): It failed.
+        classified(ClassifiedPicture): A picture has its answer.
+        shown(ClassifiedPicture): This answer is to be shown large.
+        table_changed(bool): Whether a folder is being classified into a table.
+        picking_changed(bool): Whether pictures of the test set are shown to pick from.
+
+    Attributes:
+        context: The parts that all views work with.
+        background: Where files are read and written; answers keep their order.
+        run: Folder of the run whose network answers; None while there is none.
+        is_picking: Whether pictures of the test set are shown to pick from.
+    """
+
+    run_changed = Signal()
+    waiting = Signal(str)
+    said = Signal(str)
+    failed = Signal(object)
+    classified = Signal(object)
+    shown = Signal(object)
+    table_changed = Signal(bool)
+    picking_changed = Signal(bool)
+
+    def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.context = context
+        self.background = Background(self, max_threads=1)
+        self.run: Path | None = None
+        self.is_picking = False
+        self._queue = ClassifyQueue(context.service, self.background, self)
+        self._pasted = QTemporaryDir()
+        self._num_pasted = 0
+        self._shows_next = True
+        self._warm: Path | None = None
+        self._job: FolderToCsv | None = None
+        self._queue.progressed.connect(self.waiting)
+        self._queue.classified.connect(self._on_classified)
+        self._queue.emptied.connect(self._on_emptied)
+        self._queue.failed.connect(self._on_failed)
+        context.service.died.connect(self._on_service_died)
+
+    def close(self) -> None:
+        """Waits for what still reads; called before the application ends."""
+        self.background.close()
+
+    # the network -------------------------------------------------------------------------
+
+    def set_run(self, run: Path | None, title: str, *, is_wanted: bool) -> None:
+        """Chooses the run whose network answers.
+
+        Args:
+            run: Its folder.
+            title: Its name.
+            is_wanted: Whether pictures are expected soon.
+        """
+        self.run = run
+        self.run_changed.emit()
+        if is_wanted:
+            self.warm_up()
+        self._queue.set_model(run, title)
+
+    def warm_up(self) -> None:
+        """Gets the network ready, so that the first picture has its answer soon."""
+        run = self.run
+        if run is None or run == self._warm or self._queue.is_asking:
+            return
+        self._warm = run
+        self.waiting.emit("Loading the model")
+        handlers = Handlers(
+            on_done=lambda _answer: self.said.emit("Ready"),
+            on_failed=self._on_failed,
+            on_progress=lambda progress: self.waiting.emit(progress.text),
+        )
+        self.context.service.send(
+            WarmUp(id=0, model=str(run)), lambda answer: self._on_warm(run, handlers, answer)
+        )
+
+    def _on_warm(self, run: Path, handlers: Handlers, answer: AnyAnswer) -> None:
+        if not self._queue.is_asking and run == self.run:
+            handlers(answer)
+
+    def _on_service_died(self, _words: str) -> None:
+        self._warm = None
+
+    # pictures ----------------------------------------------------------------------------
+
+    def classify(self, paths: list[str]) -> None:
+        """Classifies picture files; the first is shown large.
+
+        Without a network the pictures wait until there is one.
+        """
+        if paths:
+            self._shows_next = True
+            self._queue.add(paths)
+
+    def set_picking(self, *, is_picking: bool) -> None:
+        """Test pictures are shown to pick from, or no longer."""
+        self.is_picking = is_picking
+        self.picking_changed.emit(is_picking)
+
+    def classify_test_picture(self, picture: TestPicture) -> None:
+        """Classifies a picture of the run's test set, whose class is known."""
+        self._queue.know(picture.path, f"test image {picture.index}", picture.label)
+        self.classify([picture.path])
+
+    def paste(self) -> None:
+        """Classifies what is on the clipboard: files, or a picture."""
+        clipboard = QGuiApplication.clipboard()
+        data: QMimeData | None = clipboard.mimeData()  # None where nobody owns it
+        urls = data.urls() if data is not None else []
+        files = [url.toLocalFile() for url in urls if url.isLocalFile()]
+        if files:
+            self.classify(files)
+            return
+        image = clipboard.image() if data is not None and data.hasImage() else QImage()
+        if image.isNull():
+            what = "The clipboard holds no picture."
+            self.failed.emit(PictureError(what, fix="Copy one first."))
+            return
+        self._num_pasted += 1
+        path = self._pasted.filePath(f"pasted {self._num_pasted}.png")
+        self.background.run(
+            lambda: _save_image(image, path),
+            lambda saved: self.classify([saved]),
+            self.failed.emit,
+        )
+
+    def _on_classified(self, entry: ClassifiedPicture) -> None:
+        if self._shows_next:
+            self._shows_next = False
+            self.shown.emit(entry)
+        self.classified.emit(entry)
+
+    def _on_emptied(self) -> None:
+        self._warm = self.run
+        self.said.emit("")
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._warm = None
+        self.failed.emit(error)
+
+    # a table of a folder -----------------------------------------------------------------
+
+    def classify_folder(self, folder: Path, table: Path) -> None:
+        """Classifies all pictures of a folder into a CSV table."""
+        if self._job is not None or self.run is None:
+            return
+        self._job = FolderToCsv(self.context.service, self.background, self)
+        self._job.progressed.connect(self.waiting)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self.table_changed.emit(True)
+        self._job.start(self.run, folder, table)
+
+    def cancel_folder(self) -> None:
+        """Ends the classification of a folder; no table is written."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def _on_job_finished(self, words: str) -> None:
+        self._end_job()
+        self.said.emit(words)
+
+    def _on_job_failed(self, error: WorkbenchError) -> None:
+        self._end_job()
+        self.failed.emit(error)
+
+    def _end_job(self) -> None:
+        if self._job is not None:
+            self._job.deleteLater()
+        self._job = None
+        self.table_changed.emit(False)
+
+
+def _save_image(image: QImage, path: str) -> str:
+    if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
+        raise PictureError("Cannot read the picture on the clipboard.", fix="Copy it again.")
+    return path

@@ -1,0 +1,72 @@
+"""Panels of a view as docks around its middle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+from workbench.gui.common.panel_spec import PanelSpec, S
+from workbench.gui.common.window_state import LAYOUT_VERSION
+from workbench.gui.kit.docks import make_dock
+from workbench.gui.kit.theme import Theme
+
+_AREAS = {
+    "left": Qt.DockWidgetArea.LeftDockWidgetArea,
+    "right": Qt.DockWidgetArea.RightDockWidgetArea,
+    "bottom": Qt.DockWidgetArea.BottomDockWidgetArea,
+}
+
+
+class Docks:
+    """Makes the panels, and stores their places as QMainWindow does.
+
+    Args:
+        view: The view, with its middle.
+        theme: For the icons of the title bars.
+        panels: Those of the view.
+        state: What they share.
+    """
+
+    def __init__(
+        self, view: QMainWindow, theme: Theme, panels: Sequence[PanelSpec[S]], state: S
+    ) -> None:
+        self._view = view
+        self._docks: dict[str, QDockWidget] = {}
+        for spec in panels:
+            dock = make_dock(theme, spec.key, spec.title, spec.make(state))
+            self._docks[spec.key] = dock
+            view.addDockWidget(_AREAS[spec.area], dock)
+        wide = {self._docks[spec.key]: spec.width_px for spec in panels if spec.width_px}
+        high = {self._docks[spec.key]: spec.height_px for spec in panels if spec.height_px}
+        view.resizeDocks(list(wide), list(wide.values()), Qt.Orientation.Horizontal)
+        view.resizeDocks(list(high), list(high.values()), Qt.Orientation.Vertical)
+
+    def __getitem__(self, key: str) -> QWidget:
+        """The panel of a key."""
+        return self._docks[key].widget()
+
+    def actions(self) -> list[QAction]:
+        """An action for each panel that shows or hides it."""
+        return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def save(self) -> QByteArray:
+        """Which panels are shown, and where."""
+        return self._view.saveState(LAYOUT_VERSION)
+
+    def restore(self, state: QByteArray) -> None:
+        """Puts the panels to where they were saved."""
+        self._view.restoreState(state, LAYOUT_VERSION)
+
+    def show_all(self) -> None:
+        """Shows every panel."""
+        for dock in self._docks.values():
+            dock.show()
+
+    def visible(self) -> list[QWidget]:
+        """What can be seen, the middle of the view first."""
+        middle = self._view.centralWidget()
+        docks = [dock.widget() for dock in self._docks.values() if dock.isVisible()]
+        return [middle, *docks] if middle is not None else docks

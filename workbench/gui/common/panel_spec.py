@@ -1,0 +1,43 @@
+"""What a file of `panels/` declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from PySide6.QtWidgets import QWidget
+
+S = TypeVar("S")
+
+Area = Literal["left", "right", "bottom"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelSpec(Generic[S]):
+    """One panel of a view; `S` is the type of what the panels of that view share.
+
+    Attributes:
+        key: Name of the file, under which its place is stored; never changes.
+        view: Key of the view.
+        title: Title of its dock, and its words in View > Panels.
+        area: Where it stands at first: a side of a view with docks, else a column. A view of
+            one column has all its panels below each other.
+        order: Lower stands first: further up, and in the menu.
+        make: Imports the code of the panel, which is wanted no earlier than its view, and
+            makes the panel from what the panels share, e.g. an EvaluateState.
+        width_px, height_px: Size of its dock at first; 0 leaves it to Qt.
+        stretch: In a column: its part of the room that is left; 0 takes none.
+        gives_way: In a column: whether it is hidden while the view has no room for it.
+    """
+
+    key: str
+    view: str
+    title: str
+    area: Area
+    order: int
+    make: Callable[[S], QWidget]
+    width_px: int = 0
+    height_px: int = 0
+    stretch: int = 0
+    gives_way: bool = False

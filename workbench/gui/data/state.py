@@ -1,0 +1,162 @@
+"""What the panels of the data view share: what the chosen source holds."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from workbench.client.question import Handlers, Question
+from workbench.core.checks.analysis import DatasetFacts
+from workbench.core.projects.project import Choice
+from workbench.core.specs import DatasetSpec
+from workbench.errors import WorkbenchError
+from workbench.gui.common.context import WindowContext
+from workbench.protocol.messages import DataDescription, DescribeData
+
+_DELAY_MS = 300
+_THUMBNAILS = 8
+
+
+class DataState(QObject):
+    """Asks the service worker what the project's source holds, while the view is shown.
+
+    Signals:
+        busy_changed(bool): Whether the source is being read.
+        said(str): What is being done, or is missing; "" for nothing.
+        progressed(Progress): How far the reading is.
+        source_changed(): What was described is no longer the project's source.
+        missing(str): What must be chosen before there is anything to show.
+        described(DataDescription): What the source holds.
+        failed(WorkbenchError): Why it cannot be read.
+
+    Attributes:
+        context: The parts that all views work with.
+    """
+
+    busy_changed = Signal(bool)
+    said = Signal(str)
+    progressed = Signal(object)
+    source_changed = Signal()
+    missing = Signal(str)
+    described = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.context = context
+        self._document = context.document
+        self._is_shown = False
+        self._question = Question(context.service)
+        self._described: Choice | None = None
+        self._asked: Choice | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MS)
+        self._timer.timeout.connect(self._on_timeout)
+        self._document.dataset_changed.connect(self._on_source_changed)
+        self._document.project_replaced.connect(self._on_source_changed)
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the contents of the source are known."""
+        return self._described is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the source will be read in a moment."""
+        return self._timer.isActive()
+
+    def set_shown(self, *, is_shown: bool) -> None:
+        """The view is shown, or hidden: nothing is asked for it then."""
+        self._is_shown = is_shown
+        if not is_shown:
+            self._timer.stop()
+        elif self._described != self._document.project.dataset and not self._question.is_open:
+            self._ask_soon()
+
+    def describe(self) -> None:
+        """Asks what the chosen source holds; an earlier question is called off."""
+        choice = self._document.project.dataset
+        if choice.key not in self.context.datasets:
+            return
+        self._call_off()
+        self._asked = choice
+        self.busy_changed.emit(True)
+        self.said.emit("Loading…")
+        recipe = self._document.recipe
+        self._question.ask(
+            DescribeData(
+                id=0,
+                source=choice.key,
+                params=dict(choice.params),
+                thumbnails_per_class=_THUMBNAILS,
+                test_share=recipe.test_share,
+                seed=recipe.seed,
+            ),
+            Handlers(
+                on_done=self._on_described,
+                on_failed=self._on_failed,
+                on_progress=self.progressed.emit,
+            ),
+        )
+
+    def cancel(self) -> None:
+        """Ends the reading."""
+        self._question.cancel()
+
+    def _call_off(self) -> None:
+        """Ignores the answer to whatever was asked."""
+        self._timer.stop()
+        if self._question.is_open:
+            self.busy_changed.emit(False)
+        self._question.drop()
+
+    def _on_source_changed(self) -> None:
+        """Another source, or the document no longer has the facts of this one."""
+        self._described = None
+        self.source_changed.emit()
+        if self._question.is_open and self._asked == self._document.project.dataset:
+            return  # the answer is on its way
+        self._call_off()
+        self.said.emit("")
+        if self._is_shown:
+            self._ask_soon()
+
+    def _ask_soon(self) -> None:
+        spec = self.context.datasets.get(self._document.project.dataset.key)
+        if spec is None or self._is_incomplete(spec):
+            self.said.emit("Choose a folder or file.")
+            self.missing.emit(
+                "Choose a folder with one subfolder of pictures per class, or drop one here."
+            )
+        elif spec.needs_download:
+            self.said.emit("These images are downloaded on first use.")
+        else:
+            self._timer.start()
+
+    def _on_timeout(self) -> None:
+        self.describe()
+
+    def _is_incomplete(self, spec: DatasetSpec) -> bool:
+        value = self._document.project.dataset.params.get(spec.source_param, "")
+        return bool(spec.source_param) and not value
+
+    def _on_described(self, description: DataDescription) -> None:
+        self._described = self._asked
+        self.busy_changed.emit(False)
+        self.said.emit("")
+        self.described.emit(description)
+        self._document.set_dataset_facts(
+            DatasetFacts(
+                shape=tuple(description.shape) or None,
+                num_classes=len(description.classes),
+                title=description.title,
+                num_train=description.num_train,
+                num_test=description.num_test,
+            )
+        )
+
+    def _on_failed(self, error: WorkbenchError) -> None:
+        self._described = None
+        self.busy_changed.emit(False)
+        self.said.emit("")
+        self.failed.emit(error)

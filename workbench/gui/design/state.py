@@ -1,0 +1,36 @@
+"""What the panels of the design view share: the selection, and what they ask of each other."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.gui.common.context import WindowContext
+
+
+class DesignState(QObject):
+    """Carries signals between the canvas and the panels; the network is in the document.
+
+    Signals:
+        selection_changed(list): Ids of the selected nodes.
+        node_activated(str): The settings of this node are wanted.
+        search_asked(): The palette shall be searched.
+        layer_chosen(str): A layer of this kind shall be added.
+        canvas_asked(): The keyboard is wanted on the canvas.
+        problem_chosen(Problem): The place of this problem is wanted.
+        help_asked(str): This help page is wanted.
+
+    Attributes:
+        context: The parts that all views work with.
+    """
+
+    selection_changed = Signal(list)
+    node_activated = Signal(str)
+    search_asked = Signal()
+    layer_chosen = Signal(str)
+    canvas_asked = Signal()
+    problem_chosen = Signal(object)
+    help_asked = Signal(str)
+
+    def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.context = context

@@ -1,0 +1,71 @@
+"""What the panels of the evaluate view share: the evaluation that is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.client.question import Handlers, Question
+from workbench.core.format import share
+from workbench.core.projects.project import Choice
+from workbench.gui.common.context import WindowContext
+from workbench.protocol.messages import Evaluate, Evaluation, Progress
+
+
+class EvaluateState(QObject):
+    """Evaluates one run at a time.
+
+    Signals:
+        started(): A run is being evaluated.
+        progressed(str): What is being done.
+        evaluated(Evaluation): It ended with this answer.
+        failed(WorkbenchError): It ended without one.
+
+    Attributes:
+        context: The parts that all views work with.
+        evaluation: The latest answer; None before the first.
+        subject: What it is of, e.g. "Run “cifar”, test set".
+    """
+
+    started = Signal()
+    progressed = Signal(str)
+    evaluated = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.context = context
+        self.evaluation: Evaluation | None = None
+        self.subject = ""
+        self._question = Question(context.service)
+
+    def evaluate(self, run: Path, subject: str, source: Choice | None = None) -> None:
+        """Evaluates a run, unless another evaluation goes on.
+
+        Args:
+            run: Folder of the run.
+            subject: What is evaluated, in words.
+            source: The pictures; None for the test pictures of the run.
+        """
+        if self._question.is_open:
+            return
+
+        def show(answer: Evaluation) -> None:
+            self.evaluation, self.subject = answer, subject
+            self.evaluated.emit(answer)
+
+        self.started.emit()
+        key, params = (source.key, dict(source.params)) if source else ("", {})
+        self._question.ask(
+            Evaluate(id=0, model=str(run), source=key, params=params),
+            Handlers(on_done=show, on_failed=self.failed.emit, on_progress=self._on_progress),
+        )
+
+    def cancel(self) -> None:
+        """Ends the evaluation."""
+        self._question.cancel()
+
+    def _on_progress(self, progress: Progress) -> None:
+        part = f", {share(progress.fraction, 0)}" if progress.fraction else ""
+        self.progressed.emit(f"{progress.text}{part}")

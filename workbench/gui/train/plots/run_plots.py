@@ -1,0 +1,378 @@
+"""The plots of all curves, side by side or below each other: drawn from the histories of runs
+by one timer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from time import perf_counter, thread_time
+
+import numpy as np
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+
+from workbench.client.background import Background
+from workbench.curves import all_curves
+from workbench.errors import WorkbenchError
+from workbench.gui.kit.save_path import ask_save_path
+from workbench.gui.kit.theme import Theme
+from workbench.gui.plots.x_scale import X_AXES, XScale, scale_of
+from workbench.gui.train.plots.choices import PlotChoices
+from workbench.gui.train.plots.legend import Legend, LegendEntry
+from workbench.gui.train.plots.live_plot import LivePlot
+from workbench.gui.train.plots.overlay import Overlay
+from workbench.gui.train.plots.redraw_throttle import RedrawPace
+from workbench.runs.log.history import MetricHistory
+
+REDRAW_INTERVAL_MS = 40
+STACK_BELOW_PX = 780
+MAX_SPAN = 30.0
+SPANS_IN_RUN = 60
+"""Proposed smoothing: a sixtieth of the run, at most 30 steps; a short run stays as it is."""
+
+END_MARGIN = 1.02
+"""Room behind the last step, so that its dot and ring are seen whole."""
+
+AHEAD = 16
+"""While a run grows its x axis ends at a multiple of about a sixteenth of it: axes that
+move with each batch cannot be read, and painting them costs more than the curves."""
+
+MAIN = "main"
+"""Key of the current run in the legend."""
+
+
+class RunPlots(QWidget):
+    """The plots of one run, with others beside it.
+
+    Call `grow` whenever a history has grown: it costs nothing until the timer draws, at
+    most 2.5 times a second, less often where drawing is dear or would change nothing, and
+    only while the plots can be seen.
+
+    Attributes:
+        by_key: The plot of each curve that has one, by the curve's key.
+
+    Signals:
+        saved, failed: An export was written or failed, in words.
+    """
+
+    saved = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        # Narrower than both side by side: they are stacked then.
+        self.setMinimumWidth(340)
+        curves = all_curves().values()
+        beside = [LivePlot(theme, curve) for curve in curves if curve.place == "row"]
+        below = [LivePlot(theme, curve) for curve in curves if curve.place == "below"]
+        self.by_key = {plot.curve.key: plot for plot in (*beside, *below)}
+        self._first = beside[0]
+        self.legend = Legend(theme)
+        self.choices = PlotChoices([plot.curve for plot in below], self)
+        self._theme = theme
+        self._title = ""
+        self._main: MetricHistory | None = None
+        self._overlays: dict[Hashable, Overlay] = {}
+        self._hidden: set[Hashable] = set()
+        self._is_following = True
+        self._is_dirty = True
+        self._is_urgent = True
+        self._pace = RedrawPace()
+        self._background = Background(self, max_threads=1)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_timeout)
+        self._build()
+
+    def _build(self) -> None:
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.legend)
+        column.addLayout(self._row, 3)
+        for key, plot in self.by_key.items():
+            if key in self.choices.below:
+                column.addWidget(plot, 2)
+                plot.hide()
+            else:
+                self._row.addWidget(plot, 1)
+            self._connect(plot)
+        self.legend.hide()
+        self.legend.toggled.connect(self._on_legend_toggled)
+        self.choices.changed.connect(self._on_choices_changed)
+        self._theme.changed.connect(self._show_legend)
+        self._on_choices_changed()
+
+    def _connect(self, plot: LivePlot) -> None:
+        plot.hovered.connect(self._on_hovered)
+        plot.changed.connect(self.refresh)
+        plot.zoomed.connect(lambda plot=plot: self._on_zoomed(plot))
+        plot.all_wanted.connect(self.show_all)
+        menu = plot.header.menu
+        self.choices.add_to(menu)
+        menu.addSeparator()
+        menu.addAction("Reset zoom", self.show_all)
+        menu.addSeparator()
+        for words, suffix in (("PNG image", "png"), ("SVG image", "svg"), ("CSV table", "csv")):
+            action = menu.addAction(f"Save as {words}…")
+            action.triggered.connect(
+                lambda _checked=False, plot=plot, suffix=suffix: self._on_export(plot, suffix)
+            )
+
+    # what is shown -----------------------------------------------------------------------
+
+    @property
+    def x_axis(self) -> str:
+        """What stands on the x axis: a key of X_AXES."""
+        return self.choices.x_axis
+
+    def set_x_axis(self, kind: str) -> None:
+        """Chooses the x axis of all plots by its key in X_AXES."""
+        self.choices.set_x_axis(kind)
+
+    def set_history(self, history: MetricHistory | None, title: str = "This run") -> None:
+        """Shows another run; None shows empty axes. The runs beside it stay."""
+        self._main = history
+        self._is_following = True
+        for plot in self.by_key.values():
+            plot.clear()
+        self.set_title(title)
+        self.refresh()
+
+    def set_title(self, title: str) -> None:
+        """The current run is called so now."""
+        self._title = title or "This run"
+        for plot in self.by_key.values():
+            plot.main.title = self._title
+        self._show_legend()
+
+    def set_overlays(self, overlays: Sequence[Overlay]) -> None:
+        """Shows these runs beside the current one, and no others."""
+        known: dict[Hashable, Overlay] = {id(each.history): each for each in overlays}
+        self._overlays = known
+        self._hidden &= {MAIN, *known}
+        looks: dict[Hashable, tuple[str, str]] = {
+            key: (overlay.title, overlay.color) for key, overlay in known.items()
+        }
+        for plot in self.by_key.values():
+            plot.set_overlays(looks)
+        if not known:
+            self._hidden = set()
+        self._apply_hidden()
+        self._show_legend()
+        self.refresh()
+
+    def _show_legend(self) -> None:
+        entries = [LegendEntry(MAIN, self._title, self._theme.colors.train, is_main=True)]
+        entries += [
+            LegendEntry(key, overlay.title, overlay.color)
+            for key, overlay in self._overlays.items()
+        ]
+        self.legend.set_entries(entries, self._hidden)
+        self.legend.setVisible(bool(self._overlays))
+
+    def _on_legend_toggled(self, key: Hashable, is_shown: bool) -> None:  # noqa: FBT001 - Qt's signal
+        self._hidden = self._hidden - {key} if is_shown else self._hidden | {key}
+        self._apply_hidden()
+        self.refresh()
+
+    def _apply_hidden(self) -> None:
+        for plot in self.by_key.values():
+            plot.main.is_shown = MAIN not in self._hidden
+            for key, run in plot.overlays.items():
+                run.is_shown = key not in self._hidden
+            plot.fit()
+
+    def _on_choices_changed(self) -> None:
+        for key, action in self.choices.below.items():
+            self.by_key[key].setVisible(action.isChecked())
+        self._is_following = True
+        for plot in self.by_key.values():
+            plot.fit()
+        self.refresh()
+
+    # drawing -----------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Draws again at the next tick; many calls make one drawing."""
+        self._is_urgent = True
+        self._is_dirty = True
+        if self.isVisible():
+            self._timer.start(REDRAW_INTERVAL_MS)
+
+    def grow(self) -> None:
+        """There are new values: draws them soon, within the share of time they may take."""
+        self._is_dirty = True
+        if not self.isVisible():
+            return
+        wait_ms = max(REDRAW_INTERVAL_MS, self._wait_ms())
+        # An epoch must not wait for the time that its batches could have waited.
+        if not self._timer.isActive() or wait_ms < self._timer.remainingTime():
+            self._timer.start(wait_ms)
+
+    def _wait_ms(self) -> int:
+        low, high = self._first.axes.x_range()
+        scale = self._first.main.scale
+        steps = scale.step_at(high) - scale.step_at(low)
+        per_pixel = steps / self._first.axes.columns()
+        return int(1000 * self._pace.wait_s(perf_counter(), self._size(), per_pixel))
+
+    def _size(self) -> tuple[int, ...]:
+        """Batches in all, then epochs and rewinds of each run: as before, nothing is new."""
+        histories = [self._main] if self._main else []
+        histories += [overlay.history for overlay in self._overlays.values()]
+        others = (n for each in histories for n in (len(each.epochs), each.num_rewinds))
+        return sum(len(each.steps) for each in histories), *others
+
+    def show_all(self) -> None:
+        """Brings all values into sight and keeps them there."""
+        self._is_following = True
+        for plot in self.by_key.values():
+            plot.fit()
+        self.refresh()
+
+    def redraw(self) -> None:
+        """Takes in what is new and lets the plots paint it."""
+        started = thread_time()
+        size = self._size()
+        self._is_dirty = self._is_urgent = False
+        self._timer.stop()
+        self._feed()
+        span = self._whole_span() if self._is_following else None
+        for plot in self._visible_plots():
+            plot.redraw(span)
+        # Painting follows by itself, once for all changes; that of the drawing before is known.
+        painting_s = sum(plot.axes.take_painting_s() for plot in self.by_key.values())
+        self._pace.drew(perf_counter(), thread_time() - started + painting_s, size)
+
+    def _visible_plots(self) -> list[LivePlot]:
+        """Those of the row, and those below that were chosen."""
+        below = self.choices.below
+        return [p for key, p in self.by_key.items() if key not in below or below[key].isChecked()]
+
+    def _feed(self) -> None:
+        kind, is_log = self.x_axis, self.choices.is_x_log
+        words = X_AXES[kind].lower()
+        main = self._main
+        if main is not None:
+            self._propose_smoothing(main)
+            if kind == "epoch" and not main.steps_per_epoch:
+                words = "step"
+        for key, plot in self.by_key.items():
+            # Those below the others need no words of their own.
+            plot.set_x_kind(kind, "" if key in self.choices.below else words, is_log=is_log)
+        shown = self._visible_plots()
+        if main is not None:
+            scale = scale_of(main, kind, is_log=is_log)
+            for plot in shown:
+                plot.set_series(main.series(plot.curve), scale)
+        for run, overlay in self._overlays.items():
+            scale = scale_of(overlay.history, kind, is_log=is_log)
+            for plot in shown:
+                plot.overlays[run].set_series(overlay.history.series(plot.curve), scale)
+
+    def _propose_smoothing(self, history: MetricHistory) -> None:
+        total = history.progress.total_steps
+        if total:
+            for plot in self.by_key.values():
+                plot.header.smoothing.propose(min(MAX_SPAN, total / SPANS_IN_RUN))
+
+    def _whole_span(self) -> tuple[float, float]:
+        """The places of the x axis that hold everything shown."""
+        runs, main = self._first.runs, self._first.main
+        first_epoch = main.series.steps_per_epoch if self._main else 0
+        ends = [run.last_place() for run in runs] + [main.scale.place(float(first_epoch))]
+        end = max((end for end in ends if np.isfinite(end)), default=0.0)
+        if self.choices.is_x_log:
+            starts = [run.first_place() for run in runs]
+            start = min((start for start in starts if np.isfinite(start)), default=0.0)
+            return start, max(end, start + 0.1) + 0.02
+        end = self._room_to_grow(end, main.scale) if self._is_growing else END_MARGIN * end
+        return 0.0, end if end > 0.0 else 1.0
+
+    @property
+    def _is_growing(self) -> bool:
+        return self._main is not None and self._main.finished is None
+
+    def _room_to_grow(self, end: float, scale: XScale) -> float:
+        """An end of the axis that holds for a while, but not behind the planned last step."""
+        if end <= 0.0:
+            return end
+        grid = 2.0 ** np.floor(np.log2(end)) * 2 / AHEAD
+        rounded = float(np.ceil(END_MARGIN * end / grid) * grid)
+        total = self._main.progress.total_steps if self._main else 0
+        if not total or scale.kind == "time":
+            return rounded
+        return max(END_MARGIN * end, min(rounded, END_MARGIN * scale.place(float(total))))
+
+    def _on_timeout(self) -> None:
+        if not self._is_dirty or not self.isVisible():
+            return
+        wait_ms = 0 if self._is_urgent else self._wait_ms()
+        if wait_ms > 0:
+            self._timer.start(wait_ms)
+        else:
+            self.redraw()
+
+    def _on_zoomed(self, zoomed: LivePlot) -> None:
+        """All plots show the same part of the x axis.
+
+        pyqtgraph's own links would align pixels instead where one plot is wider.
+        """
+        self._is_following = False
+        for plot in self.by_key.values():
+            plot.axes.set_x_range(zoomed.axes.x_range())
+        self.refresh()
+
+    def _on_hovered(self, x: object) -> None:
+        for plot in self._visible_plots():
+            plot.show_crosshair(x if isinstance(x, float) else None)
+
+    # files -------------------------------------------------------------------------------
+
+    def _on_export(self, plot: LivePlot, suffix: str) -> None:
+        filters = f"{suffix.upper()} file (*.{suffix})"
+        title = f"Save the {plot.curve.title.lower()} plot"
+        path, _ = ask_save_path(self, title, f"{plot.curve.key}.{suffix}", filters)
+        if path:
+            self.export(plot, Path(path))
+
+    def export(self, plot: LivePlot, path: Path) -> None:
+        """Writes one plot as the file's ending says; `saved` or `failed` follows."""
+
+        def fail(error: WorkbenchError) -> None:
+            self.failed.emit(str(error))
+
+        try:
+            write = plot.file_writer(path)
+        except WorkbenchError as error:
+            fail(error)
+            return
+        words = f"Saved the {plot.curve.title.lower()} plot as {path.name}."
+        self._background.run(write, lambda _done: self.saved.emit(words), fail)
+
+    def close_background(self) -> None:
+        """Waits for what is still written; called before the application ends."""
+        self._background.close()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < STACK_BELOW_PX
+        direction = (
+            QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        )
+        if self._row.direction() != direction:
+            self._row.setDirection(direction)
+        self.refresh()

@@ -1,0 +1,47 @@
+"""What the panels of the training view share: the run that is shown."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from workbench.client.background import Background
+from workbench.gui.common.context import WindowContext
+from workbench.gui.train.runs.overlays import RunOverlays
+from workbench.runs.state.throughput import steps_per_epoch
+
+
+class TrainState(QObject):
+    """Carries what the view knows of the run to the panels, and what they ask for back.
+
+    Signals:
+        run_changed(Path | None): Folder of the run that is shown.
+        time_changed(TimeSpent | None): Where the time of that run went.
+        steps_changed(int): About how many steps an epoch of the next run has.
+        runs_asked(str, list): What is to be done with these runs, see RunActions.
+        find_asked(str): "learning_rate" or "batch_size" shall be found by trying.
+
+    Attributes:
+        context: The parts that all views work with.
+        background: Where files of runs are read.
+        overlays: The runs that are drawn beside the one that is shown.
+    """
+
+    run_changed = Signal(object)
+    time_changed = Signal(object)
+    steps_changed = Signal(int)
+    runs_asked = Signal(str, list)
+    find_asked = Signal(str)
+
+    def __init__(self, context: WindowContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.context = context
+        self.background = Background(self, max_threads=1)
+        self.overlays = RunOverlays(context.library, self)
+        context.predictor.changed.connect(self.refresh_steps)
+
+    def refresh_steps(self) -> None:
+        """Counts the steps of an epoch of the project as it is."""
+        document = self.context.document
+        steps = steps_per_epoch(document.recipe, document.dataset_facts)
+        if steps is not None:
+            self.steps_changed.emit(steps)

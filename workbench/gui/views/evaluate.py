@@ -1,0 +1,32 @@
+"""The evaluate view: how well a run tells the classes apart."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.common.services import WindowServices
+from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.panels import panels_of
+
+
+def _load() -> MakeView:
+    from workbench.gui.evaluate.view import EvaluateView
+
+    def make(services: WindowServices) -> QWidget:
+        view = EvaluateView(services.context, panels_of("evaluate"))
+        view.train_requested.connect(services.train)
+        return view
+
+    return make
+
+
+SPEC = ViewSpec(
+    key="evaluate",
+    title="Evaluate",
+    text="&Evaluate",
+    tip="Test the model.",
+    icon="target",
+    shortcut="Ctrl+4",
+    order=40,
+    load=_load,
+)

@@ -1,0 +1,33 @@
+"""The training view: runs, the curves and log of one run, the recipe."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.gui.common.services import WindowServices
+from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.panels import panels_of
+
+
+def _load() -> MakeView:
+    from workbench.gui.train.view import TrainView
+
+    def make(services: WindowServices) -> QWidget:
+        view = TrainView(services.context, panels_of("train"))
+        view.train_requested.connect(services.train)
+        view.status.connect(services.say)
+        return view
+
+    return make
+
+
+SPEC = ViewSpec(
+    key="train",
+    title="Train",
+    text="&Train",
+    tip="Watch the runs.",
+    icon="chart",
+    shortcut="Ctrl+3",
+    order=30,
+    load=_load,
+)

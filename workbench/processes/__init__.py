@@ -1,0 +1,1 @@
+"""Processes of this computer: children with a deadline, and memory. Qt-free."""

@@ -1,0 +1,126 @@
+"""One curve of a run as it stands, and its exact values at a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from workbench.runs.log.columns import Column
+
+
+def _empty() -> Column:
+    return np.empty(0, dtype=np.float64)
+
+
+_BEST_WORDS = {
+    "val_accuracy": "best val. accuracy",
+    "val_loss": "lowest val. loss",
+    "top_k": "best top-k accuracy",
+    "loss": "lowest training loss",
+}
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve of one run. NaN is "not finite" and "not measured".
+
+    Attributes:
+        steps: Step of each value, rising.
+        values: The value at each of these steps.
+        epochs: Number of each finished epoch, rising.
+        epoch_steps: Last step of each finished epoch.
+        epoch_train: The value of each finished epoch.
+        epoch_validation: The value on the validation pictures after each epoch.
+        best_epoch: Number of the best epoch so far, 0 when there is none.
+        best_by: The recipe's `keep_by`, which decides on the best epoch.
+        steps_per_epoch: 0 while it is unknown.
+        rewinds: How often the run was resumed: with another number the values may differ
+            from those given before.
+    """
+
+    steps: Column = field(default_factory=_empty)
+    values: Column = field(default_factory=_empty)
+    epochs: Column = field(default_factory=_empty)
+    epoch_steps: Column = field(default_factory=_empty)
+    epoch_train: Column = field(default_factory=_empty)
+    epoch_validation: Column = field(default_factory=_empty)
+    best_epoch: int = 0
+    best_by: str = "val_accuracy"
+    steps_per_epoch: int = 0
+    rewinds: int = 0
+
+    @property
+    def last_step(self) -> float:
+        """The last step that has a value; 0.0 where there is none."""
+        ends = [float(steps[-1]) for steps in (self.steps, self.epoch_steps) if len(steps)]
+        return max(ends, default=0.0)
+
+    @property
+    def best_words(self) -> str:
+        """The label of the best epoch: which metric, which epoch."""
+        metric = _BEST_WORDS.get(self.best_by, "best")
+        if not np.isfinite(self.epoch_validation).any():  # the training metric decides then
+            metric = metric.replace("val. ", "")
+        return f"{metric}: epoch {self.best_epoch:,}"
+
+    def best_point(self) -> tuple[float, float] | None:
+        """Step and value of the best epoch; the training value where none was validated."""
+        at = np.flatnonzero(self.epochs == self.best_epoch)
+        if self.best_epoch == 0 or len(at) == 0:
+            return None
+        index = int(at[0])
+        y = float(self.epoch_validation[index])
+        y = y if np.isfinite(y) else float(self.epoch_train[index])
+        return float(self.epoch_steps[index]), y
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The exact values at one step; None where there is none."""
+
+    epoch: int
+    step: int
+    train: float | None
+    validation: float | None
+
+
+def _value(values: Column, index: int) -> float | None:
+    if not 0 <= index < len(values) or not np.isfinite(values[index]):
+        return None
+    return float(values[index])
+
+
+def _nearest(rising: Column, step: float) -> int:
+    is_whole = rising.dtype.kind == "i"
+    needle = np.clip(step, -1e9, 2e9) if is_whole else step
+    right = int(np.searchsorted(rising, rising.dtype.type(needle)))
+    near = [i for i in (right - 1, right, right + 1) if 0 <= i < len(rising)]
+    return min(near, key=lambda i: abs(float(rising[i]) - step))
+
+
+def read_at(series: Series, step: float, *, by_epoch: bool = False) -> Reading | None:
+    """The values at the step nearest to `step`, or at the nearest end of an epoch.
+
+    The validation value is that of the epoch the step belongs to: it is measured when the
+    epoch ends, so there is none while the epoch runs.
+    """
+    if by_epoch:
+        if len(series.epoch_steps) == 0:
+            return None
+        index = _nearest(series.epoch_steps, step)
+        train, found = _value(series.epoch_train, index), int(series.epoch_steps[index])
+    else:
+        if len(series.steps) == 0:
+            return None
+        at = _nearest(series.steps, step)
+        train, found = _value(series.values, at), int(series.steps[at])
+        index = int(np.searchsorted(series.epoch_steps, found))
+    return Reading(epoch_at(series, index), found, train, _value(series.epoch_validation, index))
+
+
+def epoch_at(series: Series, index: int) -> int:
+    """Number of the epoch at a place of `epochs`; the one being trained behind the last."""
+    if index < len(series.epochs):
+        return int(series.epochs[index])
+    return int(series.epochs[-1]) + 1 if len(series.epochs) else 1

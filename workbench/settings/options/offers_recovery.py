@@ -1,0 +1,14 @@
+"""Whether unsaved projects are offered after a crash."""
+
+from workbench.core.params import BoolParam
+from workbench.settings.spec import SettingSpec
+
+SPEC: SettingSpec[bool] = SettingSpec(
+    order=40,
+    param=BoolParam(
+        key="offers_recovery",
+        title="Offer to restore unsaved projects",
+        default=True,
+        help="After a crash, offers to restore projects with unsaved changes.",
+    ),
+)

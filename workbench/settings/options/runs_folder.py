@@ -1,0 +1,17 @@
+"""Where runs are kept."""
+
+from workbench.core.params import PathParam
+from workbench.settings.spec import SettingSpec
+
+SPEC: SettingSpec[str] = SettingSpec(
+    order=20,
+    param=PathParam(
+        key="runs_folder",
+        title="Runs folder",
+        default="",
+        is_folder=True,
+        help="Where runs are stored. The window uses a new folder after restart, commands at "
+        "once. If empty, runs are stored with the application's data.",
+    ),
+    note="A new runs folder takes effect after restart.",
+)

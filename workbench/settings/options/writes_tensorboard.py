@@ -1,0 +1,14 @@
+"""Whether trainers write files for TensorBoard."""
+
+from workbench.core.params import BoolParam
+from workbench.settings.spec import SettingSpec
+
+SPEC: SettingSpec[bool] = SettingSpec(
+    order=30,
+    param=BoolParam(
+        key="writes_tensorboard",
+        title="TensorBoard files",
+        default=True,
+        help="Also writes each run's curves for TensorBoard, into the run folder.",
+    ),
+)
