@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
@@ -155,7 +156,7 @@ def _memory() -> Finding:
         return Finding("memory", ok=True, words="unknown")
     is_much = total >= _LOW_MEMORY_BYTES
     fix = "" if is_much else "TensorFlow alone takes 1 GB: train only small models here."
-    return Finding("memory", is_much, f"{total / 1e9:.1f} GB", fix)
+    return Finding("memory", is_much, bytes_text(total), fix)
 
 
 def _folder(check: str, folder: Path) -> Finding:
@@ -173,7 +174,7 @@ def _disk(folder: Path) -> Finding:
     free = shutil.disk_usage(folder).free
     is_enough = free >= _LOW_DISK_BYTES
     fix = "" if is_enough else "Free some space for checkpoints and cached images."
-    return Finding("disk", is_enough, f"{free / 1e9:.1f} GB free at {folder}", fix)
+    return Finding("disk", is_enough, f"{bytes_text(free)} free at {folder}", fix)
 
 
 def _ssh() -> Finding:

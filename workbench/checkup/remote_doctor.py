@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from workbench.checkup.doctor import Finding, examine_target
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.errors import RemoteError, WorkbenchError
@@ -157,7 +158,7 @@ def _python(facts: Facts, named: str) -> Finding:
 
 def _amount(check: str, count: int, low: int, what: str, fix: str) -> Finding:
     is_enough = count >= low
-    return Finding(check, is_enough, f"{count / 1e9:.1f} GB{what}", "" if is_enough else fix)
+    return Finding(check, is_enough, f"{bytes_text(count)}{what}", "" if is_enough else fix)
 
 
 def _chips(facts: Facts) -> Finding:

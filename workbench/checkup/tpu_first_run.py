@@ -33,6 +33,7 @@ from workbench.checkup.parity import (
     train_to_end,
     wait_for_end,
 )
+from workbench.core.format import bytes_text
 from workbench.core.projects.project import HERE, Choice, Project
 from workbench.core.projects.project_file import parse_project
 from workbench.core.projects.target_text import target_text
@@ -303,7 +304,7 @@ def _replicas_in_words(lines: list[bytes], exit_code: int) -> str:
         raise RunError(
             "The replicas differ from what was loaded.", received=", ".join(found["differing"][:5])
         )
-    memory = f"; {found['memory_bytes'] / 1e9:.2f} GB peak" if found["memory_bytes"] else ""
+    memory = f"; {bytes_text(found['memory_bytes'])} peak" if found["memory_bytes"] else ""
     return (
         f"{found['variables']:,} variables are identical to the file on all "
         f"{found['replicas']:,} replicas{memory}"

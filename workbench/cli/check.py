@@ -10,7 +10,7 @@ from typing import Any
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.run_estimate import RunPrediction
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import limits_of

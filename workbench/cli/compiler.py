@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
     INSTALLED_BYTES,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.cli._output import add_json_option, print_json, tell
 from workbench.cli._service import ask
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets

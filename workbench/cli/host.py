@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import parse_target
@@ -184,7 +185,7 @@ def _check(arguments: argparse.Namespace) -> int:
         print(printable(f"  Python {version}  {python.get('path', '')}"))
     for environment in facts.get("environments", []):
         print(printable(f"  environment {environment.get('name')} is set up"))
-    print(f"  {facts.get('free_bytes', 0) / 1e9:,.1f} GB free in {printable(place.home)}")
+    print(f"  {bytes_text(facts.get('free_bytes', 0))} free in {printable(place.home)}")
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import shape_text
 from workbench.core.params import IntParam, Param, Params
 from workbench.core.specs import Shape, ShapeProblem
 from workbench.layers._common import extras, join, padding_param, size_param, size_text, unless

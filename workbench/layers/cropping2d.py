@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import shape_text
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.layers._borders import describe_sides, sides_arguments, sides_param

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import shape_text
 from workbench.core.params import Params, ShapeParam
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.core.format import bytes_text
 from workbench.core.specs import ArrayPart, FilePart, LoadContext, Part, Shape
 from workbench.errors import DatasetError, PictureError
 from workbench.pictures.file_rows import FileRows
@@ -93,7 +94,7 @@ def fitted_rows(
 
 def _no_room(words: str, needed: int) -> str:
     return (
-        f"Not enough disk space for the prepared {words} ({needed / 1e9:,.1f} GB): they are "
+        f"Not enough disk space for the prepared {words} ({bytes_text(needed)}): they are "
         "decoded again in each epoch, which is slower."
     )
 

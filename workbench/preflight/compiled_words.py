@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph
-from workbench.core.network.text import node_text, shape_text
+from workbench.core.network.text import node_text
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
 from workbench.hardware.tpu_chips import ChipChoice

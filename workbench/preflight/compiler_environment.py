@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.assets import environment_lock
+from workbench.core.format import bytes_text
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.save import save_bytes
 from workbench.errors import DeadlineError, InputError, RunError, SaveError, UsageError
@@ -232,8 +233,8 @@ class CompilerEnvironment:
             raise SaveError(
                 "Not enough disk space for the TPU compiler.",
                 where=str(self.home),
-                received=f"{free / 1e9:.1f} GB free",
-                expected=f"{(wanted + _ROOM) / 1e9:.1f} GB free",
+                received=f"{bytes_text(free)} free",
+                expected=f"{bytes_text(wanted + _ROOM)} free",
             )
 
     @contextlib.contextmanager

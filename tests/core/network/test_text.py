@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.network.text import bytes_text, shape_text
+from workbench.core.format import bytes_text, shape_text
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtSvg import QSvgRenderer
 
+from workbench.core.format import number_text
 from workbench.curves.loss import SPEC as LOSS
 from workbench.errors import SaveError
 from workbench.gui.kit.colors import DARK, LIGHT
-from workbench.gui.kit.numbers import number_text
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import position_of, span_of
 from workbench.gui.plots.pyramid import PeakPyramid

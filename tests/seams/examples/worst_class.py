@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def _make(state: EvaluateState) -> QWidget:
+    from workbench.core.format import share
     from workbench.gui.kit.cards import TitledBox
     from workbench.gui.kit.labels import plain_label
-    from workbench.gui.kit.numbers import share
 
     box = TitledBox("Worst class")
     words = plain_label()

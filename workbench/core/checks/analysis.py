@@ -15,9 +15,10 @@ from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
 from workbench.core.checks.shapes import propagate
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
+from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import input_node, input_nodes
-from workbench.core.network.text import bytes_text, node_text, shape_text
+from workbench.core.network.text import node_text
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.core.checks.problems import Fix
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.text import shape_text
 from workbench.core.params import Param
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape

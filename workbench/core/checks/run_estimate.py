@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
+from workbench.core.format import rough_duration
 
 BASE_BYTES = 620_000_000
 """What a trainer holds before its first picture: the process with TensorFlow."""
@@ -86,7 +87,7 @@ class RunPrediction:
     def sentence(self) -> str:
         """The figures as people write them: "About 12 s an epoch, 1.3 of 24 GB of memory."."""
         speed = (
-            f"About {_duration(self.epoch_s)} per epoch"
+            f"About {rough_duration(self.epoch_s)} per epoch"
             if self.epoch_s is not None
             else f"About {float(f'{self.images_per_second:.2g}'):,.0f} images/s"
         )
@@ -105,15 +106,6 @@ class RunPrediction:
             return "rough estimate: no run on this computer yet"
         runs = "run" if self.num_runs == 1 else "runs"
         return f"estimated from {self.num_runs} {runs} on this computer"
-
-
-def _duration(seconds: float) -> str:
-    """Two digits are all that a prediction is good for."""
-    if seconds < 90:
-        return f"{float(f'{max(seconds, 0.1):.2g}'):g} s"
-    if seconds < 5400:
-        return f"{float(f'{seconds / 60:.2g}'):g} min"
-    return f"{float(f'{seconds / 3600:.2g}'):g} h"
 
 
 def numbers_per_picture(costs: Costs) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
-from workbench.gui.kit.numbers import share
+from workbench.core.format import share
 from workbench.protocol.messages import Classified
 
 MAX_PREVIEW_PX = 640

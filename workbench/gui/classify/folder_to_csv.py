@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from workbench.client.background import Background
 from workbench.client.question import Handlers
 from workbench.client.service_process import ServiceProcess
+from workbench.core.format import count, plural
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, WorkbenchError
-from workbench.gui.kit.numbers import count, plural
 from workbench.pictures import list_pictures
 from workbench.protocol.messages import Classified, Classify
 

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
+from workbench.core.format import count, duration, share
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.picture_frame import PictureFrame
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
-from workbench.gui.kit.numbers import count, duration, share
 
 PICTURE_PX = 176
 ROUND_PICTURE_PX = 56

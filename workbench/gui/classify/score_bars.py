@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.kit.numbers import share
+from workbench.core.format import share
 from workbench.gui.kit.theme import Theme
 
 ROW_PX = 25

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.kit.numbers import count, share
+from workbench.core.format import count, share
 from workbench.gui.kit.theme import Theme
 
 NUMBERS_FROM_PX = 24

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from workbench.core.format import plural
 from workbench.core.projects.project_file import PROJECT_SUFFIX
-from workbench.gui.kit.numbers import plural
 from workbench.pictures.folders import ENDINGS, is_hidden
 from workbench.protocol.messages import WEIGHTS_ENDINGS
 

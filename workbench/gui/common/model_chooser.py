@@ -8,10 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.client.run_library import RunLibrary
+from workbench.core.format import share
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import share
 from workbench.runs.library.index import RunSummary
 
 MIN_PX = 240

@@ -7,9 +7,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.client.background import Background
 from workbench.client.run_library import RunLibrary
 from workbench.core.checks.run_estimate import MeasuredRun, RunPrediction
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text, count, duration
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.kit.numbers import count, duration
 from workbench.processes.memory import memory_limit
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from workbench.gui.kit.numbers import count, plural
+from workbench.core.format import count, plural
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.state.outcome import RunOutcome, outcome_words

@@ -7,14 +7,13 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
-from workbench.core.network.text import shape_text
+from workbench.core.format import count, plural, shape_text
 from workbench.errors import WorkbenchError
 from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.messages import error_text
-from workbench.gui.kit.numbers import count, plural
 from workbench.protocol.messages import DataDescription
 
 _MAX_BAD_SHOWN = 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.core.format import share
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.gui.data.split_bar import BarPart, SplitBar
@@ -11,7 +12,6 @@ from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import share
 from workbench.protocol.messages import DataDescription
 
 _SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")

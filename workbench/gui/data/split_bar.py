@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.gui.kit.numbers import count
+from workbench.core.format import count
 from workbench.gui.kit.theme import Theme
 
 _BAR_PX = 12

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.checks.analysis import Analysis
+from workbench.core.format import bytes_text, count, shape_text, short
 from workbench.core.network.graph import Graph
-from workbench.core.network.text import bytes_text, shape_text
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.kit.numbers import count, short
 
 Facts = list[tuple[str, str]]
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
 
-from workbench.gui.kit.numbers import count, share
+from workbench.core.format import count, share
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.messages import ClassScore
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout
 
+from workbench.core.format import count, share
 from workbench.gui.evaluate.class_table import ClassTable
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.figure import Figure
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count, share
 from workbench.protocol.messages import Evaluation
 
 _FIGURE_PX = 110

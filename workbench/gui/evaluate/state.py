@@ -7,9 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from workbench.client.question import Handlers, Question
+from workbench.core.format import share
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.numbers import share
 from workbench.protocol.messages import Evaluate, Evaluation, Progress
 
 

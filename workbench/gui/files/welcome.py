@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.core.checks.shapes import propagate
+from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
 from workbench.gui.common.context import WindowContext
@@ -26,7 +27,6 @@ from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.templates import Template, list_templates
 

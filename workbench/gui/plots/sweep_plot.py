@@ -12,8 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.core.network.text import bytes_text
-from workbench.gui.kit.numbers import count, number_text
+from workbench.core.format import bytes_text, count, number_text
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of

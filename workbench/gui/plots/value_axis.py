@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyqtgraph as pg
 
-from workbench.gui.kit.numbers import number_text
+from workbench.core.format import number_text
 from workbench.gui.plots.x_scale import x_words
 
 WIDE_DECADES = 1.3

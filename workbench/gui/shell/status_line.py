@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench.core.checks.problems import Problem, Severity
+from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimate import epoch_words, fit_words, memory_words
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
-from workbench.gui.kit.numbers import count, plural, short
 
 _MEMORY_TIP = (
     "The whole training process: weights, gradients, optimizer state, activations, images and "

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
 
+from workbench.core.format import plural
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.numbers import plural
 from workbench.gui.targets.menu import TargetMenu
 from workbench.gui.views import project_views
 from workbench.remote.ssh.saved_targets import saved_choices

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from workbench.client.host_jobs import FoundHost
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text, count
 from workbench.core.projects.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.gui.kit.buttons import button
@@ -18,7 +18,6 @@ from workbench.gui.kit.collapsible import Fold
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.fonts import fixed_font
 from workbench.gui.kit.labels import plain_label, set_role
-from workbench.gui.kit.numbers import count
 from workbench.remote.setup.setup import needed_bytes
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK
 from workbench.remote.ssh.host import Place

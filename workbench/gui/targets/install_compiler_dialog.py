@@ -9,7 +9,7 @@ from typing import TypeVar
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from workbench.core.network.text import bytes_text
+from workbench.core.format import bytes_text
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label

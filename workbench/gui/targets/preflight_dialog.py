@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 
 from workbench.client.question import Handlers, Question
 from workbench.core.checks.problems import Fix
+from workbench.core.format import count
 from workbench.core.projects.project_file import project_text
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
@@ -21,7 +22,6 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.dialog_head import DialogHead
 from workbench.gui.kit.labels import plain_label, set_role
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.targets.preflight_report import PreflightReportView
 from workbench.hardware.tpu_chips import chip_choice

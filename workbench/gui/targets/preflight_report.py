@@ -11,12 +11,11 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.core.checks.problems import Problem
+from workbench.core.format import bytes_text, count
 from workbench.core.network.graph import Graph
-from workbench.core.network.text import bytes_text
 from workbench.gui.kit.cards import FactRows
 from workbench.gui.kit.collapsible import Fold
 from workbench.gui.kit.labels import Role, plain_label, set_role
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.problem_list import ProblemList
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint

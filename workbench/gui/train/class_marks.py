@@ -10,8 +10,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem
 
+from workbench.core.format import share
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.numbers import share
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plots.overlay import OVERLAY_COLORS
 

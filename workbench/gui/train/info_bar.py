@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
 
+from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.events import CheckpointKept
 from workbench.protocol.messages import ErrorParts

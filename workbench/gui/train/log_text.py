@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from workbench.gui.kit.numbers import count, duration, plural, share
+from workbench.core.format import count, duration, plural, share
 from workbench.protocol.events import (
     CheckpointKept,
     DataReady,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout
 
+from workbench.core.format import count
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.run_estimate import RunPredictor, fit_words
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count
 
 
 class PredictionBox(Box):

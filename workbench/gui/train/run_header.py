@@ -9,12 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.client.run_follower import RunFollower
+from workbench.core.format import count, duration, share
 from workbench.gui.common.run_text import far_words, headline
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.figure import Figure
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label
-from workbench.gui.kit.numbers import count, duration, share
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plan_popup import PlanPopup
 from workbench.runs.log.event_text import resumed_words

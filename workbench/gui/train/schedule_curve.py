@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from workbench.core.text import epochs_text, rate_text
+from workbench.core.format import epochs_text, rate_text
 from workbench.core.training.learning_rates import curve, end_rate, warm_up_steps
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.kit.theme import Theme

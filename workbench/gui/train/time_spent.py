@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.core.format import duration
 from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.numbers import duration
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.events import TimeSpent
 from workbench.runs.log.event_text import TIME_PARTS, time_shares

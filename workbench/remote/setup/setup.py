@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from workbench import assets
+from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import project_text
@@ -338,8 +339,8 @@ def _check_room(name: str, facts: Mapping[str, Any], place: str) -> None:
             "Not enough disk space on the other computer for the Python environment.",
             key="disk_full",
             where=place,
-            received=f"{free / 1e9:.1f} GB free",
-            expected=f"{needed / 1e9:.1f} GB",
+            received=f"{bytes_text(free)} free",
+            expected=bytes_text(needed),
             fix="Free some space there, or give a Python there with TensorFlow and Keras.",
         )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from workbench.core.format import bytes_text
 from workbench.core.params import Params
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import InputError, UsageError
@@ -167,7 +168,7 @@ def words_of_facts(facts: Mapping[str, Any]) -> str:
     if isinstance(facts.get("cores"), int):
         words.append(f"{facts['cores']:,} cores")
     if isinstance(facts.get("memory_bytes"), int):
-        words.append(f"{facts['memory_bytes'] / 1e9:,.0f} GB memory")
+        words.append(f"{bytes_text(facts['memory_bytes'])} memory")
     return ", ".join(words)[:200]
 
 

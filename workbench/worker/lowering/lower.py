@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
+from workbench.core.format import bytes_text
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
@@ -174,6 +175,6 @@ def _too_large(analysis: Analysis) -> str:
     if not room or needed <= room:
         return ""
     return (
-        f"Weights and optimizer state need {needed / 1e9:,.1f} GB for the check; this computer "
-        f"has {room / 1e9:,.1f} GB available."
+        f"Weights and optimizer state need {bytes_text(needed)} for the check; this computer "
+        f"has {bytes_text(room)} available."
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.run_estimate import memory_needed
+from workbench.core.format import bytes_text
 from workbench.layers import all_layers
 from workbench.processes.memory import memory_limit, resident_bytes
 from workbench.protocol.messages import (
@@ -58,7 +59,7 @@ def _sizes(request: FindBatchSize, count: int) -> list[int]:
 def _try(job: Job, trial: Trial, size: int) -> BatchSizeTried:
     needed, room = _needed(trial, size), _ROOM * memory_limit()
     if room and needed > room:
-        words = f"needs about {needed / 1e9:.1f} GB; {room / 1e9:.1f} GB available"
+        words = f"needs about {bytes_text(needed)}; {bytes_text(room)} available"
         return BatchSizeTried(id=job.id, size=size, problem=words)
     try:
         speed, memory = _measured(job, trial, size)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from workbench.core.format import list_text
 from workbench.core.params import BoolParam, ChoiceParam, FloatParam
-from workbench.core.text import list_text
 from workbench.core.training.fields.setting import choices, setting
 from workbench.core.training.losses import all_losses
 from workbench.core.training.optimizers import all_optimizers

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
+from workbench.core.format import list_text
 from workbench.core.params import Param
-from workbench.core.text import list_text
 from workbench.core.training.losses import all_losses
 from workbench.core.training.optimizers import all_optimizers
 from workbench.core.training.schedules import all_schedules

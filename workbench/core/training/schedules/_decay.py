@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.core.format import epochs_text
 from workbench.core.params import Params
-from workbench.core.text import epochs_text
 from workbench.core.training.specs import Array, Code, Sources
 
 USES = ("decay_every_epochs", "decay_factor")

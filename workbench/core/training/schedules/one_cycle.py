@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.core.format import rate_text
 from workbench.core.params import Params
-from workbench.core.text import rate_text
 from workbench.core.training.specs import Array, Code, ScheduleSpec, Sources
 
 

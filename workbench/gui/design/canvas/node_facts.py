@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
+from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.text import shape_text
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from workbench.core.format import count
 from workbench.gui.common.context import WindowContext
-from workbench.gui.kit.numbers import count
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint
 from workbench.gui.train.finders.finder import FinderDialog
 from workbench.protocol.messages import (

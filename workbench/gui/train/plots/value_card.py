@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
+from workbench.core.format import number_text, share
 from workbench.curves import CurveSpec
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import number_text, share
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import Swatch
 from workbench.runs.log.series import Reading

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.client.background import Background
+from workbench.core.format import plural
 from workbench.errors import WorkbenchError
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.kit.numbers import plural
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.runs.folder import RunFolder

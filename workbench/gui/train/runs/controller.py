@@ -12,12 +12,12 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QInputDialog, QMessageBox, QWidget
 
 from workbench.client.background import Background
+from workbench.core.format import plural
 from workbench.core.projects.project import HERE, Project
 from workbench.errors import WorkbenchError
 from workbench.exports import run_exports
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.messages import make_box, show_notice
-from workbench.gui.kit.numbers import plural
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.train.export import ExportAction
 from workbench.gui.train.runs.compare_dialog import CompareRuns

@@ -6,8 +6,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QR
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from workbench.core.format import share
 from workbench.gui.common.run_text import state_words
-from workbench.gui.kit.numbers import share
 from workbench.gui.kit.theme import Theme
 from workbench.runs.library.summary import RunSummary
 

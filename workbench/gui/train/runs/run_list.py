@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.client.run_library import RunLibrary
+from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
-from workbench.gui.kit.numbers import count
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.runs.overlays import RunOverlays
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect

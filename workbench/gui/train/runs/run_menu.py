@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu, QWidget
 
+from workbench.core.format import plural
 from workbench.exports import run_exports
-from workbench.gui.kit.numbers import plural
 from workbench.runs.library.summary import RunSummary
 
 Ask = Callable[[str, list[RunSummary]], None]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from workbench.gui.kit import numbers
+from workbench.core import format as numbers
 
 
 def test_examples_of_the_design():

@@ -1,11 +1,11 @@
-"""Numbers as people write them."""
+"""Numbers, shapes, sizes and durations as people write them: the one place for all of them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from workbench.core.network.text import three_figures
-
+_BYTE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _SHORT_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -48,6 +48,14 @@ def duration(seconds: float) -> str:
     return f"{days} d {hours_left} h" if days else f"{hours} h {minutes_left:02d} min"
 
 
+def rough_duration(seconds: float) -> str:
+    """An estimated duration with the two digits that it is good for: "12 s", "1.5 h"."""
+    for limit_s, unit_s, unit in ((90, 1, "s"), (5400, 60, "min"), (math.inf, 3600, "h")):
+        if seconds < limit_s:
+            return f"{float(f'{max(seconds, 0.1) / unit_s:.2g}'):g} {unit}"
+    return "–"
+
+
 def plural(number: int, one: str, many: str | None = None) -> str:
     """(1, "problem") -> "1 problem"; (2, "problem") -> "2 problems"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
@@ -60,3 +68,38 @@ def number_text(value: float | None) -> str:
     if value != 0.0 and abs(value) < 0.001:
         return f"{value:.3e}"
     return f"{value:.4f}" if abs(value) < 10_000 else f"{value:.4g}"
+
+
+def bytes_text(count: float) -> str:
+    """1_100_000_000 -> "1.1 GB" (decimal units, as file managers write them)."""
+    value = float(count)
+    for unit in _BYTE_UNITS:
+        if value < 999.5 or unit == _BYTE_UNITS[-1]:
+            return f"{three_figures(value) if unit != 'bytes' else f'{value:.0f}'} {unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def three_figures(value: float) -> str:
+    """12.345 -> "12.3"; 123.4 -> "123"."""
+    return f"{value:.{0 if abs(value) >= 99.95 else 1}f}"
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape as people write it: 16 × 16 × 64; 28,800."""
+    return " × ".join(f"{n:,}" for n in shape) if shape else "a single number"
+
+
+def list_text(items: Sequence[str]) -> str:
+    """Items of a list in a sentence: a, b and c."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def rate_text(rate: float) -> str:
+    """A learning rate as people write it: 0.003, 1e-06."""
+    return f"{rate:.3g}"
+
+
+def epochs_text(epochs: float) -> str:
+    """Epochs in words: 3 epochs, 1 epoch, 0.03 epochs."""
+    return "1 epoch" if epochs == 1 else f"{epochs:.3g} epochs"
