@@ -185,7 +185,7 @@ def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
     plot.hovered.emit(-5.0)
     assert plot.toolTip() == "learning rate 1e-05: loss 2.0000"
     plot.hovered.emit(0.0)
-    assert plot.toolTip().endswith("not finite")
+    assert plot.toolTip().endswith("NaN")
     plot.set_result([], [], None)
     plot.grab()
 
