@@ -13,6 +13,7 @@ from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
 from workbench.runs.library.index import RunSummary, list_runs, matches
 from workbench.runs.library.trash import trash_run
+from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
@@ -82,7 +83,7 @@ def _line(summary: RunSummary) -> str:
     words = "" if accuracy is None else f"test {accuracy:.1%}"
     tags = "".join(f" #{tag}" for tag in summary.tags)
     return (
-        f"{summary.name:32} {summary.outcome:10} "
+        f"{summary.name:32} {outcome_words(summary.outcome):14} "
         f"epoch {summary.epochs_done} of {summary.epochs}  {words}{tags}"
     )
 

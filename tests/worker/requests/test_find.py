@@ -63,7 +63,7 @@ def test_a_batch_that_cannot_fit_is_told_and_not_tried(call, small_project):
         for answer in call.ask(m.FindBatchSize(id=3, project=text, lowest=512))
         if not isinstance(answer, m.Progress)
     ]
-    assert "can be used" in tried.problem
+    assert "available" in tried.problem
     assert found.largest == 0
     assert "512" in found.words
 

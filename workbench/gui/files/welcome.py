@@ -193,7 +193,7 @@ class WelcomeView(QScrollArea):
         for heading, column in (
             ("Recent", self._recent),
             ("More networks", self._more_networks()),
-            ("Trains on", self._targets),
+            ("Targets", self._targets),
             ("Learn", self._learn()),
         ):
             frame = QVBoxLayout()
