@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from workbench.app import make_context
+from tests.window_parts import window_context
 from workbench.core.projects.project_file import parse_project, project_text
 from workbench.document.recovery import RecoverySlot, find_offers
 from workbench.errors import DatasetError
 from workbench.gui.files import start_controller as start_flow
-from workbench.gui.files.recovery_controller import RecoveryFlow
+from workbench.gui.files.recovery_controller import RecoveryController
 from workbench.gui.shell.crash_dialog import crash_report
 from workbench.gui.shell.faults import Faults
 from workbench.pictures import write_png
@@ -90,7 +90,7 @@ def test_what_a_crash_left_is_offered_and_recovered(window, tmp_path, qtbot):
     lost = RecoverySlot(recovery)
     lost.save(find_template("lenet5").project, None, 4)
     lost.close()
-    flow = RecoveryFlow(window.context.document, recovery, window)
+    flow = RecoveryController(window.context.document, recovery, window)
     dialog = flow.offer()
     assert "4 edits not saved" in dialog.list.item(0).text()
     with qtbot.waitSignal(flow.recovered):
@@ -105,7 +105,7 @@ def test_recovered_work_is_named_after_its_file_and_saved_beside_it(window, tmp_
     lost = RecoverySlot(tmp_path / "recovery")
     lost.save(find_template("lenet5").project, original, 4)
     lost.close()
-    flow = RecoveryFlow(window.context.document, tmp_path / "recovery", window)
+    flow = RecoveryController(window.context.document, tmp_path / "recovery", window)
     flow.offer().recover.click()
     assert window.files.name == "mine (recovered)"
     offered = []
@@ -129,7 +129,7 @@ def test_discarded_work_is_not_offered_again(window, tmp_path):
     lost = RecoverySlot(recovery)
     lost.save(find_template("lenet5").project, None, 1)
     lost.close()
-    flow = RecoveryFlow(window.context.document, recovery, window)
+    flow = RecoveryController(window.context.document, recovery, window)
     dialog = flow.offer()
     dialog.discard.click()
     assert not dialog.isVisible()
@@ -142,7 +142,8 @@ def _fail():
     raise RuntimeError("planted by a test")
 
 
-def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot):
+def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot, expect_log):
+    expect_log("ERROR workbench.window: A fault in the window")
     faults = Faults(tmp_path / "logs")
     faults.install()
     try:
@@ -163,11 +164,10 @@ def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot):
 
 
 def test_settings_are_kept_between_starts(tmp_path, qapp):
-    first = make_context(tmp_path)
-    first.settings.change(theme="dark")
-    first.settings.close()
-    second = make_context(tmp_path)
-    assert second.theme.mode == "dark"
+    with window_context(tmp_path) as first:
+        first.settings.change(theme="dark")
+    with window_context(tmp_path) as second:
+        assert second.theme.mode == "dark"
 
 
 def test_the_guard_knows_the_bindings():

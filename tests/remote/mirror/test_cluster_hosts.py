@@ -15,7 +15,7 @@ from tests.remote import light_trainer
 from tests.remote.bridges import local_line, send
 from workbench.errors import RemoteError
 from workbench.remote.mirror.cluster_hosts import Members
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote
 from workbench.worker.cluster.join_error import refusal_of
@@ -60,7 +60,7 @@ def wait_for(is_it):
 
 
 def members(home):
-    return Members(MACHINES, [Place(host="two")], lambda place: local_line(home))
+    return Members(MACHINES, [RemoteHost(host="two")], lambda place: local_line(home))
 
 
 LIGHT = Path(light_trainer.__file__).read_text()
@@ -141,7 +141,7 @@ def test_who_cannot_come_is_told_to_the_first_with_its_last_words(homes, source,
 
 
 def test_what_the_first_one_says_is_not_handed_on_unseen(homes):
-    other = Members(("one:1", "evil:2"), [Place(host="two")]).cluster()
+    other = Members(("one:1", "evil:2"), [RemoteHost(host="two")]).cluster()
     with local_line(homes[0]) as leader:
         for text in (b"", b"\0", other):
             with (

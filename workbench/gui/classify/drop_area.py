@@ -9,7 +9,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 
 
-class DropPanel(QFrame):
+class DropArea(QFrame):
     """Words and buttons. The drop itself is taken by the window, wherever it happens."""
 
     open_wanted = Signal()

@@ -83,7 +83,7 @@ def _image(colors: Rgb) -> QImage:
     return image.copy()  # the array's memory ends with this function
 
 
-class ConfusionMap(QWidget):
+class ConfusionMatrix(QWidget):
     """Squares shaded by their share of the row, with counts where there is room.
 
     With the keyboard: arrows go from square to square, Home and End to the first and last

@@ -13,7 +13,7 @@ from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.help.viewer import HelpViewer
 
 
-class HelpFlow(QObject):
+class HelpController(QObject):
     """Opens the window's small dialogs."""
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:

@@ -64,7 +64,7 @@ class GestureView(Protocol):
         """Opens the layer search at a scene point, for a layer after a node."""
 
 
-class Interaction:
+class Gesture:
     """One gesture. The view runs at most one; nothing else may edit while it lasts.
 
     The document is changed in `end` only, by one edit, so that a gesture is one undo step
@@ -106,5 +106,5 @@ class GestureChoice:
         on_layer: The gesture of a layer dragged in, by the key of its type.
     """
 
-    on_press: Callable[[GestureView, Pointer], Interaction | None]
-    on_layer: Callable[[GestureView, str], Interaction]
+    on_press: Callable[[GestureView, Pointer], Gesture | None]
+    on_layer: Callable[[GestureView, str], Gesture]

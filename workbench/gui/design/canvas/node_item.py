@@ -19,8 +19,8 @@ from workbench.gui.design.canvas.style import (
     PORT_RADIUS,
     RADIUS,
     STRIP_WIDTH,
-    Ink,
-    Look,
+    CanvasStyle,
+    TextStyle,
 )
 
 _MARGIN = 12.0
@@ -41,7 +41,7 @@ class NodeItem(QGraphicsItem):
         look: Colours and fonts shared by the canvas.
     """
 
-    def __init__(self, node_id: str, facts: NodeFacts, look: Look) -> None:
+    def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
         super().__init__()
         self.node_id = node_id
         self.facts = facts
@@ -236,7 +236,7 @@ def _draw(
     painter: QPainter,
     place: QRectF,
     text: str,
-    ink: Ink,
+    ink: TextStyle,
     alignment: Qt.AlignmentFlag,
 ) -> None:
     painter.setFont(ink.font)

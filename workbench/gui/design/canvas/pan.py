@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
 
-from workbench.gui.design.canvas.gesture import Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, Pointer
 
 
-class Pan(Interaction):
+class Pan(Gesture):
     """The canvas follows the pointer; cancelling brings it back."""
 
     cursor = Qt.CursorShape.ClosedHandCursor
