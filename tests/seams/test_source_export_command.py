@@ -8,6 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.worker.conftest import chain
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import save_project
+from workbench.core.training.recipe import TrainingRecipe
+
 EXAMPLES = Path(__file__).with_name("examples")
 
 WINDOW = """
@@ -58,14 +63,19 @@ def test_the_window_offers_source_and_format(grown, tmp_path):
 
 @pytest.mark.worker
 def test_the_source_trains_and_the_format_is_written(grown, tmp_path):
-    project = str(tmp_path / "boards.workbench")
-    grown.workbench("new", "fashion_convnet", project)
+    project = tmp_path / "boards.workbench"
+    graph = chain(
+        ("input", {"shape": (8, 8, 1)}),
+        ("conv2d", {"filters": 4}),
+        ("flatten", {}),
+        ("dense", {"units": 2, "activation": "softmax"}),
+    )
+    recipe = TrainingRecipe().with_values(epochs=1, batch_size=16, steps_per_epoch=3)
+    save_project(Project(graph=graph, recipe=recipe, dataset=Choice("checkerboard")), project)
+    found = json.loads(grown.workbench("data", "check", "checkerboard", "--json"))
+    assert [entry["class"] for entry in found["classes"]] == ["fine", "coarse"]
     run = tmp_path / "run"
-    data = ("--data", "checkerboard")
-    found = grown.python("-m", "workbench", "data", "check", data[1], "--json")
-    assert json.loads(found.stdout)["ok"], found.stderr
-    words = ("--epochs", "2", "--batch", "32", "--set", "steps_per_epoch=5")
-    grown.workbench("train", project, *data, *words, "--run", str(run), "--json")
+    grown.workbench("train", str(project), "--run", str(run), "--json")
     out = tmp_path / "weights.npz"
     grown.workbench("export", str(run), "numpy_weights", str(out))
     with np.load(out) as arrays:
