@@ -11,6 +11,9 @@ import pytest
 import send2trash.plat_other
 from hypothesis import HealthCheck, settings
 
+from tests import leftovers
+from tests.leftovers import Leftovers
+
 # Speed belongs to the benchmarks: a busy machine must not fail a property. CI tries the
 # same examples each time; at home each run tries new ones.
 settings.register_profile(
@@ -30,10 +33,39 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
+def pytest_collection_finish():
+    leftovers.watch()  # now that Qt is imported, if it will be
+
+
 @pytest.fixture(autouse=True)
-def _fresh_home(tmp_path_factory, monkeypatch):
+def _leftovers(request):
+    """Fails a test that leaves threads, processes, windows or timers, or that logs a warning
+    which it does not expect; ends after all other fixtures of the test.
+    """
+    of_test = Leftovers()
+    yield of_test
+    values = request.node.funcargs
+    if "tmp_path" in values:
+        of_test.marks.append(str(values["tmp_path"]))
+    values.clear()  # pytest itself must not keep the test's window
+    if found := of_test.found():
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+@pytest.fixture
+def expect_log(_leftovers):
+    """A function (pattern): a record of logging that the test must bring about, as LEVEL NAME:
+    MESSAGE.
+    """
+    return _leftovers.expected_logs.append
+
+
+@pytest.fixture(autouse=True)
+def _fresh_home(_leftovers, tmp_path_factory, monkeypatch):
     """Each test has its own runs, cache and settings: never the developer's."""
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
+    home = str(tmp_path_factory.mktemp("home"))
+    _leftovers.marks.append(home)
+    monkeypatch.setenv("WORKBENCH_HOME", home)
 
 
 @pytest.fixture

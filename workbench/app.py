@@ -15,7 +15,7 @@ guard_none()
 
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -72,28 +72,28 @@ def run_window(project_path: str | None = None) -> int:
     return code
 
 
-def make_context(home: Path, app: QApplication | None = None) -> WindowContext:
+def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
     """The parts that all views share.
 
     Args:
         home: Folder of settings and, where the settings name no other, of runs.
-        app: Owns the parts, so that Qt deletes them before itself.
+        owner: Deletes the parts with itself: in the application Qt does, before its own end.
     """
     settings = SettingsStore(home)
     layers, datasets = all_layers(), all_datasets()
-    theme = Theme(settings.settings.get(THEME), app)
+    theme = Theme(settings.settings.get(THEME), owner)
     settings.listen(lambda changed: theme.set_mode(changed.get(THEME)))
     targets = all_targets()
-    document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=app)
-    library = RunLibrary(runs_home(settings.settings), app)
-    service = ServiceProcess(app)
+    document = ProjectDocument(layers, datasets=datasets, targets=targets, parent=owner)
+    library = RunLibrary(runs_home(settings.settings), owner)
+    service = ServiceProcess(owner)
     return WindowContext(
         document=document,
         library=library,
         service=service,
-        measurer=ServiceProcess(app),
-        weights=WeightsLoader(document, library, service, app),
-        predictor=RunPredictor(document, library, app),
+        measurer=ServiceProcess(owner),
+        weights=WeightsLoader(document, library, service, owner),
+        predictor=RunPredictor(document, library, owner),
         theme=theme,
         settings=settings,
         layers=layers,

@@ -3,7 +3,8 @@
 import pytest
 from PySide6.QtCore import QEvent
 
-from workbench.app import close_context, make_context, make_window
+from tests.window_parts import window_context
+from workbench.app import make_window
 from workbench.templates import find_template
 
 
@@ -16,11 +17,10 @@ def _delete_now(qapp):
 
 @pytest.fixture
 def context(qapp, tmp_path):
-    context = make_context(tmp_path)
-    context.theme.set_mode("light")
-    context.theme.apply(qapp)
-    yield context
-    close_context(context)
+    with window_context(tmp_path) as context:
+        context.theme.set_mode("light")
+        context.theme.apply(qapp)
+        yield context
 
 
 @pytest.fixture

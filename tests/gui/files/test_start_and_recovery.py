@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from workbench.app import make_context
+from tests.window_parts import window_context
 from workbench.core.projects.project_file import parse_project, project_text
 from workbench.document.recovery import RecoverySlot, find_offers
 from workbench.errors import DatasetError
@@ -142,7 +142,8 @@ def _fail():
     raise RuntimeError("planted by a test")
 
 
-def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot):
+def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot, expect_log):
+    expect_log("ERROR workbench.window: A fault in the window")
     faults = Faults(tmp_path / "logs")
     faults.install()
     try:
@@ -163,11 +164,10 @@ def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot):
 
 
 def test_settings_are_kept_between_starts(tmp_path, qapp):
-    first = make_context(tmp_path)
-    first.settings.change(theme="dark")
-    first.settings.close()
-    second = make_context(tmp_path)
-    assert second.theme.mode == "dark"
+    with window_context(tmp_path) as first:
+        first.settings.change(theme="dark")
+    with window_context(tmp_path) as second:
+        assert second.theme.mode == "dark"
 
 
 def test_the_guard_knows_the_bindings():

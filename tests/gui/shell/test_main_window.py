@@ -1,11 +1,13 @@
 """The window: views, titles, buttons, menus, themes."""
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QAbstractButton, QDockWidget, QLabel
 
+from tests.window_parts import window_context
 from tests.written_runs import WrittenRun
-from workbench.app import close_context, make_context, make_window
+from workbench.app import make_window
 from workbench.gui.common.window_state import WindowState
 from workbench.gui.help.shortcuts import groups_of
 from workbench.gui.kit.cards import Card
@@ -35,18 +37,17 @@ def test_one_click_on_a_card_opens_its_network(window, qtbot):
     assert not window.context.document.is_dirty
 
 
-def test_the_folder_of_runs_is_the_one_of_the_settings(qapp, qtbot, tmp_path, monkeypatch):
+def test_the_folder_of_runs_is_the_one_of_the_settings(qapp, tmp_path, monkeypatch):
     store = SettingsStore(tmp_path)
     store.change(runs_folder=str(tmp_path / "elsewhere"))
     store.close()
-    context = make_context(tmp_path)
-    window = make_window(context, tmp_path)
-    qtbot.addWidget(window)
-    opened = []
-    monkeypatch.setattr(window, "_open_path", opened.append)
-    window.actions_by_key["open_runs"].trigger()
-    assert opened == [str(tmp_path / "elsewhere")]
-    close_context(context)
+    with window_context(tmp_path) as context:
+        window = make_window(context, tmp_path)
+        opened = []
+        monkeypatch.setattr(window, "_open_path", opened.append)
+        window.actions_by_key["open_runs"].trigger()
+        assert opened == [str(tmp_path / "elsewhere")]
+        shiboken6.delete(window)
 
 
 def test_cards_answer_to_the_keyboard(window, qtbot):

@@ -38,18 +38,20 @@ def test_choosing_is_an_edit_that_can_be_undone(window):
     assert "This computer" in window.top.target.text()
 
 
-def test_a_projects_own_place_is_listed_too(qapp):
+def test_a_projects_own_place_is_listed_too(qtbot):
     menu = TargetMenu(all_targets(), lambda: Choice("virtual", {"replicas": 5}))
+    qtbot.addWidget(menu)
     (own,) = [action for action in rows(menu).values() if action.isChecked()]
     assert own.text().startswith("5 simulated devices")
 
 
-def test_a_place_connected_before_is_listed_once(qapp):
+def test_a_place_connected_before_is_listed_once(qtbot):
     saved = (
         (Choice("virtual", {"replicas": 3}), "a box"),
         (Choice("virtual", {"replicas": 2}), ""),
     )
     menu = TargetMenu(all_targets(), lambda: Choice("this_computer"), lambda: saved)
+    qtbot.addWidget(menu)
     texts = list(rows(menu))
     assert "3 simulated devices · a box" in texts
     assert sum(text.startswith("2 simulated") for text in texts) == 1

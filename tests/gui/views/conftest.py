@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.app import close_context, make_context
+from tests.window_parts import window_context
 from workbench.runs.home import data_home
 
 
 @pytest.fixture
 def context(qapp):
-    context = make_context(data_home())
-    yield context
-    close_context(context)
+    with window_context(data_home()) as context:
+        yield context
 
 
 @pytest.fixture

@@ -187,7 +187,8 @@ def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, 
     answer(cat("/x/good.png"))
     answer(Done(id=1))
     qtbot.waitUntil(lambda: ready.panels["classify_earlier"].strip.num_tiles == 2)
-    assert ready.panels["classify_result"].label.text() == "Cannot be read"
+    label = ready.panels["classify_result"].label
+    qtbot.waitUntil(lambda: label.text() == "Cannot be read")  # once it is laid out
     assert (
         ready.panels["classify_result"].message.text()
         == "This file is not a picture: text. Open another."

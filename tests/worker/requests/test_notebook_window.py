@@ -10,8 +10,9 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from tests.window_parts import window_context
 from tests.worker.requests.test_notebook import away, project, trained  # noqa: F401 - fixtures
-from workbench.app import close_context, make_context, make_window
+from workbench.app import make_window
 from workbench.core.projects.project import Project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.shell import main_window
@@ -25,15 +26,14 @@ WAIT_MS = 60_000
 
 @pytest.fixture
 def window(qtbot, qapp, tmp_path):
-    context = make_context(data_home())
-    window = make_window(context, tmp_path)
-    qtbot.addWidget(window, before_close_func=lambda window: window.context.document.new())
-    window.show()
-    context.library.open()
-    yield window
-    window.context.document.new()
-    window.close()
-    close_context(context)
+    with window_context(data_home()) as context:
+        window = make_window(context, tmp_path)
+        qtbot.addWidget(window, before_close_func=lambda window: window.context.document.new())
+        window.show()
+        context.library.open()
+        yield window
+        window.context.document.new()
+        window.close()
 
 
 @pytest.fixture

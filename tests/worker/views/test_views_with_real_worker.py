@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from workbench.app import close_context, make_context
+from tests.window_parts import window_context
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
@@ -20,9 +20,8 @@ WAIT_MS = 120_000
 
 @pytest.fixture
 def context(qapp):
-    context = make_context(data_home())
-    yield context
-    close_context(context)
+    with window_context(data_home()) as context:
+        yield context
 
 
 def test_a_training_is_watched_and_its_network_classifies(qtbot, context, small_project, tmp_path):

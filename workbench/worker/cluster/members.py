@@ -76,7 +76,7 @@ class Machines(Company):
         self._said: dict[int, str] = {}
         self._all_have_bfloat16 = False
         self._is_connected = False
-        self._is_closed = False
+        self._closed = threading.Event()
 
     # to be done by either ----------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class Machines(Company):
         return error
 
     def close(self, error: BaseException | None) -> None:
-        self._is_closed = True
+        self._closed.set()
         for line in self._lines.values():
             try:
                 if error is None:
@@ -149,18 +149,17 @@ class Machines(Company):
         return message.kind in {"failed", "bye"}
 
     def _ended(self, index: int) -> None:
-        if self._is_closed or index in self._parted or self._lines.get(index) is None:
+        if self._closed.is_set() or index in self._parted or self._lines.get(index) is None:
             return
         self._gone.append(index)
         error = self._went_away(index)
         if self._is_connected:
             _abort_calls(str(error))
-        watch = threading.Timer(HANG_S, self._hangs, [error])
-        watch.daemon = True
-        watch.start()
+        threading.Thread(target=self._watch, args=(error,), name="watch", daemon=True).start()
 
-    def _hangs(self, error: WorkbenchError) -> None:
-        if not self._is_closed:
+    def _watch(self, error: WorkbenchError) -> None:
+        """Ends the process unless it has parted from the others in time."""
+        if not self._closed.wait(HANG_S):
             self._on_hang(error)
 
     def _named_in(self, text: str) -> list[int]:
