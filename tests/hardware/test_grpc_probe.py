@@ -149,7 +149,7 @@ def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
 def test_a_child_that_cannot_be_started_is_told(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     told = probe_grpc("127.0.0.1", 1)
-    assert "could not be asked" in told.what
+    assert "could not be checked" in told.what
     assert "No such file" in told.received
 
 
