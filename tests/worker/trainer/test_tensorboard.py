@@ -176,7 +176,7 @@ def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, 
         events.tell(batch(number, 0.0))
         events.tell(epoch(number, number))
     (text,) = warnings(run)
-    assert text == "The TensorBoard files are not written any further: File exists."
+    assert text == "TensorBoard files are no longer written: File exists."
     assert len(read_all(run.events_path)) == 7
 
 
