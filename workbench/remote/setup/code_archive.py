@@ -26,7 +26,7 @@ PACKAGES = (
     "runs",
     "worker",
 )
-"""Whole packages; tests/test_house.py sees that the trainer imports nothing else."""
+"""Whole packages; tests/house sees that the trainer imports nothing else."""
 
 MODULES = ("__init__.py", "errors.py", "assets.py")
 
