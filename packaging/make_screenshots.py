@@ -257,7 +257,7 @@ class Photographer:
 
     def _connect(self, server) -> None:  # noqa: ANN001 - imported late
         """Goes through the pages of the dialog."""
-        from workbench.gui.kit.collapsible import Fold  # noqa: PLC0415
+        from workbench.gui.kit.collapsible import CollapsibleSection  # noqa: PLC0415
 
         self._window.places.ask("connect")
         dialog = self._window.places.dialogs["connect"]
@@ -266,7 +266,7 @@ class Photographer:
         page.address.setText(f"{server.user}@{server.address}:{server.port}")
         page.key_file.setText(str(server.key_file))
         page.python.setText(sys.executable)
-        for fold in page.findChildren(Fold):
+        for fold in page.findChildren(CollapsibleSection):
             fold.head.setChecked(True)
         self._parts("connect_address", dialog)
         for name in ("identity", "found"):

@@ -25,10 +25,10 @@ from workbench.client.service_process import ServiceProcess
 from workbench.datasets import all_datasets
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.run_estimate import RunPredictor
+from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.common.window_state import WindowState
-from workbench.gui.files.recovery_controller import RecoveryFlow
+from workbench.gui.files.recovery_controller import RecoveryController
 from workbench.gui.kit.theme import Theme
 from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
@@ -60,7 +60,7 @@ def run_window(project_path: str | None = None) -> int:
     context.theme.apply(app)
     window = make_window(context, data_home())
     faults.window = window
-    recovery = RecoveryFlow(context.document, data_home() / "recovery", window)
+    recovery = RecoveryController(context.document, data_home() / "recovery", window)
     recovery.recovered.connect(lambda: window.show_view("design"))
     recovery.said.connect(window.say)
     window.show()
@@ -93,7 +93,7 @@ def make_context(home: Path, owner: QObject | None = None) -> WindowContext:
         service=service,
         measurer=ServiceProcess(owner),
         weights=WeightsLoader(document, library, service, owner),
-        predictor=RunPredictor(document, library, owner),
+        estimator=RunEstimator(document, library, owner),
         theme=theme,
         settings=settings,
         layers=layers,
@@ -109,7 +109,7 @@ def make_window(context: WindowContext, home: Path) -> MainWindow:
 
 def close_context(context: WindowContext) -> None:
     """Ends what runs beside the window; trainings go on by themselves."""
-    context.predictor.close()
+    context.estimator.close()
     context.library.close()
     context.service.end()
     context.measurer.end()
@@ -117,7 +117,7 @@ def close_context(context: WindowContext) -> None:
 
 
 def _after_first_paint(
-    window: MainWindow, recovery: RecoveryFlow, project_path: str | None
+    window: MainWindow, recovery: RecoveryController, project_path: str | None
 ) -> None:
     window.context.library.open()
     if window.context.settings.note:

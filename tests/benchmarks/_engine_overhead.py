@@ -34,8 +34,8 @@ def print_overhead(case: Case, rounds: int) -> bool:
     run that is watched by the real window every other span of time.
     """
     settle(case)
-    ways = {"bare loop": partial(_bare, case), "trainer": partial(_told, case)}
-    speeds = in_turns(ways, rounds)
+    variants = {"bare loop": partial(_bare, case), "trainer": partial(_told, case)}
+    speeds = in_turns(variants, rounds)
     bare, told = (statistics.median(values) for values in speeds.values())
     print(
         f"event log and checkpoints: bare loop {bare:,.0f}, trainer {told:,.0f} images/s: "

@@ -197,10 +197,10 @@ def hidden(function: Callable[[Case], float]) -> Callable[[Case], float]:
     return run
 
 
-def in_turns(ways: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+def in_turns(variants: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
     """Runs the ways one after the other, several times: what else the machine does hits all."""
-    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    speeds: dict[str, list[float]] = {name: [] for name in variants}
     for _ in range(rounds):
-        for name, run in ways.items():
+        for name, run in variants.items():
             speeds[name].append(run())
     return speeds

@@ -39,20 +39,20 @@ def main() -> None:
         layers = [layer for _, layer in built.pipeline]
         batch_size = project.recipe.batch_size
         part = _part(batch_size * _BATCHES_IN_MEMORY, built.input_shape)
-        ways: dict[str, Any] = {
+        variants: dict[str, Any] = {
             "Keras's layers": _as_keras_does(part, layers, batch_size),
             "ours, float32": _ours(part, layers, batch_size, dtype="float32"),
             "ours, bfloat16": _ours(part, layers, batch_size, dtype="bfloat16"),
         }
-        spent: dict[str, list[float]] = {way: [] for way in ways}
+        spent: dict[str, list[float]] = {variant: [] for variant in variants}
         for _ in range(_ROUNDS):  # side by side: other programs disturb all alike
-            for way, dataset in ways.items():
-                spent[way].append(_microseconds(dataset, steps, batch_size))
+            for variant, dataset in variants.items():
+                spent[variant].append(_microseconds(dataset, steps, batch_size))
         plain = statistics.median(spent["Keras's layers"])
-        for way, times in spent.items():
+        for variant, times in spent.items():
             median = statistics.median(times)
             print(
-                f"{template}, batch {batch_size}, {way}: {median:,.0f} us of processor a picture "
+                f"{template}, batch {batch_size}, {variant}: {median:,.0f} us of processor a picture "
                 f"({plain / median:.1f} x)",
                 flush=True,
             )

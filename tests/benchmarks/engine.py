@@ -92,12 +92,12 @@ def _speed(bench: Bench) -> bool:
     for case in bench.cases:
         print(f"{case.template}: {settle(case)}", flush=True)
         hidden(_settled)(case)
-        ways = {
+        variants = {
             "plain Keras": partial(plain_keras, case),
             "trainer": partial(trainer, case),
             "bfloat16 hidden": partial(hidden(trainer), case),
         }
-        speeds = in_turns(ways, bench.rounds)
+        speeds = in_turns(variants, bench.rounds)
         keras, ours, without = (statistics.median(values) for values in speeds.values())
         bench.trainer_speeds[case.template] = ours
         ratios.append(ours / keras)
@@ -134,12 +134,12 @@ def _pytorch(bench: Bench) -> bool:
     python = result.stdout.splitlines()[-1]
     case = _cifar(bench)
     settle(case)
-    ways = {
+    variants = {
         "PyTorch float32": partial(plain_torch, python, case, "float32"),
         "PyTorch bfloat16 channels-last": partial(plain_torch, python, case, "bfloat16"),
         "trainer": partial(trainer, case),
     }
-    speeds = in_turns(ways, bench.rounds)
+    speeds = in_turns(variants, bench.rounds)
     medians = {name: statistics.median(values) for name, values in speeds.items()}
     ours = medians.pop("trainer")
     bench.trainer_speeds[case.template] = ours

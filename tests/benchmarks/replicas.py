@@ -33,11 +33,11 @@ def main() -> int:
         if case.template not in _TEMPLATES:
             continue
         several = Choice("virtual", {"replicas": options.replicas})
-        ways = {
+        variants = {
             target.key: partial(trainer, _on(case, target))
             for target in (Choice("this_computer"), several)
         }
-        speeds = in_turns(ways, options.rounds)
+        speeds = in_turns(variants, options.rounds)
         one, shared = (statistics.median(values) for values in speeds.values())
         shares.append(shared / one)
         print(

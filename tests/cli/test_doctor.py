@@ -13,7 +13,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import parse_target
 from workbench.hardware.tpu_host import TpuHost
 from workbench.remote.ssh import saved_hosts
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.home import runs_home
 from workbench.targets import all_targets
 from workbench.targets.gpu import cards
@@ -124,7 +124,9 @@ def test_targets_offers_what_the_environment_names(capsys, monkeypatch):
 
 
 def test_targets_offers_the_computers_that_were_connected_before(capsys):
-    saved_hosts.save_host(Place(host="tpu-vm", user="me"), environment="tpu", words="v5e", seen=1.0)
+    saved_hosts.save_host(
+        RemoteHost(host="tpu-vm", user="me"), environment="tpu", words="v5e", seen=1.0
+    )
     assert main(["targets", "--json"]) == 0
     (saved,) = [line for line in _lines(capsys) if line["text"] == "ssh:me@tpu-vm/tpu:local"]
     assert (saved["is_remote"], saved["is_ready"]) == (True, True)

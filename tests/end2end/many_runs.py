@@ -32,7 +32,7 @@ class Researcher(User):
         self.document.set_recipe(epochs=400, batch_size=250, steps_per_epoch=8)
         self.library = self.window.context.library
         self.robot.key("ctrl+3")
-        self.robot.wait(lambda: hasattr(self.window.views.currentWidget(), "recipe"), "Train view")
+        self.robot.wait(lambda: self.window.views.current_key == "train", "Train view")
         self.view = self.window.views.currentWidget()
 
     def find_rate(self) -> tuple[float, float]:

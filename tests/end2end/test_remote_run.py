@@ -23,7 +23,7 @@ from PIL import Image
 from tests.sshd import sshd  # noqa: F401 - a fixture
 from workbench.core.projects.project import Choice
 from workbench.protocol.events import Batch, CheckpointKept, RunStarted
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accept, offered_keys
 from workbench.runs.control import ask_to_pause
 from workbench.runs.folder import create_run
@@ -43,7 +43,7 @@ class Remote:
     """A run of the fashion template, and where it is on the other computer."""
 
     def __init__(self, server, *, epochs):
-        place = Place(
+        place = RemoteHost(
             host=server.address, user=server.user, port=server.port,
             key_file=str(server.key_file), python=sys.executable,
         )  # fmt: skip

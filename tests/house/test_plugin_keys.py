@@ -17,6 +17,9 @@ ALLOWED = (
     # what is declared once
     ("this_computer", "core/projects/project.py", "the target of a project that names none"),
     ("fashion_mnist", "core/projects/project.py", "the data set of a project that names none"),
+    ("adam", "core/training/fields/basics.py", "the recipe's default"),
+    ("constant", "core/training/fields/schedule.py", "the recipe's default"),
+    ("cross_entropy", "core/training/fields/regularization.py", "the recipe's default"),
     ("softmax", "core/specs/layer.py", "Keras's name of the activation"),
     # other things of the same name
     ("theme", "settings/migrations.py", "what version 0 stored as `dark`"),
@@ -24,6 +27,7 @@ ALLOWED = (
     ("activation", "core/specs/layer.py", "a category"),
     ("Input", "core/specs/layer.py", "a category"),
     ("Activation", "core/specs/layer.py", "a category"),
+    ("Normalization", "core/specs/layer.py", "a category"),
     ("input", "gui/kit/colors.py", "a category"),
     ("activation", "gui/kit/colors.py", "a category"),
     ("input", "gui/files/welcome.py", "a category"),
@@ -32,6 +36,18 @@ ALLOWED = (
     ("input", "gui/train/time_spent.py", "an activity of a trainer"),
     ("Input", "gui/design/layer_facts.py", "what comes into a layer"),
     ("add", "cli/*.py", "a command"),
+    ("step", "gui/plots/*.py", "what the x axis shows"),
+    ("step", "gui/train/*.py", "a column, or a word of a line"),
+    ("step", "gui/train/plots/*.py", "a column of the CSV file, or a word of a title"),
+    ("step", "gui/targets/parity_dialog.py", "what the x axis shows"),
+    ("step", "runs/export/tables.py", "a column of the table"),
+    ("step", "cli/fetch.py", "a field of JSON"),
+    ("constant", "layers/_augmentation.py", "Keras's name of a fill mode"),
+    ("constant", "worker/input/augment_warp.py", "Keras's name of a fill mode"),
+    ("exponential", "layers/*.py", "Keras's name of an activation"),
+    ("lion", "datasets/cifar100.py", "a class of pictures"),
+    ("folder", "hardware/address.py", "a part of an address"),
+    ("python", "hardware/address.py", "a part of an address"),
     ("add", "gui/design/canvas_*.py", "an action and its icon"),
     ("folder", "cli/*.py", "an argument, or a field of JSON"),
     ("folder", "gui/shell/actions.py", "an icon"),
@@ -55,9 +71,8 @@ ALLOWED = (
     ("gpu", "remote/*/*.py", "an environment of packages"),
     ("ssh", "remote/ssh/*.py", "the program ssh"),
     ("ssh", "checkup/doctor.py", "the program ssh"),
-    ("ssh", "hardware/tpu_pod.py", "a command of gcloud"),
     ("several", "hardware/cluster.py", "where an error is: the text in front of the addresses"),
-    ("Graphics cards", "gui/targets/connect_pages.py", "what a computer has"),
+    ("GPUs", "gui/targets/connect_pages.py", "what a computer has"),
     ("TPU", "gui/targets/preflight_dialog.py", "the label of a choice"),
     ("TPU", "cli/preflight.py", "the name of an argument"),
     ("TPU", "exports/notebook.py", "Colab's name of an accelerator"),
@@ -103,7 +118,7 @@ EVERYDAY_KEYS = {
 
 EVERYDAY_TITLES = {
     "panels": "Classes, Pictures, Recipe: headings of other parts too",
-    "options": "Colours, Runs folder: words of other texts too",
+    "options": "Theme, Runs folder: words of other texts too",
 }
 """Folders of which only the keys are looked for."""
 

@@ -132,7 +132,7 @@ def test_a_full_disk_is_seen_before_downloading(environment, monkeypatch):
     monkeypatch.setattr(compiler_environment.shutil, "disk_usage", lambda path: usage)
     with pytest.raises(SaveError) as error:
         environment.download(tell=nobody, check=nobody)
-    assert "GB free" in error.value.received
+    assert "MB free" in error.value.received
 
 
 def test_other_processors_are_told_that_there_is_none(environment, monkeypatch, capsys):

@@ -24,7 +24,7 @@ _MACHINE = Path("/sys/class/dmi/id/product_name")
 
 
 @dataclass(frozen=True)
-class Place:
+class RemoteHost:
     """Where trainings run.
 
     Attributes:

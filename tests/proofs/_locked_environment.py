@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from workbench.assets import environment_lock
-from workbench.host.asked import Asked
+from workbench.host.asked import HostRequest
 from workbench.host.environment import make
 from workbench.host.home import Home
 from workbench.runs.home import cache_home, made_cache
@@ -36,7 +36,7 @@ def locked_python(name: str) -> tuple[Path, dict[str, str], bool]:
         "sha": hashlib.sha256(lock).hexdigest(),
         "python": str(Path(sys._base_executable).resolve()),
     }
-    answer, _ = make(Asked(home, wish, lock, lambda fields, data: _tell(fields)))
+    answer, _ = make(HostRequest(home, wish, lock, lambda fields, data: _tell(fields)))
     python = Path(answer["python"])
     return python, installed(python), bool(answer["is_new"])
 

@@ -29,7 +29,7 @@ import numpy as np
 from PIL import Image
 
 import workbench
-from tests.proofs._environment_place import Place, tpu_variables, unpacked_code
+from tests.proofs._environment_place import RemoteHost, tpu_variables, unpacked_code
 from tests.proofs._environment_projects import grouped, on_pictures, small_projects
 from tests.proofs._locked_environment import locked_python, of_a_window
 from tests.proofs._tiny_runs import Tail, differences, history_of, wait_for_end
@@ -91,7 +91,7 @@ class Proof:
         here: This one.
     """
 
-    def __init__(self, folder: Path, there: Place, here: Place) -> None:
+    def __init__(self, folder: Path, there: RemoteHost, here: RemoteHost) -> None:
         self.folder, self.there, self.here = folder, there, here
 
     def project(self, name: str, project: Project, *, is_paused: bool) -> Row:
@@ -115,7 +115,7 @@ class Proof:
         row.seconds = time.monotonic() - began
         return row
 
-    def _trained(self, project: Project, path: Path, place: Place) -> RunFolder:
+    def _trained(self, project: Project, path: Path, place: RemoteHost) -> RunFolder:
         run = create_run(project, path=path)
         place.start(run)
         wait_for_end(run)
@@ -251,9 +251,9 @@ def main() -> int:
           f"{time.monotonic() - began:.0f} s", flush=True)  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="workbench-tpu-environment-") as text:
         folder = Path(text)
-        there = Place(python, unpacked_code(folder / "code"), folder / "home", tpu_variables())
+        there = RemoteHost(python, unpacked_code(folder / "code"), folder / "home", tpu_variables())
         own = Path(workbench.__file__).resolve().parent.parent
-        proof = Proof(folder, there, Place(Path(sys.executable), own, folder / "own_home"))
+        proof = Proof(folder, there, RemoteHost(Path(sys.executable), own, folder / "own_home"))
         rows = _rows(proof, options)
         print(HEAD)
         for row in rows:

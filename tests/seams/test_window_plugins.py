@@ -48,7 +48,7 @@ def test_a_view(use):
 def test_a_panel_of_evaluate(use):
     seen = use("worst_class", "workbench/gui/panels")
     name, recall = min(seen["recalls"].items(), key=lambda item: item[1])
-    assert f"{name}: {100 * recall:.1f} % found" in seen["words"]
+    assert f"{name}: {100 * recall:.1f}% found" in seen["words"]
     assert seen["is visible"]
     assert seen["menu"] == ["Classes", "Confusion matrix", "Worst class"]
     assert seen["is hidden"]

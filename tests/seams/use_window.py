@@ -130,7 +130,7 @@ def curve(context, folder):
     plot = plots.by_key["images_per_second"]
     was_shown = plot.isVisible()
     actions = plots.by_key["loss"].header.menu.actions()
-    next(each for each in actions if each.text() == "Images per second below").trigger()
+    next(each for each in actions if each.text() == "Show images per second").trigger()
     plots.redraw()
     x, y = plot.main.raw.item.getData()
     plot.hovered.emit(1.0)

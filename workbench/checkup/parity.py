@@ -45,7 +45,7 @@ _KEPT_PAIRS = 5
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ParityReport:
     """How far two runs are apart.
 
     Attributes:
@@ -198,7 +198,7 @@ def _replicas(target: Choice) -> int:
     return spec.replicas(check_all(spec.params, target.params)[0])
 
 
-def agreement_of(pair: Pair) -> Agreement:
+def agreement_of(pair: Pair) -> ParityReport:
     """Compares two runs of the same steps.
 
     Raises:
@@ -220,7 +220,7 @@ def agreement_of(pair: Pair) -> Agreement:
     asked = () if is_same else tuple(_asked_otherwise(pair))
     verdict: Verdict = "agree" if is_same else "explained" if explained and not asked else "differ"
     worst = int(np.argmax(far))
-    found = Agreement(
+    found = ParityReport(
         targets=(_target(pair[0]), _target(pair[1])),
         runs=(str(pair[0].path), str(pair[1].path)),
         steps=steps,
@@ -288,7 +288,7 @@ def _asked_otherwise(pair: Pair) -> Iterator[str]:
         yield "Precision"
 
 
-def _words(found: Agreement, asked: tuple[str, ...]) -> str:
+def _words(found: ParityReport, asked: tuple[str, ...]) -> str:
     figures = (
         f"over {found.steps:,} steps, losses differ by at most {found.max_loss_difference:.2g}, "
         f"final weights by {100 * found.max_weight_difference:.2g}%"
@@ -308,7 +308,7 @@ def _words(found: Agreement, asked: tuple[str, ...]) -> str:
     return f"{start} {_advice(found)}"
 
 
-def _advice(found: Agreement) -> str:
+def _advice(found: ParityReport) -> str:
     if found.first_step == 1:
         return (
             "The first step already differs: images, initial weights or precision are not the "

@@ -14,7 +14,7 @@ from workbench.errors import RemoteError, WorkbenchError
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.targets import all_targets
 from workbench.targets.gpu import SPEC as GPU
 from workbench.targets.ssh import SPEC as SSH
@@ -90,7 +90,7 @@ def examine_far(target: Choice) -> Iterator[Finding]:
         yield from findings_of(facts, trains_on(params), python=place.python)
 
 
-def _facts_of(place: Place) -> Facts:
+def _facts_of(place: RemoteHost) -> Facts:
     with Connection.to(place) as line:
         return read_facts(line.call("probe", python=place.python).data)
 

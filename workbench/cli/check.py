@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.cli._output import add_json_option, print_json, printable, tell
 from workbench.core.checks.analysis import Analysis, analyse
-from workbench.core.checks.run_estimate import RunPrediction
+from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import bytes_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
@@ -54,12 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if analysis.is_trainable else 1
 
 
-def _prediction(project: Project, analysis: Analysis, recipe: TrainingRecipe) -> RunPrediction:
+def _prediction(project: Project, analysis: Analysis, recipe: TrainingRecipe) -> RunEstimate:
     return predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
 
 
 def _as_json(
-    project: Project, analysis: Analysis, prediction: RunPrediction | None
+    project: Project, analysis: Analysis, prediction: RunEstimate | None
 ) -> dict[str, Any]:
     costs = analysis.costs
     nodes = [
@@ -94,7 +94,7 @@ def _as_json(
     }
 
 
-def _prediction_as_json(prediction: RunPrediction) -> dict[str, Any]:
+def _prediction_as_json(prediction: RunEstimate) -> dict[str, Any]:
     return {**asdict(prediction), "fits": prediction.fits, "words": prediction.sentence()}
 
 

@@ -19,7 +19,7 @@ from workbench.remote.setup.setup import Setup
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK, place_from_gcloud
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey, accept, accepted_keys, offered_keys
 from workbench.remote.ssh.host_keys import forget as forget_keys
 from workbench.targets import all_targets
@@ -82,7 +82,7 @@ def _choice(dest: str) -> Choice:
     return parse_target(dest if is_whole else f"{SSH.key}:{dest}", all_targets())
 
 
-def _place(dest: str) -> Place:
+def _place(dest: str) -> RemoteHost:
     """The place that DEST names, with what was saved for it.
 
     Raises:
@@ -155,7 +155,7 @@ def _fingerprint(arguments: argparse.Namespace) -> int:
 
 
 def _print_keys(
-    arguments: argparse.Namespace, place: Place, offered: list[HostKey], known: list[HostKey]
+    arguments: argparse.Namespace, place: RemoteHost, offered: list[HostKey], known: list[HostKey]
 ) -> None:
     if arguments.json:
         keys = [

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from workbench.errors import RunError
 from workbench.remote.setup.setup import Setup
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey, accepted_keys, changed_key, offered_keys
 from workbench.remote.ssh.saved_hosts import SavedHost, fitting_environment, save_host, seen_now
 
@@ -71,7 +71,7 @@ class HostJobs(QObject):
         """From here on another job."""
         self._called_off.clear()
 
-    def identity(self, place: Place) -> Identity:
+    def identity(self, place: RemoteHost) -> Identity:
         """Asks who answers there.
 
         Raises:
@@ -84,7 +84,7 @@ class HostJobs(QObject):
             raise changed_key(place)
         return Identity(tuple(keys), is_known)
 
-    def look(self, place: Place) -> FoundHost:
+    def look(self, place: RemoteHost) -> FoundHost:
         """Connects, and looks at what is there.
 
         Raises:
@@ -98,7 +98,7 @@ class HostJobs(QObject):
         is_ready = bool(place.python) or environment in made
         return FoundHost(seen_now(place, facts), facts, environment, is_ready)
 
-    def set_up(self, place: Place, environment: str) -> FoundHost:
+    def set_up(self, place: RemoteHost, environment: str) -> FoundHost:
         """Makes the environment there, sends the program, and looks again.
 
         Raises:

@@ -9,7 +9,7 @@ Answer = Tuple[Dict[str, Any], bytes]
 Tell = Callable[[Dict[str, Any], bytes], None]
 
 
-class Asked:
+class HostRequest:
     """Fields and bytes of a request, with their types checked as they are taken.
 
     Args:

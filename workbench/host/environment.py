@@ -10,7 +10,7 @@ import time
 from typing import Any, Dict, Iterator, List, Optional
 
 from workbench.host import children, probe
-from workbench.host.asked import Answer, Asked
+from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, of_system
 from workbench.host.home import read_json, write_file, write_json
 
@@ -21,7 +21,7 @@ _WAIT_S = 1800.0
 """So long one waits for another line that makes the same environment."""
 
 
-def make(asked: Asked) -> Answer:
+def make(asked: HostRequest) -> Answer:
     """Makes an environment, or finds it made.
 
     Asks: name (for words), sha (sha256 of the lock file), python (path); bytes: the lock file.
@@ -47,7 +47,7 @@ def _ready(folder: str) -> Optional[Dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def _alone(asked: Asked, folder: str) -> Iterator[None]:
+def _alone(asked: HostRequest, folder: str) -> Iterator[None]:
     """Holds the making of an environment: another line may be at it."""
     path = folder + ".lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -69,7 +69,7 @@ def _alone(asked: Asked, folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _build(asked: Asked, folder: str, python: str, sha: str) -> Dict[str, Any]:
+def _build(asked: HostRequest, folder: str, python: str, sha: str) -> Dict[str, Any]:
     parent = os.path.dirname(folder)
     _sweep(parent)
     shutil.rmtree(folder, ignore_errors=True)
@@ -133,7 +133,7 @@ def _is_held(path: str) -> bool:
     return False
 
 
-def _run(asked: Asked, folder: str, argv: List[str], step: str) -> None:
+def _run(asked: HostRequest, folder: str, argv: List[str], step: str) -> None:
     sizes = [0]
 
     def has_grown() -> bool:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import IO, Any, Dict
 
 from workbench.host import state
-from workbench.host.asked import Answer, Asked
+from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, of_system
 from workbench.host.wire import BEAT_S, CHUNK
 
@@ -37,7 +37,7 @@ _MOST_OPEN = 8
 _open: "OrderedDict[str, IO[bytes]]" = OrderedDict()
 
 
-def attach(asked: Asked) -> Answer:
+def attach(asked: HostRequest) -> Answer:
     """Sends what a run's log holds and gets, until the run is over.
 
     Asks: run, offset (bytes the other end has), digest (sha256 of the last 64 KiB of them).
@@ -83,7 +83,7 @@ def _is_same(path: str, offset: int, digest: str) -> bool:
     return hashlib.sha256(before).hexdigest() == digest
 
 
-def _send_new(asked: Asked, path: str, offset: int) -> int:
+def _send_new(asked: HostRequest, path: str, offset: int) -> int:
     try:
         with open(path, "rb") as file:
             file.seek(offset)
@@ -97,7 +97,7 @@ def _send_new(asked: Asked, path: str, offset: int) -> int:
     return offset
 
 
-def stat(asked: Asked) -> Answer:
+def stat(asked: HostRequest) -> Answer:
     """Opens a file of a run and says what it is; `read` then reads this very file, whatever
     takes its name meanwhile.
 
@@ -125,7 +125,7 @@ def stat(asked: Asked) -> Answer:
     return dict(facts, is_there=True), b""
 
 
-def read(asked: Asked) -> Answer:
+def read(asked: HostRequest) -> Answer:
     """A piece of the file that `stat` has opened on this line. Asks: run, name, offset, limit.
 
     Answers: offset, and the bytes; none at the end of the file.
@@ -143,7 +143,7 @@ def read(asked: Asked) -> Answer:
     return {"offset": offset}, data
 
 
-def _path(asked: Asked) -> str:
+def _path(asked: HostRequest) -> str:
     folder, name = asked.home.known_run(asked.text("run")), asked.text("name")
     if name not in FILES and not _BEST.fullmatch(name):
         raise Fault("request", "This file of a run may not be read.", received=name[:200])

@@ -15,11 +15,11 @@ import traceback
 from typing import IO, Any, Callable, Dict, Tuple, cast
 
 from workbench.host import children, environment, follow, probe, run, store, wire
-from workbench.host.asked import Answer, Asked
+from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault
 from workbench.host.home import Home
 
-VERBS: Dict[str, Callable[[Asked], Answer]] = {
+VERBS: Dict[str, Callable[[HostRequest], Answer]] = {
     "probe": probe.probe,
     "environment": environment.make,
     "have": store.have,
@@ -37,7 +37,7 @@ VERBS: Dict[str, Callable[[Asked], Answer]] = {
 }
 """Answered one after the other."""
 
-STREAMS: Dict[str, Callable[[Asked], Answer]] = {"attach": follow.attach}
+STREAMS: Dict[str, Callable[[HostRequest], Answer]] = {"attach": follow.attach}
 """Answered beside the others."""
 
 SILENCE_S = 60.0
@@ -97,7 +97,7 @@ class Bridge:
         try:
             self._home.make()
             known = VERBS.get(str(verb)) or STREAMS.get(str(verb), unknown)
-            answer, piece = known(Asked(self._home, fields, data, tell))
+            answer, piece = known(HostRequest(self._home, fields, data, tell))
             self._send(dict(answer, n=number, ok=True), piece)
         except Fault as fault:
             self._send({"n": number, "ok": False, "error": fault.to_dict()})
@@ -133,7 +133,7 @@ class Bridge:
         end(1)
 
 
-def unknown(asked: Asked) -> Answer:
+def unknown(asked: HostRequest) -> Answer:
     """What this bridge is not for."""
     raise Fault("request", "Unknown command.", received=asked.text("verb")[:100])
 

@@ -7,7 +7,7 @@ import shutil
 from typing import Any, Dict, List, Sequence
 
 from workbench.host import children, chips, state
-from workbench.host.asked import Answer, Asked
+from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault
 from workbench.host.home import read_json
 from workbench.host.memory import memory_limit
@@ -51,7 +51,7 @@ PACKAGES = (
 """Whose versions are told; they are read from what is installed, nothing is imported."""
 
 
-def probe(asked: Asked) -> Answer:
+def probe(asked: HostRequest) -> Answer:
     """The facts as JSON in the answer's bytes. Asks: python (one to use, or "")."""
     named = asked.text("python")
     facts = {
@@ -95,7 +95,7 @@ def pythons(names: Sequence[str]) -> List[Dict[str, Any]]:
     return list(found.values())
 
 
-def _environments(asked: Asked) -> List[Dict[str, Any]]:
+def _environments(asked: HostRequest) -> List[Dict[str, Any]]:
     parent = os.path.join(asked.home.path, "environments")
     made = []
     for name in sorted(os.listdir(parent)):
@@ -105,7 +105,7 @@ def _environments(asked: Asked) -> List[Dict[str, Any]]:
     return made
 
 
-def _runs_alive(asked: Asked) -> List[str]:
+def _runs_alive(asked: HostRequest) -> List[str]:
     names = sorted(os.listdir(asked.home.runs))
     return [name for name in names if state.is_alive(os.path.join(asked.home.runs, name))]
 

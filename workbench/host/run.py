@@ -11,7 +11,7 @@ import time
 from typing import Dict, List
 
 from workbench.host import children, state
-from workbench.host.asked import Answer, Asked
+from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, of_system
 from workbench.host.home import read_json, write_file, write_json
 from workbench.host.wire import LINE_LIMIT
@@ -24,7 +24,7 @@ _CLUSTER = "cluster.json"
 _REFUSAL = "refusal.json"
 
 
-def create(asked: Asked) -> Answer:
+def create(asked: HostRequest) -> Answer:
     """Makes the folder of a run from its request; the same request again changes nothing.
 
     Asks: name, code (sha), python (path), parcel (sha or ""), state (sha or "": what it has told
@@ -57,13 +57,13 @@ def create(asked: Asked) -> Answer:
     return {"run": name, "path": folder, "is_new": is_new}, b""
 
 
-def _check_stored(asked: Asked, code: str, parcel: str) -> None:
+def _check_stored(asked: HostRequest, code: str, parcel: str) -> None:
     for kind, sha in (("code", code), ("parcel", parcel)):
         if (sha or kind == "code") and not os.path.isdir(asked.home.stored(kind, sha)):
             raise Fault("not_stored", "The %s has not been sent yet." % kind, received=sha)
 
 
-def _make(asked: Asked, folder: str, facts: Dict[str, str], begun: str) -> None:
+def _make(asked: HostRequest, folder: str, facts: Dict[str, str], begun: str) -> None:
     if begun and not os.path.isdir(asked.home.stored("state", begun)):
         raise Fault("not_stored", "The log of the run has not been sent yet.", received=begun)
     try:
@@ -94,7 +94,7 @@ def _check_same(folder: str, digest: str) -> None:
         )
 
 
-def start(asked: Asked) -> Answer:
+def start(asked: HostRequest) -> Answer:
     """Starts a run's trainer, or lets it wait for its turn. Asked again after a cut line, with
     the same attempt, it starts nothing twice.
 
@@ -175,7 +175,7 @@ def _remove(path: str) -> None:
         raise of_system(error, path) from error
 
 
-def refuse(asked: Asked) -> Answer:
+def refuse(asked: HostRequest) -> Answer:
     """Tells a run's trainer, which waits for other machines, why one of them cannot come.
 
     Asks: run; bytes: the error as JSON.
@@ -191,7 +191,7 @@ def _command(folder: str, verb: str, *options: str) -> List[str]:
     return [python, "-P", "-m", "workbench.worker", verb, folder, *options]
 
 
-def _environment(asked: Asked, folder: str) -> Dict[str, str]:
+def _environment(asked: HostRequest, folder: str) -> Dict[str, str]:
     facts = read_json(os.path.join(folder, "host.json")) or {}
     variables = dict(os.environ)
     variables.pop("PYTHONHOME", None)
@@ -218,7 +218,7 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
     )
 
 
-def control(asked: Asked) -> Answer:
+def control(asked: HostRequest) -> Answer:
     """Asks a run's trainer to stop or to pause; one that waits for its turn waits no more.
 
     Asks: run, wish.
@@ -231,7 +231,7 @@ def control(asked: Asked) -> Answer:
     return {}, b""
 
 
-def _is_cancelled(asked: Asked, folder: str) -> bool:
+def _is_cancelled(asked: HostRequest, folder: str) -> bool:
     """False where its turn has just come, or its program knows of no such wish."""
     ended = children.run(
         _command(folder, "cancel"), _environment(asked, folder), silence_s=_START_SILENCE_S
@@ -239,7 +239,7 @@ def _is_cancelled(asked: Asked, folder: str) -> bool:
     return ended.code == 0
 
 
-def signal(asked: Asked) -> Answer:
+def signal(asked: HostRequest) -> Answer:
     """Ends a run's trainer by force. Asks: run, signal (terminate or kill).
 
     Answers: how many processes got it; the numbers are found here, never told.
@@ -257,7 +257,7 @@ def signal(asked: Asked) -> Answer:
     return {"count": count}, b""
 
 
-def list_runs(asked: Asked) -> Answer:
+def list_runs(asked: HostRequest) -> Answer:
     """All runs here, as a JSON list in the answer's bytes. Asks: run, to see only that one."""
     one = asked.text("run")
     if one:
@@ -270,7 +270,7 @@ def list_runs(asked: Asked) -> Answer:
     return {"count": len(known)}, json.dumps(runs).encode("ascii")
 
 
-def forget(asked: Asked) -> Answer:
+def forget(asked: HostRequest) -> Answer:
     """Removes a run that is over. Asks: run. Nothing happens where it is gone already."""
     folder = asked.home.run(asked.text("run"))
     if os.path.isdir(folder) and not os.path.islink(folder):

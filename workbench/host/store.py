@@ -17,7 +17,7 @@ import time
 import zipfile
 from typing import IO, Iterator
 
-from workbench.host.asked import Answer, Asked
+from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, of_system
 from workbench.host.wire import CHUNK
 
@@ -28,7 +28,7 @@ _SPARE_BYTES = 256 * 1024 * 1024
 """Disk space that an upload leaves free."""
 
 
-def have(asked: Asked) -> Answer:
+def have(asked: HostRequest) -> Answer:
     """How much of an upload is here. Asks: kind (code, parcel), sha, size (bytes in all).
 
     Answers: is_whole, path (once it is unpacked), offset (from where to go on).
@@ -43,7 +43,7 @@ def have(asked: Asked) -> Answer:
     return {"is_whole": False, "path": "", "offset": offset}, b""
 
 
-def put(asked: Asked) -> Answer:
+def put(asked: HostRequest) -> Answer:
     """Takes the next piece of an upload. Asks: kind, sha, offset; bytes: the piece.
 
     Answers: offset (bytes here now). A piece for another place than the end is refused.
@@ -70,7 +70,7 @@ def put(asked: Asked) -> Answer:
     return {"offset": offset + len(asked.data)}, b""
 
 
-def commit(asked: Asked) -> Answer:
+def commit(asked: HostRequest) -> Answer:
     """Checks a whole upload and unpacks it. Asks: kind, sha. Answers: path.
 
     A wrong sum removes it: the next upload starts from nothing.
@@ -92,7 +92,7 @@ def commit(asked: Asked) -> Answer:
 
 
 @contextlib.contextmanager
-def _alone(upload: str, asked: Asked) -> Iterator[None]:
+def _alone(upload: str, asked: HostRequest) -> Iterator[None]:
     """Holds an upload: another line may be unpacking it."""
     with open(upload, "rb") as file:
         while True:
@@ -119,7 +119,7 @@ def _check_sum(upload: str, sha: str) -> None:
         )
 
 
-def _check_room(asked: Asked, size: int) -> None:
+def _check_room(asked: HostRequest, size: int) -> None:
     # Packed and unpacked it is there at the same time, for a moment.
     free = shutil.disk_usage(asked.home.path).free
     if 2 * size + _SPARE_BYTES > free:
@@ -153,7 +153,7 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-def _unpack(upload: str, folder: str, asked: Asked) -> None:
+def _unpack(upload: str, folder: str, asked: HostRequest) -> None:
     """Each member's name is checked before its file is made: none lies outside the folder."""
     parent, mark = os.path.dirname(folder), ".new-%s-" % os.path.basename(folder)[:16]
     # A line that is cut ends the bridge wherever it is: what it left takes room for nothing.

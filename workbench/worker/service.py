@@ -39,7 +39,7 @@ from workbench.protocol.messages import (
 from workbench.protocol.wire import error_parts
 from workbench.runs.home import cache_home
 from workbench.worker.channel import Channel
-from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.setup import offer_to_the_kernel
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.session import Job, Session, SessionFolder
@@ -65,7 +65,7 @@ def serve(write_fd: int, *, is_lazy: bool = False) -> int:
     with SessionFolder() as folder:
         service = Service(channel, folder)
         if not is_lazy:
-            service.engine.load_ahead()
+            service.lazy_keras.load_ahead()
         service.run()
     return 0
 
@@ -74,15 +74,15 @@ class Service:
     """The loop: a reader thread fills the queue, the main thread does the work."""
 
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
-        self.engine = Engine()
+        self.lazy_keras = LazyKeras()
         self._channel = channel
-        self._session = Session(folder.path, cache_home(), self.engine, RunnerCache())
+        self._session = Session(folder.path, cache_home(), self.lazy_keras, RunnerCache())
         self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._jobs_lock = threading.Lock()
 
     def run(self) -> None:
-        """Works until stdin closes; then what is still waiting is cancelled."""
+        """Works until stdin closes; then what is still waiting is canceled."""
         threading.Thread(target=self._read, name="requests", daemon=True).start()
         while (item := self._queue.get()) is not None:
             job, request = item

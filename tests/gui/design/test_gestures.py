@@ -138,7 +138,7 @@ def test_dragging_from_an_open_input_connects_backwards(loose, document, hand) -
 
 def test_refusals_are_explained_while_dragging(loose, document, hand) -> None:
     hand.press(loose.scene.nodes["n4"].output_point())
-    assert isinstance(loose.view.interaction, DragConnection)
+    assert isinstance(loose.view.gesture, DragConnection)
     hand.move(center(loose, "n2"))
     assert hint(loose) == document.connection_problem("n4", "n2") != ""
     hand.move(center(loose, "n5"))
@@ -164,10 +164,10 @@ def test_what_would_not_fit_is_said_while_dragging(loose, document, hand) -> Non
 def test_valid_ends_carry_rings_only_while_dragging(loose, hand) -> None:
     num_items = len(loose.scene.items())
     hand.press(loose.scene.nodes["n2"].output_point())
-    rings = loose.view.interaction._rings
+    rings = loose.view.gesture._rings
     assert set(rings) == {"n5"}
     hand.key(Qt.Key.Key_Escape)
-    assert loose.view.interaction is None
+    assert loose.view.gesture is None
     assert len(loose.scene.items()) == num_items
 
 
@@ -234,7 +234,7 @@ def test_escape_puts_cards_back(small, document, hand) -> None:
     before = small.scene.nodes["n2"].pos()
     hand.press(start)
     hand.move(start + QPointF(80, 40))
-    assert isinstance(small.view.interaction, MoveNodes)
+    assert isinstance(small.view.gesture, MoveNodes)
     assert small.scene.nodes["n2"].pos() != before
     hand.key(Qt.Key.Key_Escape)
     assert small.scene.nodes["n2"].pos() == before
@@ -260,7 +260,7 @@ def test_a_change_from_elsewhere_ends_the_gesture(small, document, hand) -> None
     hand.press(center(small, "n2"))
     hand.move(center(small, "n2") + QPointF(60, 10))
     document.remove(["n2"])
-    assert small.view.interaction is None
+    assert small.view.gesture is None
     hand.release(center(small, "n3"))
     assert "n2" not in small.scene.nodes
     assert steps(document) == 1
@@ -319,7 +319,7 @@ def test_panning(small, hand, way) -> None:
     after = small.view.mapToScene(place)
     assert (before - after).x() == pytest.approx(60, abs=2)
     assert (before - after).y() == pytest.approx(40, abs=2)
-    assert small.view.interaction is None
+    assert small.view.gesture is None
 
 
 def first_button(card) -> QPointF:

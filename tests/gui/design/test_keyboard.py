@@ -132,7 +132,7 @@ def test_connecting_by_keys(small, document, hand) -> None:
     hand.key(Qt.Key.Key_Right)
     hand.key(Qt.Key.Key_Return)
     assert document.graph.sources(added) == ("n2",)
-    assert small.view.interaction is None
+    assert small.view.gesture is None
 
 
 def test_disconnecting_by_keys(small, document, hand) -> None:
@@ -150,7 +150,7 @@ def test_connecting_by_keys_can_be_given_up(small, document, hand) -> None:
     count = document.undo_stack.index()
     hand.key(Qt.Key.Key_C)
     hand.key(Qt.Key.Key_Escape)
-    assert small.view.interaction is None
+    assert small.view.gesture is None
     assert hint(small) == ""
     assert document.undo_stack.index() == count
 

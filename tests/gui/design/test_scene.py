@@ -11,7 +11,7 @@ from workbench.core.network.layout import NODE_WIDTH
 from workbench.core.projects.project import Project
 from workbench.core.registry import Registry
 from workbench.gui.design.canvas.scene import GraphScene
-from workbench.gui.design.canvas.style import Look
+from workbench.gui.design.canvas.style import CanvasStyle
 
 
 def mirror(panel, document) -> None:
@@ -161,7 +161,7 @@ def test_three_hundred_nodes_are_shown(panel, document, layers, count) -> None:
 
 
 def test_a_scene_without_nodes_is_well(document, theme) -> None:
-    scene = GraphScene(document, Registry({}), Look(theme))
+    scene = GraphScene(document, Registry({}), CanvasStyle(theme))
     assert scene.content_rect().isEmpty()
     assert scene.tooltip_at(QPointF(0, 0)) == ""
     assert document.graph == Graph()

@@ -9,7 +9,7 @@ from workbench.core.projects.project_file import parse_project, project_text
 from workbench.document.recovery import RecoverySlot, find_offers
 from workbench.errors import DatasetError
 from workbench.gui.files import start_controller as start_flow
-from workbench.gui.files.recovery_controller import RecoveryFlow
+from workbench.gui.files.recovery_controller import RecoveryController
 from workbench.gui.shell.crash_dialog import crash_report
 from workbench.gui.shell.faults import Faults
 from workbench.pictures import write_png
@@ -90,7 +90,7 @@ def test_what_a_crash_left_is_offered_and_recovered(window, tmp_path, qtbot):
     lost = RecoverySlot(recovery)
     lost.save(find_template("lenet5").project, None, 4)
     lost.close()
-    flow = RecoveryFlow(window.context.document, recovery, window)
+    flow = RecoveryController(window.context.document, recovery, window)
     dialog = flow.offer()
     assert "4 edits not saved" in dialog.list.item(0).text()
     with qtbot.waitSignal(flow.recovered):
@@ -105,7 +105,7 @@ def test_recovered_work_is_named_after_its_file_and_saved_beside_it(window, tmp_
     lost = RecoverySlot(tmp_path / "recovery")
     lost.save(find_template("lenet5").project, original, 4)
     lost.close()
-    flow = RecoveryFlow(window.context.document, tmp_path / "recovery", window)
+    flow = RecoveryController(window.context.document, tmp_path / "recovery", window)
     flow.offer().recover.click()
     assert window.files.name == "mine (recovered)"
     offered = []
@@ -129,7 +129,7 @@ def test_discarded_work_is_not_offered_again(window, tmp_path):
     lost = RecoverySlot(recovery)
     lost.save(find_template("lenet5").project, None, 1)
     lost.close()
-    flow = RecoveryFlow(window.context.document, recovery, window)
+    flow = RecoveryController(window.context.document, recovery, window)
     dialog = flow.offer()
     dialog.discard.click()
     assert not dialog.isVisible()

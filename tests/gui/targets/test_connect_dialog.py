@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests import sshd
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accepted_keys
 from workbench.remote.ssh.saved_targets import saved_choices
 
@@ -58,7 +58,7 @@ def test_nothing_is_accepted_before_the_fingerprint_was_seen(page, server, rest)
     rest()
     assert page.pages.currentWidget() is page.identity
     assert server.fingerprint in page.identity.prints.text()
-    place = Place(host="127.0.0.1", user=server.user, port=server.port)
+    place = RemoteHost(host="127.0.0.1", user=server.user, port=server.port)
     assert accepted_keys(place) == []
     page.back.click()
     assert page.pages.currentWidget() is page.address

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from workbench.core.projects.project import Project
-from workbench.gui.common.confusion_matrix import ConfusionMap
+from workbench.gui.common.confusion_matrix import ConfusionMatrix
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint, LearningRatePlot
 from workbench.gui.train.class_accuracy import NOTHING_YET, ClassPanel
@@ -117,7 +117,7 @@ def test_another_run_forgets_the_one_before(qtbot, panel, run, tmp_path):
 
 @pytest.fixture
 def confusion(qtbot, theme):
-    widget = ConfusionMap(theme)
+    widget = ConfusionMatrix(theme)
     widget.resize(300, 300)
     widget.set_matrix(["a", "b", "c"], matrix(7).tolist())
     qtbot.addWidget(widget)
@@ -185,7 +185,7 @@ def test_the_learning_rates_tried_and_the_suggestion_are_drawn(qtbot, theme):
     plot.hovered.emit(-5.0)
     assert plot.toolTip() == "learning rate 1e-05: loss 2.0000"
     plot.hovered.emit(0.0)
-    assert plot.toolTip().endswith("not finite")
+    assert plot.toolTip().endswith("NaN")
     plot.set_result([], [], None)
     plot.grab()
 

@@ -17,7 +17,7 @@ from workbench.gui.plots.header import SLIDER_STEPS
 from workbench.gui.plots.value_axis import log_ticks, round_times
 from workbench.gui.plots.x_scale import XScale, time_words, x_words
 from workbench.gui.train.plots.overlay import OVERLAY_COLORS, Overlay, overlay_color
-from workbench.gui.train.plots.redraw_throttle import MAX_INTERVAL_S, MIN_INTERVAL_S, RedrawPace
+from workbench.gui.train.plots.redraw_throttle import MAX_INTERVAL_S, MIN_INTERVAL_S, RedrawThrottle
 from workbench.gui.train.plots.run_plots import MAIN, RunPlots
 from workbench.protocol.events import Batch, DataReady, EpochFinished, Plan, RunStarted
 from workbench.runs.log.history import MetricHistory
@@ -387,7 +387,7 @@ def test_a_table_holds_all_runs_shown_with_their_images_and_seconds(qtbot, pair,
 
 
 def test_drawing_waits_where_it_would_change_no_pixel():
-    pace = RedrawPace()
+    pace = RedrawThrottle()
     assert pace.wait_s(0.0, (10, 0), 1.0) == 0.0
     pace.drew(100.0, 0.0, (10, 0))
     assert pace.wait_s(100.0, (12, 0), 1.0) == pytest.approx(MIN_INTERVAL_S)

@@ -267,7 +267,7 @@ def test_the_crosshair_reads_exact_values_in_both_plots(pair):
     assert pair.by_key["loss"].card.heading.text() == "epoch 3, step 30"
     assert pair.by_key["loss"].card.train.text() == number_text(1 / 30)
     assert pair.by_key["loss"].card.validation.text() == number_text(2 / 3)
-    assert pair.by_key["accuracy"].card.validation.text() == number_text(0.89)
+    assert pair.by_key["accuracy"].card.validation.text() == "89.0%"
     pair.by_key["loss"].hovered.emit(None)
     assert not pair.by_key["accuracy"].card.isVisible()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.gui.train.log_text import LogTeller, event_words
+from workbench.gui.train.log_text import LogFormatter, event_words
 from workbench.protocol.events import (
     CheckpointKept,
     Heartbeat,
@@ -71,7 +71,7 @@ def test_the_shares_of_the_time_add_up_and_name_what_took_any():
 
 
 def test_advice_is_told_when_it_changes():
-    teller = LogTeller()
+    teller = LogFormatter()
     events = [_spent(f"{share}% wait: more threads.", input_s=1.0) for share in (47, 46.5, 48)]
     events.append(_spent(compute_s=1.0))
     told = [words for _, words in teller.lines(events)]
@@ -79,7 +79,7 @@ def test_advice_is_told_when_it_changes():
 
 
 def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
-    teller = LogTeller()
+    teller = LogFormatter()
     full = ErrorParts(what="The disk is full.", fix="Free some space.")
     events = [CheckpointKept(step=step, epoch=1, time=float(step)) for step in (1, 20, 59, 62)]
     events.append(CheckpointKept(step=62, epoch=1, time=63.0, problem=full))
@@ -94,7 +94,7 @@ def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
 
 
 def test_a_phase_is_told_once_while_nothing_else_happens():
-    teller = LogTeller()
+    teller = LogFormatter()
     phase = PhaseChanged(phase="validating", text="Validating")
     beat = Heartbeat(memory_bytes=1)
     told = teller.lines([phase, _spent(), phase, beat, phase, _started(), phase])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.core.checks.run_estimate import RunPrediction
-from workbench.gui.common.run_estimate import epoch_words
+from workbench.core.checks.run_estimate import RunEstimate
+from workbench.gui.common.run_estimator import epoch_words
 from workbench.gui.train import run_controller as run_flow
 from workbench.runs.folder import create_run
 from workbench.runs.state.queue import enqueue
@@ -142,19 +142,19 @@ def test_closing_asks_what_becomes_of_the_run(request, window, written, told, an
 
 
 def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
-    qtbot.waitUntil(lambda: window.context.predictor.prediction is not None)
+    qtbot.waitUntil(lambda: window.context.estimator.prediction is not None)
     label, value = window.status._values["Epoch"]
     assert label.text() == "Estimated time per epoch"
     assert value.text()
     assert "on this computer yet" in value.toolTip()
     assert " of " in window.status.text("Memory")
     window.context.document.set_recipe(batch_size=65_536)
-    prediction = window.context.predictor.prediction
+    prediction = window.context.estimator.prediction
     is_bad = window.status._values["Memory"][1].property("role") == "bad"
     assert is_bad == (not prediction.fits)
     window.context.document.undo_stack.undo()
     cifar.files.new()  # of a network with errors nothing can be said
-    qtbot.waitUntil(lambda: window.context.predictor.prediction is None)
+    qtbot.waitUntil(lambda: window.context.estimator.prediction is None)
     shown = [*window.status._values["Memory"], *window.status._values["Epoch"]]
     assert not any(part.isVisible() for part in shown)
 
@@ -170,7 +170,7 @@ def test_the_line_at_the_bottom_predicts(qtbot, window, cifar):
     ],
 )
 def test_an_estimate_has_two_digits(epoch_s, num_runs, words):
-    prediction = RunPrediction(
+    prediction = RunEstimate(
         images_per_second=123.0,
         epoch_s=epoch_s,
         memory_bytes=1,

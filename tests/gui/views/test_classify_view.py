@@ -314,7 +314,7 @@ def test_a_folder_without_pictures_is_told(qtbot, ready, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     ready.state.classify_folder(folder, tmp_path / "table.csv")
-    qtbot.waitUntil(lambda: "holds no pictures" in ready.wait.text())
+    qtbot.waitUntil(lambda: "has no pictures" in ready.wait.text())
 
 
 @pytest.mark.parametrize("title", ["cats", "Pictures of all my cats and dogs", "x " * 99])

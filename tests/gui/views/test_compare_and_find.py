@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from tests.measurer import Measurer
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.kit.colors import DARK, LIGHT
-from workbench.gui.train.finders.controller import FindFlow
+from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.runs import controller as run_actions_flow
 from workbench.gui.train.runs.compare_dialog import CompareRuns
 from workbench.gui.train.runs.controller import RunActions
@@ -37,7 +37,7 @@ def measurer(context, monkeypatch):
 def finders(context, qtbot):
     window = QWidget()
     qtbot.addWidget(window)
-    return FindFlow(context, window)
+    return FinderController(context, window)
 
 
 def texts(item):

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.core.checks.run_estimate import RunPrediction
+from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.gui.common.run_estimate import fit_words
+from workbench.gui.common.run_estimator import fit_words
 from workbench.gui.panels import panels_of
-from workbench.gui.train.error_banner import RunTrouble
-from workbench.gui.train.memory_warning import PredictionBox
+from workbench.gui.train.error_banner import ErrorBanner
+from workbench.gui.train.memory_warning import MemoryWarning
 from workbench.gui.train.plan_popup import plan_facts, plan_pins
 from workbench.gui.train.run_header import CAPTION_PX, RunHeader
 from workbench.gui.train.view import TrainView
@@ -255,7 +255,7 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
 
 
 def test_a_suggestion_is_one_click_and_only_one(qtbot, context):
-    trouble = RunTrouble(context.theme)
+    trouble = ErrorBanner(context.theme)
     qtbot.addWidget(trouble)
     suggestion = Suggestion("Retry with batch 64", {"batch_size": 64})
     trouble.show_outcome(
@@ -274,7 +274,7 @@ def test_a_suggestion_is_one_click_and_only_one(qtbot, context):
 
 
 def test_a_run_elsewhere_can_be_connected_again_or_go_on_here(qtbot, context):
-    trouble = RunTrouble(context.theme)
+    trouble = ErrorBanner(context.theme)
     qtbot.addWidget(trouble)
     asked = []
     trouble.attach_wanted.connect(lambda: asked.append("attach"))
@@ -310,7 +310,7 @@ def test_a_retry_trains_the_runs_own_project_with_the_change(
 
 
 def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
-    large = RunPrediction(
+    large = RunEstimate(
         images_per_second=100.0,
         epoch_s=12.0,
         memory_bytes=40_000_000_000,
@@ -318,20 +318,20 @@ def test_a_run_that_will_not_fit_offers_a_batch_that_does(view, context):
         fitting_batch=64,
         num_runs=0,
     )
-    context.predictor.prediction = large
-    context.predictor.changed.emit()
-    assert view.panels["train_recipe"].findChild(PredictionBox).isVisible()
-    assert view.panels["train_recipe"].findChild(PredictionBox).words.text() == (
+    context.estimator.prediction = large
+    context.estimator.changed.emit()
+    assert view.panels["train_recipe"].findChild(MemoryWarning).isVisible()
+    assert view.panels["train_recipe"].findChild(MemoryWarning).words.text() == (
         "Does not fit: needs 40.0 GB of 24.0 GB. Try a batch of 64."
     )
-    view.panels["train_recipe"].findChild(PredictionBox).use.click()
+    view.panels["train_recipe"].findChild(MemoryWarning).use.click()
     assert context.document.recipe.batch_size == 64
     context.document.undo_stack.undo()
     assert context.document.recipe.batch_size == TrainingRecipe().batch_size
 
 
 def test_a_network_too_large_for_any_batch_says_so():
-    never = RunPrediction(1.0, None, 40_000_000_000, 24_000_000_000, 0, 3)
+    never = RunEstimate(1.0, None, 40_000_000_000, 24_000_000_000, 0, 3)
     assert fit_words(never).endswith("make the model smaller.")
 
 
@@ -372,7 +372,7 @@ def test_a_thousand_runs_are_listed_row_by_row(qtbot, view, context, written, op
 
 
 def test_a_lost_line_is_calm_and_ends_nothing_while_a_silent_trainer_can_be_ended(qtbot, context):
-    trouble = RunTrouble(context.theme)
+    trouble = ErrorBanner(context.theme)
     qtbot.addWidget(trouble)
     trouble.show_outcome(RunOutcome("silent", "The line to box has been lost.", is_far=True))
     assert (trouble.property("role"), trouble.end.isHidden()) == ("notice", True)

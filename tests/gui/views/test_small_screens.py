@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.errors import RemoteError
-from workbench.gui.kit.collapsible import Fold
+from workbench.gui.kit.collapsible import CollapsibleSection
 
 SMALL_PX = (1_000, 640)
 """What a screen of 1024 x 700 leaves inside a window's frame."""
@@ -15,7 +15,7 @@ def test_a_dialog_fits(cifar, key, monkeypatch):
     monkeypatch.setattr(cifar.context.measurer, "send", lambda *_args: 0)
     cifar.places.ask(key)
     dialog = cifar.places.dialogs[key]
-    for fold in dialog.findChildren(Fold):
+    for fold in dialog.findChildren(CollapsibleSection):
         fold.head.setChecked(True)
     dialog.resize(*SMALL_PX)
     assert dialog.layout().totalMinimumSize().height() <= SMALL_PX[1]
@@ -28,7 +28,7 @@ def test_a_long_refusal_squeezes_no_field(cifar, qtbot):
     cifar.places.ask("connect")
     dialog = cifar.places.dialogs["connect"]
     dialog.resize(640, 560)
-    for fold in dialog.findChildren(Fold):
+    for fold in dialog.findChildren(CollapsibleSection):
         fold.head.setChecked(True)
     wanted = {line: line.sizeHint().height() for line in dialog.address.findChildren(QLineEdit)}
     dialog._on_failed(RemoteError("gcloud refused.", received="Please run:\n" * 80))

@@ -28,10 +28,10 @@ from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RemoteError, WorkbenchError
 from workbench.protocol.events import Heartbeat, Plan
 from workbench.remote.mirror import run_mirror as courier_module
-from workbench.remote.mirror.link_status import LinkTeller
+from workbench.remote.mirror.link_status import LinkReporter
 from workbench.remote.mirror.log_copy import LogMirror
-from workbench.remote.mirror.run_mirror import Courier, note_attempt
-from workbench.remote.mirror.session import Fetcher
+from workbench.remote.mirror.run_mirror import RunMirror, note_attempt
+from workbench.remote.mirror.session import FileFetcher
 from workbench.remote.setup.setup import Setup, name_there
 from workbench.remote.setup.state_archive import packed_state
 from workbench.remote.ssh.connection import Connection
@@ -126,7 +126,7 @@ def there(tmp_path):
 def here():
     run = create_run(Project())
     lock = take_lock(run.lock_path)
-    write_link(run, LinkTeller(run, host="there", device="").link)
+    write_link(run, LinkReporter(run, host="there", device="").link)
     yield run
     os.close(lock)
 
@@ -139,8 +139,8 @@ def _no_waiting(monkeypatch):
 def carry(run, there, *, resume=False):
     if resume:
         note_attempt(run)
-    teller = LinkTeller(run, host="there", device="The TPU")
-    return Courier(run, there.connect, there.prepare, teller, resume=resume).run()
+    reporter = LinkReporter(run, host="there", device="The TPU")
+    return RunMirror(run, there.connect, there.prepare, reporter, resume=resume).run()
 
 
 def in_background(run, there, **options):
@@ -290,10 +290,10 @@ def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, th
         while True:
             tell("Packing", -1.0)
 
-    teller = LinkTeller(here, host="there", device="")
+    reporter = LinkReporter(here, host="there", device="")
     code = []
     thread = threading.Thread(
-        target=lambda: code.append(Courier(here, there.connect, prepare, teller).run())
+        target=lambda: code.append(RunMirror(here, there.connect, prepare, reporter).run())
     )
     thread.start()
     if not is_connected:
@@ -326,7 +326,7 @@ class _Failing:
 @pytest.mark.parametrize("error", [PermissionError(13, "not allowed"), RecursionError("deep")])
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_nobody_waits_for_files_of_which_the_fetching_has_ended(error):
-    fetcher = Fetcher(_Failing(error))
+    fetcher = FileFetcher(_Failing(error))
     fetcher.ask("epoch")
 
     def wait():
@@ -393,8 +393,8 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
     def refuse():
         raise RemoteError("Nobody there.", key="no_name", is_passing=True)
 
-    teller = LinkTeller(here, host="there", device="")
-    assert Courier(here, refuse, there.prepare, teller).run() == 4
+    reporter = LinkReporter(here, host="there", device="")
+    assert RunMirror(here, refuse, there.prepare, reporter).run() == 4
     assert (read_link(here).state, read_link(here).error.what) == ("refused", "Nobody there.")
     lines = iter([refuse, refuse, there.connect])
 
@@ -404,7 +404,7 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
     with there.connect() as line:
         there.prepare(line, lambda *a: None)
     write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
-    assert Courier(here, connect, there.prepare, teller).run() == 0
+    assert RunMirror(here, connect, there.prepare, reporter).run() == 0
     check_brought(here, there)
 
 

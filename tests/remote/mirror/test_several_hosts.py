@@ -15,7 +15,7 @@ from tests.proofs import several_machines as proof
 from tests.proofs._tiny_runs import Tail, history_of, wait_for_end, write_stripes
 from workbench.protocol.events import CheckpointKept, RunStarted
 from workbench.remote.ssh import host_keys
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.control import ask_to_pause
 from workbench.runs.folder import create_run
 from workbench.runs.link import read_link, read_remote
@@ -35,7 +35,7 @@ def hosts(tmp_path, monkeypatch):
     with sshd.Sshd(tmp_path / "one") as one, sshd.Sshd(tmp_path / "two") as two:
         shutil.copy(one.folder / "authorized_keys", two.folder / "authorized_keys")
         for server in (one, two):
-            place = Place(
+            place = RemoteHost(
                 host=server.address, user=server.user, port=server.port, key_file=str(one.key_file)
             )
             host_keys.accept(place, host_keys.offered_keys(place))

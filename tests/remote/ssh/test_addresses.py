@@ -22,7 +22,7 @@ from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.bridge import COMMAND
 from workbench.remote.ssh.command import ssh_argv
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import Place, place_of
+from workbench.remote.ssh.host import RemoteHost, place_of
 from workbench.remote.ssh.host_keys import HostKey, accept, known_hosts_path
 from workbench.targets import all_targets
 
@@ -89,8 +89,8 @@ def test_no_part_of_an_address_may_be_anything_else(text):
     for build in (
         lambda: parse_address(text),
         lambda: parse_address(f"user@{text}"),
-        lambda: Place(host=text or "-"),
-        lambda: Place(host="vm", user=text or "-"),
+        lambda: RemoteHost(host=text or "-"),
+        lambda: RemoteHost(host="vm", user=text or "-"),
     ):
         with pytest.raises(UsageError):
             build()
@@ -125,7 +125,7 @@ def test_any_text_is_an_address_or_wrong_usage(text):
     except UsageError:
         return
     argv = ssh_argv(
-        Place(host=address.host, user=address.user, port=address.port),
+        RemoteHost(host=address.host, user=address.user, port=address.port),
         known_hosts=Path("/x/known_hosts"),
     )
     assert argv[-3] == "--"
@@ -164,7 +164,7 @@ def test_a_trainer_here_never_trains_there():
 
 
 def test_every_option_is_ours_before_the_persons_own(tmp_path):
-    place = Place(host="[::1]", user="me", port=2222, key_file="~/key", home="~/it's; here")
+    place = RemoteHost(host="[::1]", user="me", port=2222, key_file="~/key", home="~/it's; here")
     argv = ssh_argv(place, known_hosts=tmp_path / 'a %b "c"'.replace('"', "'"))
     assert argv[:2] == ["ssh", "-T"]
     assert argv[-3:] == ["--", "::1", COMMAND]
@@ -232,7 +232,7 @@ def test_a_hostile_project_starts_no_program(fake_programs, text, field):
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text])
 def test_a_hostile_list_of_hosts_is_passed_over(fake_programs, text):
-    saved_hosts.save_host(Place(host="good"))
+    saved_hosts.save_host(RemoteHost(host="good"))
     path = saved_hosts.hosts_path()
     told = json.loads(path.read_text())
     told["hosts"] += [
@@ -251,7 +251,7 @@ def test_a_hostile_list_of_hosts_is_passed_over(fake_programs, text):
 def test_the_real_ssh_runs_nothing_of_it(tmp_path, monkeypatch, text):
     """Even past our own checks: the words stand behind `--`, and no shell is between."""
     monkeypatch.chdir(tmp_path)
-    place = Place(host="vm")
+    place = RemoteHost(host="vm")
     object.__setattr__(place, "host", text)
     with pytest.raises(RemoteError):
         Connection(ssh_argv(place, known_hosts=tmp_path / "known"), name="x")
@@ -259,7 +259,7 @@ def test_the_real_ssh_runs_nothing_of_it(tmp_path, monkeypatch, text):
 
 
 def test_a_hostile_key_is_none(tmp_path):
-    place = Place(host="vm")
+    place = RemoteHost(host="vm")
     blob = "AAAAC3NzaC1lZDI1NTE5AAAAIJ3Yl0hXx1H5h5cX6Tz6m8s2b2b2Jb2b2b2b2b2b2b2b"
     accept(place, [HostKey("ssh-ed25519", blob)])
     text = known_hosts_path().read_text()

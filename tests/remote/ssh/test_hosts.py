@@ -12,7 +12,7 @@ from workbench.errors import InputError, RemoteError, UsageError
 from workbench.remote.mirror import process as carry
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.gcloud import gcloud_argv, place_from_gcloud, place_in
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.targets import all_targets
 
 # As gcloud prints it: a bash line, with the options of its own first contact.
@@ -25,14 +25,14 @@ DRY_RUN = (
 
 
 def test_a_computer_is_kept_with_what_was_found():
-    place = Place(host="vm", user="me", port=2222, key_file="~/key", home="/disk/wb")
+    place = RemoteHost(host="vm", user="me", port=2222, key_file="~/key", home="/disk/wb")
     facts = {
         "cores": 112,
         "memory_bytes": 192e9,
         "chips": [{}, {}],
         "cloud": {"accelerator": "v5e"},
     }
-    saved_hosts.save_host(Place(host="old"))
+    saved_hosts.save_host(RemoteHost(host="old"))
     saved_hosts.seen_now(place, facts)
     first, second = saved_hosts.saved_hosts()
     assert (first.address, second.address) == ("me@vm:2222", "old")
@@ -47,10 +47,10 @@ def test_a_computer_is_kept_with_what_was_found():
 
 def test_a_target_takes_what_was_saved_for_its_address():
     saved_hosts.save_host(
-        Place(host="vm", key_file="~/key", home="/disk/wb", python="/usr/bin/python3")
+        RemoteHost(host="vm", key_file="~/key", home="/disk/wb", python="/usr/bin/python3")
     )
     params = check_all(all_targets()["ssh"].params, {"host": "vm"})[0]
-    assert saved_hosts.place_for(params) == Place(
+    assert saved_hosts.place_for(params) == RemoteHost(
         host="vm", key_file="~/key", home="/disk/wb", python="/usr/bin/python3"
     )
     assert saved_hosts.place_for({**params, "home": "/other"}).home == "/other"
@@ -61,20 +61,20 @@ def test_a_target_takes_what_was_saved_for_its_address():
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"hosts": 3}', '{"hosts": [{}]}', "\0"])
 def test_a_damaged_list_is_begun_anew(text):
-    saved_hosts.save_host(Place(host="vm"))
+    saved_hosts.save_host(RemoteHost(host="vm"))
     saved_hosts.hosts_path().write_text(text)
     assert saved_hosts.saved_hosts() == []
-    saved_hosts.save_host(Place(host="vm"))
+    saved_hosts.save_host(RemoteHost(host="vm"))
     assert len(saved_hosts.saved_hosts()) == 1
 
 
 def test_a_newer_list_is_left_as_it_is():
-    saved_hosts.save_host(Place(host="vm"))
+    saved_hosts.save_host(RemoteHost(host="vm"))
     path = saved_hosts.hosts_path()
     newer = json.dumps({**json.loads(path.read_text()), "version": 2})
     path.write_text(newer)
     with pytest.raises(InputError):
-        saved_hosts.save_host(Place(host="other"))
+        saved_hosts.save_host(RemoteHost(host="other"))
     assert path.read_text() == newer
 
 
@@ -88,7 +88,7 @@ def test_the_environment_fits_what_is_there(facts, environment):
 
 def test_gcloud_s_dry_run_is_read():
     place = place_in(f"External IP address was not found\n{DRY_RUN}\n", "x")
-    assert place == Place(
+    assert place == RemoteHost(
         host="203.0.113.7", user="me_example_org", key_file="/home/me/.ssh/google_compute_engine"
     )
     other = place_in("ssh -p 2222 -l me -o 'Port=5' '[fe80::1]' -- command", "x")

@@ -19,14 +19,14 @@ from workbench.errors import RemoteError
 from workbench.remote.setup.setup import Setup
 from workbench.remote.ssh import host_keys
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 
 
 @pytest.fixture
 def place(sshd, monkeypatch):  # noqa: F811
     # ssh itself is not to see the developer's keys and configuration.
     monkeypatch.setenv("SSH_AUTH_SOCK", "")
-    return Place(
+    return RemoteHost(
         host=sshd.address,
         user=sshd.user,
         port=sshd.port,
@@ -219,7 +219,9 @@ def test_a_computer_behind_a_jump_host_is_asked_through_it(sshd, tmp_path, monke
     (folder / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setenv("SSH_AUTH_SOCK", "")
-    inner = Place(host="inner", user=sshd.user, key_file=str(sshd.key_file), home=str(sshd.home))
+    inner = RemoteHost(
+        host="inner", user=sshd.user, key_file=str(sshd.key_file), home=str(sshd.home)
+    )
     assert refusal(inner).key == "host_key_unknown"
     (key,) = host_keys.offered_keys(inner)
     assert key.fingerprint == sshd.fingerprint

@@ -23,7 +23,7 @@ from workbench.runs.store.checkpoint import (
 from workbench.runs.store.machine import this_machine
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.checkpoints import writer as checkpoint_keeper
-from workbench.worker.checkpoints.writer import CheckpointKeeper, Keepsake
+from workbench.worker.checkpoints.writer import CheckpointData, CheckpointWriter
 
 pytestmark = pytest.mark.worker
 
@@ -49,15 +49,15 @@ def _keepsake(number, card=None, **more):
     )  # fmt: skip
     weights = {"w": np.full(3, number, np.float32)}
     values = {"weights": weights if card else None, "card": card, **more}
-    return Keepsake(state, weights, **values)
+    return CheckpointData(state, weights, **values)
 
 
 def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
     run = create_run(Project())
     told = []
-    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *it: told.append(it))
+    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *it: told.append(it))
     for number in range(1, 51):
-        keeper.keep_soon(_keepsake(number, CARD))
+        keeper.write_soon(_keepsake(number, CARD))
     keeper.close()
     assert read_checkpoint(run).state.step == 500
     assert read_arrays(run.weights_path)["w"].tolist() == [50.0] * 3
@@ -69,15 +69,15 @@ def test_the_keeper_writes_the_newest_and_survives_what_it_cannot_write():
 
     run.checkpoints_path.rename(run.path / "aside")
     run.checkpoints_path.write_text("in the way")
-    failing = CheckpointKeeper(run, before=lambda: None, tell=lambda *it: told.append(it))
-    failing.keep_soon(_keepsake(51))
+    failing = CheckpointWriter(run, before=lambda: None, tell=lambda *it: told.append(it))
+    failing.write_soon(_keepsake(51))
     failing.close()
     assert isinstance(told[-1][1], SaveError)
 
 
 def test_a_checkpoint_is_due_after_a_minute_an_epoch_or_a_failure(monkeypatch):
     run, now = create_run(Project()), time.monotonic()
-    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *_: None)
+    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
     keeper.close()
 
     def due_after(seconds):
@@ -100,15 +100,15 @@ def test_a_best_epoch_counts_as_kept_once_all_of_its_keepsake_is():
     run = create_run(Project())
     blocked = checkpoint_path(run, 2)
     blocked.mkdir(parents=True)
-    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *_: None)
+    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
     keeper.close()
     best = {"w": np.ones(3, np.float32)}
     with pytest.raises(SaveError):
-        keeper.keep_now(_keepsake(1, CARD, best=best))
+        keeper.write_now(_keepsake(1, CARD, best=best))
     assert keeper.best_file == ""
     assert not run.has_model()
     blocked.rmdir()
-    keeper.keep_now(_keepsake(1, CARD, best=best))
+    keeper.write_now(_keepsake(1, CARD, best=best))
     assert keeper.best_file == "best-1.npz"
     assert read_best(run, keeper.best_file)["w"].tolist() == [1.0] * 3
     assert run.has_model()
@@ -116,14 +116,14 @@ def test_a_best_epoch_counts_as_kept_once_all_of_its_keepsake_is():
 
 def test_the_keeper_outlives_what_nobody_expected():
     run, told = create_run(Project()), []
-    keeper = CheckpointKeeper(run, before=lambda: None, tell=lambda *it: told.append(it))
-    keeper.keep_soon(_keepsake(1, best={"w": np.array([object()])}))
+    keeper = CheckpointWriter(run, before=lambda: None, tell=lambda *it: told.append(it))
+    keeper.write_soon(_keepsake(1, best={"w": np.array([object()])}))
     deadline = time.monotonic() + 60
     while not told and time.monotonic() < deadline:
         time.sleep(0.01)
     assert "TypeError" in told[0][1].where
     assert not keeper.is_due(is_epoch_end=True)  # tried again after a moment
-    keeper.keep_soon(_keepsake(2))
+    keeper.write_soon(_keepsake(2))
     keeper.close()
     assert told[1][1] is None
     assert read_checkpoint(run).state.number == 2
@@ -131,20 +131,20 @@ def test_the_keeper_outlives_what_nobody_expected():
 
 def test_a_card_of_a_run_that_went_on_names_no_checksum_of_weights_that_are_gone():
     run = create_run(Project())
-    first = CheckpointKeeper(run, before=lambda: None, tell=lambda *_: None)
+    first = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
     first.close()
     first.keep_model({"w": np.zeros(3, np.float32)}, CARD)
     stamped = run.model_card()
     assert stamped.checksum
     run.weights_path.unlink()
     run.weights_path.mkdir()  # the weights cannot be written: as far as a kill would let it come
-    resumed = CheckpointKeeper(run, before=lambda: None, tell=lambda *_: None)
+    resumed = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
     resumed.close()
     with pytest.raises(SaveError):
-        resumed.keep_now(_keepsake(1, CARD))
+        resumed.write_now(_keepsake(1, CARD))
     assert run.model_card() == msgspec.structs.replace(stamped, checksum="")
     write_card(run.path, stamped)
-    again = CheckpointKeeper(run, before=lambda: None, tell=lambda *_: None)
+    again = CheckpointWriter(run, before=lambda: None, tell=lambda *_: None)
     again.close()
     with pytest.raises(SaveError):
         again.keep_model({"w": np.ones(3, np.float32)}, CARD)

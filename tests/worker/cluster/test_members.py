@@ -20,9 +20,9 @@ from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import Machine, differences, this_machine
 from workbench.worker.cluster import chief as leading
 from workbench.worker.cluster import members as machines
-from workbench.worker.cluster.chief import Leader
-from workbench.worker.cluster.socket_channel import Line, LineCutError
-from workbench.worker.process.event_logger import Teller
+from workbench.worker.cluster.chief import Chief
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Line
+from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.stop import StoppedError, StopSwitch
 from workbench.worker.process.versions import versions
 from workbench.worker.trainer import join as joining
@@ -45,7 +45,7 @@ def run(tmp_path):
 @pytest.fixture
 def leader(cluster, run):
     with EventWriter(run.events_path) as writer:
-        made = Leader(cluster, run, Teller(writer), StopSwitch(run), pytest.fail)
+        made = Chief(cluster, run, EventLogger(writer), StopSwitch(run), pytest.fail)
         yield made
         made.close(None)
 
@@ -81,7 +81,7 @@ def member_of(cluster, folder, index=1):
 def test_a_machine_is_told_what_to_train_and_from_where(leader, cluster, run, tmp_path):
     run.checkpoints_path.mkdir()
     (run.checkpoints_path / "2.npz").write_bytes(b"state " * 100_000)
-    gathering = in_background(leader.gather, resume=True)
+    gathering = in_background(leader.rendezvous, resume=True)
     member, folder = member_of(cluster, tmp_path / "member")
     assert member.hear_task(folder)
     assert outcome_of(gathering) is None
@@ -93,7 +93,7 @@ def test_a_machine_is_told_what_to_train_and_from_where(leader, cluster, run, tm
 
 def test_old_checkpoints_are_forgotten_where_a_run_begins_anew(leader, cluster, tmp_path):
     folder = tmp_path / "member"
-    gathering = in_background(leader.gather, resume=False)
+    gathering = in_background(leader.rendezvous, resume=False)
     member, run = member_of(cluster, folder)
     run.checkpoints_path.mkdir()
     (run.checkpoints_path / "1.npz").write_bytes(b"of another run")
@@ -104,10 +104,10 @@ def test_old_checkpoints_are_forgotten_where_a_run_begins_anew(leader, cluster, 
 
 
 def test_strangers_are_not_let_in(leader, cluster, tmp_path):
-    gathering = in_background(leader.gather, resume=False)
+    gathering = in_background(leader.rendezvous, resume=False)
     place = machines.socket_address(cluster.address(0))
     stranger, folder = member_of(replace(cluster, key="guessed"), tmp_path / "stranger")
-    with pytest.raises(LineCutError):
+    with pytest.raises(ChannelClosedError):
         stranger.hear_task(folder)
     stranger.close(None)
     hello = b'{"kind": "hello", "bytes": 0, "values": '
@@ -130,7 +130,7 @@ def test_strangers_are_not_let_in(leader, cluster, tmp_path):
 
 
 def test_another_version_is_refused_in_words(leader, cluster, tmp_path, monkeypatch):
-    gathering = in_background(leader.gather, resume=False)
+    gathering = in_background(leader.rendezvous, resume=False)
     facts = machines.own_facts()
     older = {**facts, "versions": {**facts["versions"], "keras": "3.0.0"}}
     monkeypatch.setattr(joining, "own_facts", lambda: older)
@@ -158,7 +158,7 @@ def test_another_processor_of_a_machine_is_why_figures_can_differ(
 
 
 def together(leader, cluster, folder):
-    gathering = in_background(leader.gather, resume=False)
+    gathering = in_background(leader.rendezvous, resume=False)
     member, run = member_of(cluster, folder)
     member.hear_task(run)
     assert outcome_of(gathering) is None
@@ -167,25 +167,28 @@ def together(leader, cluster, folder):
 
 def test_all_go_once_all_are_ready(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
-    waiting = in_background(leader._meet_up, MARK)
-    member._meet_up(MARK)
+    waiting = in_background(leader._exchange_fingerprints, MARK)
+    member._exchange_fingerprints(MARK)
     assert outcome_of(waiting) is None
     member.close(None)
 
 
 def test_other_pictures_are_refused_in_words(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
-    in_background(member._meet_up, DataMark(num_train=3, num_validation=0, num_test=1, digest="b"))
+    in_background(
+        member._exchange_fingerprints,
+        DataMark(num_train=3, num_validation=0, num_test=1, digest="b"),
+    )
     with pytest.raises(RemoteError, match="Machine 2 has other images"):
-        leader._meet_up(MARK)
+        leader._exchange_fingerprints(MARK)
     member.close(None)
 
 
 def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
     member.close(RemoteError("There is no such file."))
-    with pytest.raises(LineCutError) as caught:
-        leader._meet_up(MARK)
+    with pytest.raises(ChannelClosedError) as caught:
+        leader._exchange_fingerprints(MARK)
     error = leader.explained(caught.value)
     assert error.what == "Machine 2 failed: There is no such file."
     assert error.where == cluster.machines[1]
@@ -194,8 +197,8 @@ def test_a_machine_that_fails_before_all_are_ready_says_why(leader, cluster, tmp
 def test_a_machine_hears_that_the_leading_one_went_away(leader, cluster, tmp_path):
     member = together(leader, cluster, tmp_path / "member")
     leader._lines[1].close()  # as its death would
-    with pytest.raises(LineCutError) as caught:
-        member._meet_up(MARK)
+    with pytest.raises(ChannelClosedError) as caught:
+        member._exchange_fingerprints(MARK)
     assert member.explained(caught.value).what == "The chief was lost."
     member.close(None)
 
@@ -211,7 +214,7 @@ def test_errors_of_tensorflow_are_told_by_the_machine_that_they_name(leader):
 
 
 def test_waiting_for_machines_can_be_stopped(leader, run):
-    gathering = in_background(leader.gather, resume=False)
+    gathering = in_background(leader.rendezvous, resume=False)
     run.control_path.write_bytes(b"stop\n")
     assert isinstance(outcome_of(gathering), StoppedError)
 
@@ -219,7 +222,7 @@ def test_waiting_for_machines_can_be_stopped(leader, run):
 def test_nobody_is_waited_for_for_ever(leader, monkeypatch):
     monkeypatch.setattr(leading, "COME_S", 0.0)
     with pytest.raises(RemoteError, match="Machine 2 did not join"):
-        leader.gather(resume=False)
+        leader.rendezvous(resume=False)
 
 
 def test_a_leading_machine_that_cannot_listen_says_so(run, cluster):
@@ -227,9 +230,9 @@ def test_a_leading_machine_that_cannot_listen_says_so(run, cluster):
         socket.create_server(machines.socket_address(cluster.address(0))),
         EventWriter(run.events_path) as writer,
     ):
-        leader = Leader(cluster, run, Teller(writer), StopSwitch(run), pytest.fail)
+        leader = Chief(cluster, run, EventLogger(writer), StopSwitch(run), pytest.fail)
         with pytest.raises(Exception, match="cannot listen"):
-            leader.gather(resume=False)
+            leader.rendezvous(resume=False)
 
 
 def test_a_line_carries_large_messages_both_ways():
@@ -242,7 +245,7 @@ def test_a_line_carries_large_messages_both_ways():
     assert (message.values, message.data) == ({"name": "x"}, data)
     assert right.receive("file", timeout_s=0.0) is None
     left.close()
-    with pytest.raises(LineCutError):
+    with pytest.raises(ChannelClosedError):
         right.receive("file", timeout_s=DOOM_S)
     right.close()
 
@@ -281,14 +284,14 @@ def test_all_machines_end_at_once_for_the_same_reason(tmp_path, wishes, is_on, i
         if wish:
             run.control_path.write_text(wish)
         switch = StopSwitch(run)
-        switch.agree_by(total, leads=index == 0)
+        switch.agree_by(total, is_chief=index == 0)
         switches.append(switch)
     assert not any(switch.is_on for switch in switches)  # nobody knows of the others yet
-    asked = [in_background(switch.meet, 10 + i) for i, switch in enumerate(switches)]
+    asked = [in_background(switch.barrier, 10 + i) for i, switch in enumerate(switches)]
     assert {outcome_of(one) for one in asked} == {0 if is_on else 10}
     assert {switch.is_on for switch in switches} == {is_on}
     assert {switch.is_pause for switch in switches} == {is_pause}
-    asked = [in_background(s.meet, 5 + i, to_the_end=True) for i, s in enumerate(switches)]
+    asked = [in_background(s.barrier, 5 + i, to_the_end=True) for i, s in enumerate(switches)]
     assert {outcome_of(one) for one in asked} == {5}
 
 
@@ -309,7 +312,7 @@ def test_a_stranger_may_send_no_bytes():
     ours, theirs = socket.socketpair()
     line = Line(ours, max_bytes=0)
     theirs.sendall(b'{"kind": "hello", "bytes": 1099511627776}\n')
-    with pytest.raises(LineCutError):
+    with pytest.raises(ChannelClosedError):
         line.receive("hello", timeout_s=DOOM_S)
     line.close()
     theirs.close()
@@ -322,7 +325,7 @@ def test_a_line_ends_whatever_ends_its_reader():
     line = Line(ours, on_end=ended.set)
     nested = b"[" * 100_000 + b"]" * 100_000
     theirs.sendall(b'{"kind": "hello", "bytes": 0, "values": {"a": ' + nested + b"}}\n")
-    with pytest.raises(LineCutError):
+    with pytest.raises(ChannelClosedError):
         line.receive("hello", timeout_s=DOOM_S)
     assert ended.wait(DOOM_S)
     line.close()

@@ -15,32 +15,43 @@ from workbench.worker.execution import autotune as plan_search
 from workbench.worker.execution.autotune import search
 from workbench.worker.execution.plan_cache import Known, keep_known, plan_key, read_known
 from workbench.worker.execution.plan_text import plan_words
-from workbench.worker.step.variants import PLAIN, Timing, Way, best_way, gain_of, possible_ways
+from workbench.worker.step.variants import (
+    PLAIN,
+    Timing,
+    Variant,
+    best_variant,
+    gain_of,
+    possible_variants,
+)
 
 pytestmark = pytest.mark.worker
 
-BF16, BF16_XLA, F32_XLA = Way("bfloat16"), Way("bfloat16", xla=True), Way("float32", xla=True)
+BF16, BF16_XLA, F32_XLA = (
+    Variant("bfloat16"),
+    Variant("bfloat16", xla=True),
+    Variant("float32", xla=True),
+)
 
 
 def test_ways_follow_processor_pins_and_replicas():
     auto = TrainingRecipe()
-    assert possible_ways(auto, has_bfloat16=True) == (BF16, PLAIN, BF16_XLA)
-    assert possible_ways(auto, has_bfloat16=False) == (PLAIN, F32_XLA)
-    assert possible_ways(auto, has_bfloat16=True, may_compile=False) == (BF16, PLAIN)
+    assert possible_variants(auto, has_bfloat16=True) == (BF16, PLAIN, BF16_XLA)
+    assert possible_variants(auto, has_bfloat16=False) == (PLAIN, F32_XLA)
+    assert possible_variants(auto, has_bfloat16=True, may_compile=False) == (BF16, PLAIN)
     pinned = TrainingRecipe(precision="float32", xla="off")
-    assert possible_ways(pinned, has_bfloat16=True) == (PLAIN,)
-    assert possible_ways(TrainingRecipe(xla="on"), has_bfloat16=True)[0] == BF16_XLA
+    assert possible_variants(pinned, has_bfloat16=True) == (PLAIN,)
+    assert possible_variants(TrainingRecipe(xla="on"), has_bfloat16=True)[0] == BF16_XLA
     wanted = TrainingRecipe(precision="bfloat16", xla="off")
-    assert possible_ways(wanted, has_bfloat16=False) == (BF16,)
+    assert possible_variants(wanted, has_bfloat16=False) == (BF16,)
 
 
 def test_compiling_must_pay_within_the_run():
     timings = {BF16: Timing(0.10, 1.0), BF16_XLA: Timing(0.05, 11.0)}
-    ways = (BF16, PLAIN, BF16_XLA)
-    assert best_way(ways, timings, steps=150) == BF16
-    assert best_way(ways, timings, steps=1_000) == BF16_XLA
+    variants = (BF16, PLAIN, BF16_XLA)
+    assert best_variant(variants, timings, steps=150) == BF16
+    assert best_variant(variants, timings, steps=1_000) == BF16_XLA
     nearly = {BF16: Timing(0.100, 0.0), PLAIN: Timing(0.099, 0.0)}
-    assert best_way(ways, nearly, steps=1_000) == BF16
+    assert best_variant(variants, nearly, steps=1_000) == BF16
 
 
 def test_a_gain_is_against_plain_float32_or_none():
@@ -55,33 +66,35 @@ class Computer:
 
     def __init__(self, **step_s):
         self.now = 0.0
-        self.step_s = {Way(*key.split("_")[:1], xla="xla" in key): s for key, s in step_s.items()}
+        self.step_s = {
+            Variant(*key.split("_")[:1], xla="xla" in key): s for key, s in step_s.items()
+        }
         self.started = []
         self.turns = []
 
     def clock(self):
         return self.now
 
-    def start(self, way):
-        self.started.append(way)
-        self.now += self.start_s(way)
+    def start(self, variant):
+        self.started.append(variant)
+        self.now += self.start_s(variant)
         computer = self
 
-        class Racer:
-            start_s = computer.start_s(way)
+        class Contender:
+            start_s = computer.start_s(variant)
 
             def step_s(self):
-                computer.turns.append(way)
-                computer.now += computer.step_s[way]
-                return computer.step_s[way]
+                computer.turns.append(variant)
+                computer.now += computer.step_s[variant]
+                return computer.step_s[variant]
 
-        return Racer()
+        return Contender()
 
-    def start_s(self, way):
-        return 5.0 if way.xla else 1.0
+    def start_s(self, variant):
+        return 5.0 if variant.xla else 1.0
 
-    def search(self, ways, steps):
-        return search(ways, self.start, steps=steps, tell=lambda *_: None, clock=self.clock)
+    def search(self, variants, steps):
+        return search(variants, self.start, steps=steps, tell=lambda *_: None, clock=self.clock)
 
 
 def test_a_short_run_is_hardly_measured():
@@ -105,7 +118,7 @@ def test_a_loser_gets_one_look_and_a_rival_several():
     result = computer.search((BF16, PLAIN, BF16_XLA), steps=1_000_000)
     assert computer.turns.count(PLAIN) == 1
     assert computer.turns.count(BF16_XLA) > 1
-    assert best_way((BF16, PLAIN, BF16_XLA), result.timings, steps=1_000_000) == BF16_XLA
+    assert best_variant((BF16, PLAIN, BF16_XLA), result.timings, steps=1_000_000) == BF16_XLA
 
 
 def test_measurements_are_kept_and_damage_is_no_fault(tmp_path):
@@ -119,24 +132,27 @@ def test_measurements_are_kept_and_damage_is_no_fault(tmp_path):
 
 
 def test_a_way_that_was_too_long_to_measure_is_measured_for_a_longer_run():
-    ways, computer = (BF16, PLAIN, BF16_XLA), Computer(bfloat16=0.1, float32=0.3, bfloat16_xla=0.05)
-    known = Known().with_search(computer.search(ways, steps=2_000))
+    variants, computer = (
+        (BF16, PLAIN, BF16_XLA),
+        Computer(bfloat16=0.1, float32=0.3, bfloat16_xla=0.05),
+    )
+    known = Known().with_search(computer.search(variants, steps=2_000))
     assert known.timings.keys() == {BF16, PLAIN}
     left_s = known.skipped[BF16_XLA]
     assert 0 < left_s < 4.0
     # 2 % of so many steps of 0.1 s: a little more than was left, then clearly more.
-    assert known.to_measure(ways, round(1.4 * left_s / 0.002)) == ()
-    assert known.to_measure(ways, round(1.6 * left_s / 0.002)) == (BF16_XLA,)
+    assert known.to_measure(variants, round(1.4 * left_s / 0.002)) == ()
+    assert known.to_measure(variants, round(1.6 * left_s / 0.002)) == (BF16_XLA,)
 
     busy = Computer(bfloat16=0.2, bfloat16_xla=0.1)  # all takes twice as long today
-    racing = (BF16, *known.to_measure(ways, 100_000))
+    racing = (BF16, *known.to_measure(variants, 100_000))
     known = known.with_search(busy.search(racing, steps=100_000))
     assert busy.started == [BF16, BF16_XLA]
-    assert {way: timing.step_s for way, timing in known.timings.items()} == pytest.approx(
+    assert {variant: timing.step_s for variant, timing in known.timings.items()} == pytest.approx(
         {BF16: 0.2, PLAIN: 0.6, BF16_XLA: 0.1}
     )
     assert known.skipped == {}
-    assert known.to_measure(ways, 10**9) == ()
+    assert known.to_measure(variants, 10**9) == ()
 
 
 def test_a_way_that_was_never_tried_is_measured():

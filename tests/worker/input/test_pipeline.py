@@ -17,7 +17,7 @@ from workbench.pictures.fitted import fitted_rows
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input import cache_mode as place_module
 from workbench.worker.input import pipeline
-from workbench.worker.input.cache_mode import fits_memory, memory_for_pictures, place_of
+from workbench.worker.input.cache_mode import cache_mode_of, fits_memory, memory_for_pictures
 from workbench.worker.input.pipeline import evaluation_pipeline, training_pipeline
 from workbench.worker.input.shuffling import endless_passes, whole_epochs
 from workbench.worker.process import reading_fault
@@ -144,18 +144,18 @@ def test_the_order_can_begin_at_any_step():
 
 def test_the_place_follows_memory_and_the_recipe(parts, monkeypatch):
     auto = TrainingRecipe()
-    assert place_of(parts["memory"], auto) == "memory"
-    assert place_of(parts["cached"], auto) == "memory"
-    assert place_of(parts["cached"], TrainingRecipe(pipeline="cached")) == "cached"
-    assert place_of(parts["streamed"], TrainingRecipe(pipeline="streamed")) == "streamed"
+    assert cache_mode_of(parts["memory"], auto) == "memory"
+    assert cache_mode_of(parts["cached"], auto) == "memory"
+    assert cache_mode_of(parts["cached"], TrainingRecipe(pipeline="cached")) == "cached"
+    assert cache_mode_of(parts["streamed"], TrainingRecipe(pipeline="streamed")) == "streamed"
     monkeypatch.setattr(place_module, "own_limits", lambda: [(10**12, 0), (6000, 5000)])
     assert memory_for_pictures() == 500
-    assert place_of(parts["cached"], auto) == "cached"
-    assert place_of(parts["streamed"], auto) == "streamed"
-    assert place_of(parts["cached"], TrainingRecipe(pipeline="memory")) == "memory"
+    assert cache_mode_of(parts["cached"], auto) == "cached"
+    assert cache_mode_of(parts["streamed"], auto) == "streamed"
+    assert cache_mode_of(parts["cached"], TrainingRecipe(pipeline="memory")) == "memory"
     assert not fits_memory(parts["memory"])
     # An array is in memory anyway: it is then read where it is, without a second copy.
-    large = batches(parts["memory"], steps=3, place=place_of(parts["memory"], auto))
+    large = batches(parts["memory"], steps=3, place=cache_mode_of(parts["memory"], auto))
     monkeypatch.undo()
     assert_equal(large, batches(parts["memory"], steps=3))
 
@@ -181,4 +181,4 @@ def test_onednns_lack_of_memory_is_told_as_that():
     words = "Operation received an exception:Status: 1, message: could not create a memory object"
     told = error_parts(tf.errors.AbortedError(None, None, words), batch_size=8)
     assert "memory" in told.what
-    assert "batch of 4" in told.fix
+    assert "batch size of 4" in told.fix

@@ -13,7 +13,7 @@ from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.augment import draws_one_by_one
 from workbench.worker.input.pipeline import evaluation_pipeline, training_pipeline
-from workbench.worker.input.sharding import WHOLE, Share
+from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.input.shuffling import whole_epochs
 
 pytestmark = pytest.mark.worker
@@ -69,7 +69,7 @@ def test_the_rows_of_all_machines_are_the_batches_of_one(part, layers, values):
         return [(x.numpy(), y.numpy()) for x, y in dataset.take(5)]
 
     whole = batches(WHOLE)
-    shares = [batches(Share(index, machines)) for index in range(machines)]
+    shares = [batches(Shard(index, machines)) for index in range(machines)]
     for step, (pictures, labels) in enumerate(whole):
         assert len(pictures) == BATCH
         parts = [share[step] for share in shares]
@@ -90,7 +90,7 @@ def test_every_picture_is_evaluated_by_one_machine(part):
         dataset = evaluation_pipeline(tf, part, [], batch_size=BATCH, share=share)
         return [(x.numpy(), w.numpy()) for x, _, w in dataset]
 
-    shares = [found(Share(index, 3)) for index in range(3)]
+    shares = [found(Shard(index, 3)) for index in range(3)]
     assert sum(int(weights.sum()) for share in shares for _, weights in share) == COUNT
     for step, (pictures, _) in enumerate(found(WHOLE)):
         parts = [share[step][0] for share in shares]

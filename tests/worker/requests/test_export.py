@@ -76,7 +76,7 @@ def plain_keras(word: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-class Asked:
+class HostRequest:
     """A service worker, asked one thing after the other."""
 
     def __init__(self, call: ServiceCall) -> None:
@@ -116,7 +116,7 @@ class Exchange:
         pictures: Picture files, exact pixels.
     """
 
-    def __init__(self, folder: Path, home: Path, ask: Asked) -> None:
+    def __init__(self, folder: Path, home: Path, ask: HostRequest) -> None:
         self.folder, self.home, self.ask = folder, home, ask
         pixels = np.random.default_rng(5).integers(0, 256, (8, 14, 12, 3), dtype=np.uint8)
         np.save(folder / "pictures.npy", pixels)
@@ -155,7 +155,7 @@ def exchange(tmp_path_factory):
         patch.setenv("WORKBENCH_HOME", str(home))
         call = ServiceCall()
         with call:
-            yield Exchange(tmp_path_factory.mktemp("exchange"), home, Asked(call))
+            yield Exchange(tmp_path_factory.mktemp("exchange"), home, HostRequest(call))
 
 
 def test_weights_of_plain_keras_classify_the_same_here(exchange):

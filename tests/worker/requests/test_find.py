@@ -10,7 +10,7 @@ from workbench.core.projects.project_file import project_text
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
 from workbench.worker.requests import find_batch_size as find_batch
-from workbench.worker.requests.benchmark_setup import Trial
+from workbench.worker.requests.benchmark_setup import BenchmarkSetup
 
 pytestmark = pytest.mark.worker
 
@@ -68,7 +68,7 @@ def test_a_batch_that_cannot_fit_is_told_and_not_tried(call, small_project):
     assert "512" in found.words
 
 
-class FullTrial(Trial):
+class FullTrial(BenchmarkSetup):
     """Has no memory left to build in."""
 
     def compiled(self, **recipe):

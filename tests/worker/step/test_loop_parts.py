@@ -13,7 +13,7 @@ from workbench.errors import DatasetError
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.worker.execution.compiled import sizes_of
 from workbench.worker.input.shuffling import endless_passes, padded_batches, whole_epochs
-from workbench.worker.process.event_logger import Teller
+from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.failure import error_parts
 from workbench.worker.step.training_loop import CallLength, StepResults
 
@@ -99,10 +99,10 @@ def test_failures_are_told_in_words():
 
 def test_progress_is_throttled_but_first_and_last_are_told(tmp_path):
     with EventWriter(tmp_path / "events.jsonl") as writer:
-        teller = Teller(writer)
+        events = EventLogger(writer)
         for number in range(10_001):
-            teller.phase("loading", "Loading", number / 10_000)
-        teller.phase("building", "Building")
+            events.phase("loading", "Loading", number / 10_000)
+        events.phase("building", "Building")
     events = read_all(tmp_path / "events.jsonl")
     assert events[0].fraction == 0.0
     assert events[-2].fraction == 1.0

@@ -127,7 +127,7 @@ def test_xla_computes_the_same_with_all_of_it_on():
 
 
 @pytest.fixture(scope="module")
-def engine():
+def lazy_keras():
     import keras
     import tensorflow as tf
 
@@ -143,8 +143,8 @@ def shares(seed=0, classes=5):
 @pytest.mark.parametrize("is_soft", [False, True])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("loss", ["cross_entropy", "focal", "mean_squared"])
-def test_losses_are_those_of_the_formulas(engine, loss, smoothing, is_soft, is_logits):
-    tf, keras = engine
+def test_losses_are_those_of_the_formulas(lazy_keras, loss, smoothing, is_soft, is_logits):
+    tf, keras = lazy_keras
     probabilities = shares()
     outputs = np.log(probabilities) + 1.5 if is_logits else probabilities
     targets = shares(1) if is_soft else np.eye(5)[np.arange(12) % 5]
@@ -165,8 +165,8 @@ def test_losses_are_those_of_the_formulas(engine, loss, smoothing, is_soft, is_l
     assert judged.numpy() == pytest.approx(formula(targets), rel=1e-4)
 
 
-def test_balanced_classes_weigh_the_same_in_all(engine):
-    tf, keras = engine
+def test_balanced_classes_weigh_the_same_in_all(lazy_keras):
+    tf, keras = lazy_keras
     labels = np.array([0] * 60 + [1] * 30 + [2] * 10)
     recipe = TrainingRecipe(class_weights="balanced")
     weights = class_weights(recipe, labels, 4)

@@ -55,17 +55,17 @@ def test_it_is_found_from_the_last_checkpoint(trainer, small_project):
 
 
 @pytest.fixture(scope="module")
-def engine():
+def lazy_keras():
     import keras
     import tensorflow as tf
 
     return tf, keras
 
 
-def test_batches_and_weights_name_their_layer(engine):
+def test_batches_and_weights_name_their_layer(lazy_keras):
     from tests.worker.recipe_loops import small
 
-    tf, keras = engine
+    tf, keras = lazy_keras
     built = small().built
     pictures = tf.ones((2, 8, 8, 1))
     assert culprit_of_weights(built) is None

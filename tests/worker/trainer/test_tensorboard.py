@@ -14,7 +14,7 @@ from workbench.runs.folder import create_run
 from workbench.runs.home import data_home
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.settings.store import SettingsStore
-from workbench.worker.process.event_logger import Teller
+from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.trainer.tensorboard import EventFile, TensorBoardLog, tensorboard_listener
 
 pytestmark = pytest.mark.worker
@@ -26,11 +26,11 @@ def run():
 
 
 @pytest.fixture
-def teller(run):
+def events(run):
     with EventWriter(run.events_path) as writer:
-        teller = Teller(writer)
-        teller.listen(tensorboard_listener(run, lambda text: teller.log(text, level="warning")))
-        yield teller
+        events = EventLogger(writer)
+        events.listen(tensorboard_listener(run, lambda text: events.log(text, level="warning")))
+        yield events
 
 
 def read(folder):
@@ -138,9 +138,9 @@ def test_a_run_folder_that_was_removed_does_not_come_back(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_trainer_writes_as_it_tells(run, teller):
+def test_a_trainer_writes_as_it_tells(run, events):
     for event in (started(), batch(3, 0.0, loss=2.5), epoch(1, 10)):
-        teller.tell(event)
+        events.tell(event)
     train = read(run.path / "tensorboard" / "train")
     assert train[:2] == [("START", 1, None), ("batch_loss", 3, 2.5)]
     assert train[-1] == ("images_per_second", 10, 64.0)
@@ -150,11 +150,11 @@ def test_a_trainer_writes_as_it_tells(run, teller):
     ]
 
 
-def test_a_resumed_trainer_says_where(run, teller):
-    teller.tell(started())
-    teller.tell(batch(15, 0.0))
+def test_a_resumed_trainer_says_where(run, events):
+    events.tell(started())
+    events.tell(batch(15, 0.0))
     with EventWriter(run.events_path) as writer:
-        again = Teller(writer)
+        again = EventLogger(writer)
         again.listen(tensorboard_listener(run, pytest.fail))
         again.tell(started(resumed_at_step=12))
     points = read(run.path / "tensorboard" / "train")
@@ -168,27 +168,27 @@ def warnings(run):
 
 
 @pytest.mark.parametrize("part", ["", "train"])
-def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, teller, part):
+def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, events, part):
     path = run.path / "tensorboard" / part
     path.parent.mkdir(exist_ok=True)
     path.write_text("in the way")
     for number in range(1, 4):
-        teller.tell(batch(number, 0.0))
-        teller.tell(epoch(number, number))
+        events.tell(batch(number, 0.0))
+        events.tell(epoch(number, number))
     (text,) = warnings(run)
-    assert text == "The TensorBoard files are not written any further: File exists."
+    assert text == "TensorBoard files are no longer written: File exists."
     assert len(read_all(run.events_path)) == 7
 
 
-def test_a_full_disk_in_the_middle_is_told_once(run, teller):
-    teller.tell(batch(1, 0.0))
+def test_a_full_disk_in_the_middle_is_told_once(run, events):
+    events.tell(batch(1, 0.0))
     (path,) = (run.path / "tensorboard" / "train").iterdir()
     opened = {link.resolve(): int(link.name) for link in Path("/proc/self/fd").iterdir()}
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, opened[path])  # from here on the kernel has no space left for this file
     os.close(full)
-    teller.tell(epoch(1, 10))
-    teller.tell(epoch(2, 20))
+    events.tell(epoch(1, 10))
+    events.tell(epoch(2, 20))
     assert warnings(run) == ["TensorBoard files are no longer written: No space left on device."]
     assert len(read_all(run.events_path)) == 4
 

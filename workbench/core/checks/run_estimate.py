@@ -58,7 +58,7 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class RunPrediction:
+class RunEstimate:
     """What a run will take.
 
     Attributes:
@@ -138,7 +138,7 @@ def predict(
     picture_bytes: int = 0,
     limit_bytes: int = 0,
     num_cores: int = 2,
-) -> RunPrediction:
+) -> RunEstimate:
     """Predicts a run.
 
     Args:
@@ -169,7 +169,7 @@ def predict(
     room = _LARGEST_SHARE * limit_bytes if limit_bytes else math.inf
     fits = needed(batch_size) <= room
     pictures = (steps_per_epoch or 0) * batch_size + _VALIDATION_SHARE * num_validation
-    return RunPrediction(
+    return RunEstimate(
         images_per_second=1 / seconds,
         epoch_s=pictures * seconds if steps_per_epoch else None,
         memory_bytes=needed(batch_size),

@@ -9,7 +9,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 
 
-class DropPanel(QFrame):
+class DropArea(QFrame):
     """Words and buttons. The drop itself is taken by the window, wherever it happens."""
 
     open_wanted = Signal()
@@ -54,6 +54,6 @@ class DropPanel(QFrame):
         self.cancel.clicked.connect(self.cancel_wanted)
 
     def set_busy(self, *, is_busy: bool) -> None:
-        """A folder is being classified: it can be cancelled, not started again."""
+        """A folder is being classified: it can be canceled, not started again."""
         self.folder.setVisible(not is_busy)
         self.cancel.setVisible(is_busy)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QStackedWidget
 
-from workbench.gui.classify.drop_area import DropPanel
+from workbench.gui.classify.drop_area import DropArea
 from workbench.gui.classify.state import ClassifyState
-from workbench.gui.classify.test_set_picker import TestPicker
+from workbench.gui.classify.test_set_picker import TestSetPicker
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
 
@@ -21,8 +21,8 @@ class PicturesPanel(QStackedWidget):
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
         self._state = state
-        self.drop = DropPanel()
-        self.picker = TestPicker(state.context.theme, state.context.service, state.background)
+        self.drop = DropArea()
+        self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
         self.addWidget(self.drop)
         self.addWidget(self.picker)
         self.setMinimumHeight(_SMALLEST_PX)

@@ -13,7 +13,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.classified import load_preview
 from workbench.gui.classify.picture_strip import PictureStrip
-from workbench.gui.forms.param_editors import CalmSpinBox
+from workbench.gui.forms.param_editors import NoWheelSpinBox
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
@@ -27,7 +27,7 @@ NUM_PICTURES = 24
 MAX_INDEX = 9_999_999
 
 
-class TestPicker(QFrame):
+class TestSetPicker(QFrame):
     """Shows some test pictures; other ones, or one by its number, on request.
 
     Signals:
@@ -53,7 +53,7 @@ class TestPicker(QFrame):
         self.strip = PictureStrip(theme, "Test images", is_one_row=False)
         self.wait = WaitLabel()
         self.others = button("Shuffle")
-        self.number = CalmSpinBox()
+        self.number = NoWheelSpinBox()
         self.number.setRange(0, MAX_INDEX)
         self.number.setAccessibleName("Number of a test image")
         self.show_number = button("Go to no.")

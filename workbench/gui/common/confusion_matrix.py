@@ -46,7 +46,7 @@ Rgb = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def _is_dark(color: QColor) -> bool:
-    """Whether white is easier to read on a colour than black."""
+    """Whether white is easier to read on a color than black."""
     light = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
     return light < WHITE_BELOW
 
@@ -83,7 +83,7 @@ def _image(colors: Rgb) -> QImage:
     return image.copy()  # the array's memory ends with this function
 
 
-class ConfusionMap(QWidget):
+class ConfusionMatrix(QWidget):
     """Squares shaded by their share of the row, with counts where there is room.
 
     With the keyboard: arrows go from square to square, Home and End to the first and last

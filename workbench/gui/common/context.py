@@ -9,7 +9,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec, LayerSpec, TargetSpec
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.common.run_estimate import RunPredictor
+from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.kit.theme import Theme
 from workbench.settings.store import SettingsStore
@@ -25,8 +25,8 @@ class WindowContext:
         service: The worker that classifies, evaluates and describes data.
         measurer: Another such worker, for what takes long: finding rates and batch sizes.
         weights: Makes runs of weights files.
-        predictor: What the next run of the document will take.
-        theme: Colours, icons, fonts; tells when they change.
+        estimator: What the next run of the document will take.
+        theme: Colors, icons, fonts; tells when they change.
         settings: What the user chose for the application.
     """
 
@@ -35,7 +35,7 @@ class WindowContext:
     service: ServiceProcess
     measurer: ServiceProcess
     weights: WeightsLoader
-    predictor: RunPredictor
+    estimator: RunEstimator
     theme: Theme
     settings: SettingsStore
     layers: Registry[LayerSpec]

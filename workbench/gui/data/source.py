@@ -12,7 +12,7 @@ from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.data.state import DataState
-from workbench.gui.forms.param_editors import CalmComboBox
+from workbench.gui.forms.param_editors import NoWheelComboBox
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
@@ -94,7 +94,7 @@ class DataSourcePanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        self.sources = CalmComboBox()
+        self.sources = NoWheelComboBox()
         self.sources.setAccessibleName("Data source")
         for spec in self._datasets.values():
             self.sources.addItem(spec.title, spec.key)

@@ -15,14 +15,14 @@ from workbench.gui.design.canvas import accessible
 from workbench.gui.design.canvas.gesture import GRAPH_MIME, GestureChoice
 from workbench.gui.design.canvas.minimap import Minimap
 from workbench.gui.design.canvas.scene import GraphScene
-from workbench.gui.design.canvas.style import Look
+from workbench.gui.design.canvas.style import CanvasStyle
 from workbench.gui.design.canvas.view import GraphView
 from workbench.gui.design.canvas_actions import (
     CANVAS_ACTIONS,
     make_canvas_actions,
     refresh_canvas_icons,
 )
-from workbench.gui.design.gestures.choose import choose_interaction
+from workbench.gui.design.gestures.choose import choose_gesture
 from workbench.gui.design.gestures.drop_layer import DropLayer
 from workbench.gui.design.gestures.keyboard import ConnectByKeys
 from workbench.gui.design.layer_adder import LayerAdder
@@ -56,8 +56,8 @@ class CanvasPanel(QWidget):
         self.setObjectName("canvas_panel")
         self._document = context.document
         self._theme = context.theme
-        self.scene = GraphScene(context.document, context.layers, Look(context.theme))
-        self.view = GraphView(self.scene, GestureChoice(choose_interaction, DropLayer))
+        self.scene = GraphScene(context.document, context.layers, CanvasStyle(context.theme))
+        self.view = GraphView(self.scene, GestureChoice(choose_gesture, DropLayer))
         self._has_looked = False
         accessible.install()
         box = QVBoxLayout(self)
@@ -197,7 +197,7 @@ class CanvasPanel(QWidget):
             self._edit(lambda: self.scene.select(self._document.duplicate(ids)))
 
     def delete(self) -> None:
-        """Removes the selected nodes and edges; the neighbour is selected next."""
+        """Removes the selected nodes and edges; the neighbor is selected next."""
         ids, edges = self.scene.selected_ids(), self.scene.selected_edges()
         if not ids and not edges:
             return
@@ -270,7 +270,7 @@ class CanvasPanel(QWidget):
         self._refresh_actions()
 
     def _refresh_actions(self) -> None:
-        """An action that can do nothing now is grey; all are while the panel is hidden."""
+        """An action that can do nothing now is gray; all are while the panel is hidden."""
         ids = self.scene.selected_ids()
         card = self.scene.card
         has = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMap
+from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.cards import TitledBox
 from workbench.gui.kit.labels import plain_label
@@ -14,7 +14,7 @@ class ConfusionPanel(TitledBox):
 
     def __init__(self, state: EvaluateState) -> None:
         super().__init__("Confusion matrix")
-        self.map = ConfusionMap(state.context.theme)
+        self.map = ConfusionMatrix(state.context.theme)
         self.hover = plain_label(role="dim")
         self.column.addWidget(self.map, 1)
         self.column.addWidget(self.hover)

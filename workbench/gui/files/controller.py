@@ -18,7 +18,7 @@ from workbench.gui.kit.save_path import ask_save_path
 _FILTER = f"Workbench projects (*{PROJECT_SUFFIX});;All files (*)"
 
 
-class FileFlow(QObject):
+class FileController(QObject):
     """Opens and saves projects; asks before anything unsaved is lost.
 
     `opened` is emitted after another project has taken the document's place.

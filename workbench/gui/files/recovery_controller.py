@@ -15,7 +15,7 @@ from workbench.gui.files.recovery_dialog import RecoveryDialog
 from workbench.gui.kit.messages import show_error
 
 
-class RecoveryFlow(QObject):
+class RecoveryController(QObject):
     """Ties autosave to the window.
 
     Signals:

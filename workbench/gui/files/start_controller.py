@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QWidget
 from workbench.client.background import Background
 from workbench.core.projects.project import Project
 from workbench.errors import WorkbenchError
-from workbench.gui.files.controller import FileFlow
+from workbench.gui.files.controller import FileController
 from workbench.gui.kit.messages import show_error
 from workbench.starter import project_for_folder
 
 
-class StartFlow(QObject):
+class StartController(QObject):
     """The way from a folder to a project that fits it.
 
     A folder chosen later, or any project opened meanwhile, calls the counting off.
@@ -28,7 +28,7 @@ class StartFlow(QObject):
     waiting = Signal(str)
     started = Signal()
 
-    def __init__(self, files: FileFlow, window: QWidget) -> None:
+    def __init__(self, files: FileController, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
         self._files = files

@@ -71,7 +71,7 @@ def _give_way(box: QAbstractSpinBox, event: QKeyEvent) -> None:
         box.selectAll()
 
 
-class CalmSpinBox(QSpinBox):
+class NoWheelSpinBox(QSpinBox):
     """A spin box that the mouse wheel passes by unless it has the focus."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class NumberBox(QDoubleSpinBox):
             event.ignore()
 
 
-class CalmComboBox(ElidedComboBox):
+class NoWheelComboBox(ElidedComboBox):
     """A combo box that the mouse wheel passes by unless it has the focus."""
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ def make_editor(param: Param) -> Editor:
 
 def _int_editor(param: Param) -> Editor:
     spec = cast("IntParam", param)
-    box = CalmSpinBox()
+    box = NoWheelSpinBox()
     lowest = spec.minimum - 1 if spec.is_optional else spec.minimum
     box.setRange(lowest, spec.maximum)
     if spec.is_optional:
@@ -205,7 +205,7 @@ def _bool_editor(param: Param) -> Editor:
 
 def _choice_editor(param: Param) -> Editor:
     spec = cast("ChoiceParam", param)
-    box = CalmComboBox()
+    box = NoWheelComboBox()
     for choice in spec.choices:
         box.addItem(spec.show(choice), choice)
 

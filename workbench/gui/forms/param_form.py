@@ -16,7 +16,7 @@ from workbench.errors import ParamError
 from workbench.gui.forms.param_editors import Editor, make_editor
 from workbench.gui.forms.shared_editor import SharedEditor
 from workbench.gui.forms.undo_keys import share_undo_keys
-from workbench.gui.kit.collapsible import Fold
+from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.labels import plain_label, plain_tip
 
 _LABEL_PX = 112
@@ -59,7 +59,7 @@ class ParamForm(QWidget):
         self._messages: dict[str, str] = {}
         self._unused: frozenset[str] = frozenset()
         self._unbuilt: dict[str, Callable[[], None]] = {}
-        self.sections: dict[str, Fold] = {}
+        self.sections: dict[str, CollapsibleSection] = {}
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(6)
@@ -68,9 +68,11 @@ class ParamForm(QWidget):
         advanced = [param for param in loose if param.is_advanced]
         self._column.addWidget(self._rows(plain))
         if advanced:
-            self._add_fold(Fold("More settings", open_title="Fewer settings"), advanced)
+            self._add_fold(
+                CollapsibleSection("More settings", open_title="Fewer settings"), advanced
+            )
         for group in dict.fromkeys(param.group for param in params if param.group):
-            fold = self.sections[group] = Fold(group)
+            fold = self.sections[group] = CollapsibleSection(group)
             self._add_fold(fold, [param for param in params if param.group == group])
         if params:
             self.setFocusProxy(self.editor_widget((plain or list(params))[0].key))
@@ -130,7 +132,7 @@ class ParamForm(QWidget):
         """The message shown below a parameter, "" for none."""
         return self._messages.get(key, "")
 
-    def _add_fold(self, fold: Fold, params: Sequence[Param]) -> None:
+    def _add_fold(self, fold: CollapsibleSection, params: Sequence[Param]) -> None:
         """A folded part; its rows are made when they are first wanted, which is mostly never."""
 
         def build() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.params import IntParam
-from workbench.gui.forms.param_editors import CalmSpinBox, Editor
+from workbench.gui.forms.param_editors import Editor, NoWheelSpinBox
 
 _MOST_LETTERS = 15
 """What has more is written closer, or its end would not be in sight in a narrow panel."""
@@ -21,7 +21,7 @@ class SharedEditor(Editor):
     """Shows a whole, edits a part of it, and tells the whole."""
 
     def __init__(self, param: IntParam) -> None:
-        self._box = CalmSpinBox()
+        self._box = NoWheelSpinBox()
         super().__init__(self._box, self._show_whole)
         self._param = param
         self._replicas = 1

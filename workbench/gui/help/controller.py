@@ -13,7 +13,7 @@ from workbench.gui.help.shortcuts import ShortcutsSheet, groups_of
 from workbench.gui.help.viewer import HelpViewer
 
 
-class HelpFlow(QObject):
+class HelpController(QObject):
     """Opens the window's small dialogs."""
 
     def __init__(self, context: WindowContext, window: QWidget) -> None:
@@ -33,7 +33,7 @@ class HelpFlow(QObject):
         ShortcutsSheet(groups_of(menus), self._window).exec()
 
     def show_about(self) -> None:
-        """Shows versions and licence."""
+        """Shows versions and license."""
         AboutDialog(self._window).exec()
 
     def show_settings(self) -> None:

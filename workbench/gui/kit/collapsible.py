@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 from workbench.gui.kit.labels import plain_label
 
 
-class Fold(QWidget):
+class CollapsibleSection(QWidget):
     """A heading with an arrow, and the body below it while it is open.
 
     Signals:

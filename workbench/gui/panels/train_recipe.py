@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def _make(state: TrainState) -> QWidget:
-    from workbench.gui.train.memory_warning import PredictionBox
+    from workbench.gui.train.memory_warning import MemoryWarning
     from workbench.gui.train.recipe import RecipePanel
 
     context = state.context
     panel = RecipePanel(context.document, state.background, context.theme)
-    panel.add_above(PredictionBox(context.document, context.predictor))
+    panel.add_above(MemoryWarning(context.document, context.estimator))
     panel.find_wanted.connect(state.find_asked)
     state.run_changed.connect(panel.show_run)
     state.steps_changed.connect(panel.set_steps_per_epoch)

@@ -16,7 +16,7 @@ from workbench.gui.kit.messages import show_error
 from workbench.gui.shell.drop_overlay import DropOverlay
 
 
-class DropFlow(QObject):
+class DropController(QObject):
     """Takes the window's drag and drop events.
 
     Signals:

@@ -25,9 +25,9 @@ from workbench.gui.common.services import WindowServices
 from workbench.gui.common.target_check import TargetCheck
 from workbench.gui.common.view_spec import ViewSpec
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
-from workbench.gui.files.controller import FileFlow
-from workbench.gui.files.start_controller import StartFlow
-from workbench.gui.help.controller import HelpFlow
+from workbench.gui.files.controller import FileController
+from workbench.gui.files.start_controller import StartController
+from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.actions import (
@@ -36,7 +36,7 @@ from workbench.gui.shell.actions import (
     make_actions,
     refresh_icons,
 )
-from workbench.gui.shell.drop_controller import DropFlow
+from workbench.gui.shell.drop_controller import DropController
 from workbench.gui.shell.drop_overlay import DropOverlay
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
 from workbench.gui.shell.menus import fill_recent, fill_themes
@@ -45,9 +45,9 @@ from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.top_bar import TopBar
 from workbench.gui.shell.view_stack import ViewStack
-from workbench.gui.targets.controller import TargetFlow
-from workbench.gui.targets.notebook import NotebookFlow
-from workbench.gui.train.run_controller import RunFlow, unready_words
+from workbench.gui.targets.controller import TargetController
+from workbench.gui.targets.notebook import NotebookController
+from workbench.gui.train.run_controller import RunController, unready_words
 from workbench.gui.views import all_views, project_views
 from workbench.runs.home import data_home
 
@@ -72,14 +72,14 @@ class MainWindow(QMainWindow):
         self.resize(QSize(*_SIZE_PX).boundedTo(self.screen().availableSize()))
         self.setAcceptDrops(True)
         document = context.document
-        self.files = FileFlow(document, state, self)
-        self.start = StartFlow(self.files, self)
+        self.files = FileController(document, state, self)
+        self.start = StartController(self.files, self)
         self.check = TargetCheck(document, self)
-        self.runs = RunFlow(context, self.check, self)
-        self.places = TargetFlow(context, self)
-        self.notebooks = NotebookFlow(context, self)
+        self.runs = RunController(context, self.check, self)
+        self.places = TargetController(context, self)
+        self.notebooks = NotebookController(context, self)
         self.layouts = Layouts(state, self)
-        self.help = HelpFlow(context, self)
+        self.help = HelpController(context, self)
         services = self._services()
         self.views = ViewStack(
             {key: partial(_make_view, spec, services) for key, spec in all_views().items()}
@@ -98,7 +98,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
         self.overlay = DropOverlay(context.theme, self)
-        self.drops = DropFlow(context, self.overlay, self)
+        self.drops = DropController(context, self.overlay, self)
         self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)

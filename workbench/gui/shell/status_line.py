@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 from workbench.core.checks.problems import Problem, Severity
 from workbench.core.format import count, plural, short
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.run_estimate import epoch_words, fit_words, memory_words
+from workbench.gui.common.run_estimator import epoch_words, fit_words, memory_words
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
 
@@ -30,7 +30,7 @@ class StatusLine(QStatusBar):
         super().__init__()
         self.setSizeGripEnabled(False)
         self._document = context.document
-        self._predictor = context.predictor
+        self._predictor = context.estimator
         self._values: dict[str, tuple[QLabel, QLabel]] = {}
         totals = QWidget()
         row = QHBoxLayout(totals)

@@ -24,7 +24,7 @@ from workbench.gui.kit.dialog_head import DialogHead
 from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.gui.targets.connect_pages import AddressPage, FoundPage, IdentityPage
 from workbench.remote.ssh.gcloud import place_from_gcloud
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accept
 
 T = TypeVar("T")
@@ -159,28 +159,28 @@ class ConnectHostDialog(WorkingDialog):
             "Connecting",
         )
 
-    def _on_identity(self, place: Place, identity: Identity) -> None:
+    def _on_identity(self, place: RemoteHost, identity: Identity) -> None:
         if identity.is_known:
             self._look(place)
             return
         self.identity.show_keys(place, identity.keys)
         self._show(self.identity, "Trust this host", lambda: self._accept(place, identity))
 
-    def _accept(self, place: Place, identity: Identity) -> None:
+    def _accept(self, place: RemoteHost, identity: Identity) -> None:
         self._run(
             lambda: accept(place, list(identity.keys)),
             lambda _none: self._look(place),
             "Saving the host key",
         )
 
-    def _look(self, place: Place) -> None:
+    def _look(self, place: RemoteHost) -> None:
         self._run(
             lambda: self._jobs.look(place),
             lambda found: self._on_found(place, found),
             f"Connecting {place.text()}",
         )
 
-    def _on_found(self, place: Place, found: FoundHost) -> None:
+    def _on_found(self, place: RemoteHost, found: FoundHost) -> None:
         self.found.show_host(found)
         self._make_ready = lambda: self._set_up(place, found.environment)
         self._show(
@@ -190,14 +190,14 @@ class ConnectHostDialog(WorkingDialog):
     def _on_set_up(self) -> None:
         self._make_ready()
 
-    def _set_up(self, place: Place, environment: str) -> None:
+    def _set_up(self, place: RemoteHost, environment: str) -> None:
         self._run(
             lambda: self._jobs.set_up(place, environment),
             lambda found: self._on_found(place, found),
             "Setting up",
         )
 
-    def _choose(self, place: Place) -> None:
+    def _choose(self, place: RemoteHost) -> None:
         self.chosen.emit(self.found.choice(place))
         self.accept()
 

@@ -14,13 +14,13 @@ from workbench.core.projects.project import Choice
 from workbench.core.specs import TargetSpec
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows
-from workbench.gui.kit.collapsible import Fold
+from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.fonts import fixed_font
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.remote.setup.setup import needed_bytes
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey
 from workbench.remote.ssh.saved_hosts import find_host
 from workbench.remote.ssh.saved_targets import INNER_TARGETS, choice_at
@@ -77,7 +77,7 @@ class AddressPage(QWidget):
         self.name = _line("my-tpu", "Name of the TPU VM")
         self.zone = _line("us-central1-a", "Zone")
         self.project = _line("gcloud default", "Project")
-        self.cloud = Fold("Google Cloud TPU VM")
+        self.cloud = CollapsibleSection("Google Cloud TPU VM")
         self.ask = button("Look up address")
         self.ask.setEnabled(False)
         self.notebook = button("train with a notebook", role="link")
@@ -89,7 +89,7 @@ class AddressPage(QWidget):
     def _build(self) -> None:
         where = _form()
         where.addRow(_name("Address"), self.address)
-        more = Fold("Advanced")
+        more = CollapsibleSection("Advanced")
         others = _form()
         others.addRow(_name("Key file"), self.key_file)
         others.addRow(_name("Python"), self.python)
@@ -131,7 +131,7 @@ class AddressPage(QWidget):
         """Whether something is typed."""
         return bool(self.address.text().strip())
 
-    def place(self) -> Place:
+    def place(self) -> RemoteHost:
         """What is typed; what is left open is as it was saved for that address.
 
         Raises:
@@ -151,7 +151,7 @@ class AddressPage(QWidget):
         self.zone.setText(zone)
         self.project.setText(project)
 
-    def fill(self, place: Place) -> None:
+    def fill(self, place: RemoteHost) -> None:
         """Shows what gcloud has told."""
         self.address.setText(place.text())
         self.key_file.setText(place.key_file)
@@ -184,7 +184,7 @@ class IdentityPage(QWidget):
         )
         column.addStretch(1)
 
-    def show_keys(self, place: Place, keys: Sequence[HostKey]) -> None:
+    def show_keys(self, place: RemoteHost, keys: Sequence[HostKey]) -> None:
         """Shows what answers there."""
         self.title.setText(f"Host key fingerprint of {place.text()}:")
         self.prints.setText("\n".join(f"{key.fingerprint}  ({key.kind})" for key in keys))
@@ -231,12 +231,12 @@ class FoundPage(QWidget):
         self.state.setText(ready if found.is_ready else missing)
         set_role(self.state, "good" if found.is_ready else "text")
 
-    def choice(self, place: Place) -> Choice:
+    def choice(self, place: RemoteHost) -> Choice:
         """The target to train on."""
         return choice_at(place, str(self.inner.currentData()))
 
 
-def typed_place(address: str, *, key_file: str, python: str, home: str) -> Place:
+def typed_place(address: str, *, key_file: str, python: str, home: str) -> RemoteHost:
     """A place of typed words; what is left open is as it was saved for that address.
 
     Raises:
@@ -244,9 +244,9 @@ def typed_place(address: str, *, key_file: str, python: str, home: str) -> Place
     """
     params = SSH.read(address)
     saved = find_host(address)
-    place = Place(host=params["host"], user=params["user"], port=params["port"])
+    place = RemoteHost(host=params["host"], user=params["user"], port=params["port"])
     known = saved.place() if saved is not None else place
-    return Place(
+    return RemoteHost(
         host=place.host,
         user=place.user,
         port=place.port,

@@ -21,7 +21,7 @@ from workbench.targets import all_targets, target_label
 from workbench.targets.tpu import SPEC as TPU
 
 
-class TargetFlow(QObject):
+class TargetController(QObject):
     """Opens these dialogs over a window.
 
     Signals:
@@ -90,9 +90,9 @@ class TargetFlow(QObject):
         return dialog
 
     def _make_agreement(self) -> QDialog:
-        from workbench.gui.targets.parity_dialog import AgreementDialog
+        from workbench.gui.targets.parity_dialog import ParityDialog
 
-        dialog = AgreementDialog(self._context, self._window)
+        dialog = ParityDialog(self._context, self._window)
         dialog.help_asked.connect(self.help_asked)
         return dialog
 

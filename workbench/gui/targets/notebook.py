@@ -28,7 +28,7 @@ _NEXT_STEPS = (
 _SET_DATA = "Upload your images and set DATA. "
 
 
-class NotebookFlow(QObject):
+class NotebookController(QObject):
     """What "Train on Colab or Kaggle…" and "Import notebook results…" do.
 
     Signals:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
-from workbench.checkup.parity import Agreement, agreement_of, history_of, train_pair
+from workbench.checkup.parity import ParityReport, agreement_of, history_of, train_pair
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import RunError, WorkbenchError
 from workbench.gui.common.context import WindowContext
@@ -78,7 +78,7 @@ class LossPair(PlotAxes):
             self.set_y_range((low, max(high, low + 1e-6)))
 
 
-class AgreementDialog(WorkingDialog):
+class ParityDialog(WorkingDialog):
     """Two places, a number of steps, and the answer.
 
     Signals:
@@ -172,7 +172,7 @@ class AgreementDialog(WorkingDialog):
 
     def _compare(
         self, project: Project, targets: tuple[Choice, Choice], steps: int
-    ) -> tuple[Agreement, Curves]:
+    ) -> tuple[ParityReport, Curves]:
         for target in targets:
             refuse_unready(target)
         pair = train_pair(project, targets, steps, tell=self.told.emit, wait=self._wait)
@@ -183,7 +183,7 @@ class AgreementDialog(WorkingDialog):
             raise RunError("Canceled.")
         time.sleep(_POLL_S)
 
-    def _on_done(self, found: tuple[Agreement, Curves]) -> None:
+    def _on_done(self, found: tuple[ParityReport, Curves]) -> None:
         agreement, losses = found
         self.plot.set_losses(losses)
         self._end(agreement.words, _ROLES[agreement.verdict])

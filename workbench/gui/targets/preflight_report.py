@@ -14,7 +14,7 @@ from workbench.core.checks.problems import Problem
 from workbench.core.format import bytes_text, count
 from workbench.core.network.graph import Graph
 from workbench.gui.kit.cards import FactRows
-from workbench.gui.kit.collapsible import Fold
+from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.labels import Role, plain_label, set_role
 from workbench.gui.kit.problem_list import ProblemList
 from workbench.gui.kit.theme import Theme
@@ -129,7 +129,7 @@ class PreflightReportView(QWidget):
     """Fills while levels and batches come in, then shows the whole report.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         graph: Gives the network as it is now, which fixes are for.
 
     Signals:
@@ -152,7 +152,7 @@ class PreflightReportView(QWidget):
         self.sweep_note = plain_label(ESTIMATE_WORDS.capitalize(), role="dim")
         self.sweep = BatchSizePlot(theme)
         self.problems = ProblemList()
-        self.buffers = Fold("Largest buffers")
+        self.buffers = CollapsibleSection("Largest buffers")
         self.buffer_facts = FactRows()
         self.buffers.body.addWidget(self.buffer_facts)
         self.problems.fix_chosen.connect(self.fix_chosen)

@@ -1,4 +1,4 @@
-"""How each class is learnt: its accuracy over the epochs, and what was taken for what after
+"""How each class is learned: its accuracy over the epochs, and what was taken for what after
 the chosen epoch.
 """
 
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSlider, QSplitter, QVBoxLayo
 
 from workbench.client.background import Background
 from workbench.errors import WorkbenchError
-from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMap
+from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.class_marks import ClassMarks
@@ -48,7 +48,7 @@ class ClassPanel(QFrame):
         self.empty = plain_label(NOTHING_YET, role="dim", wrap=True)
         self.plot = ClassAccuracyPlot(theme)
         self.marks = ClassMarks(theme)
-        self.map = ConfusionMap(theme)
+        self.map = ConfusionMatrix(theme)
         self.map.setMinimumSize(MAP_MIN_PX, MAP_MIN_PX)
         self.hover = ElidedLabel(POINT_AT)
         self.hover.setProperty("role", "dim")

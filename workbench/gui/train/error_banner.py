@@ -15,7 +15,7 @@ from workbench.runs.state.outcome import RunOutcome
 LOG_LINES = 4
 
 
-class RunTrouble(QFrame):
+class ErrorBanner(QFrame):
     """Hidden while all is well.
 
     Signals:

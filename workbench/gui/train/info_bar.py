@@ -13,7 +13,7 @@ from workbench.protocol.messages import ErrorParts
 ICON_PX = 18
 
 
-class RunNotice(QFrame):
+class InfoBar(QFrame):
     """Says that no checkpoint can be kept; goes away when the next one is kept."""
 
     def __init__(self, theme: Theme) -> None:

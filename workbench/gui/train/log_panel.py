@@ -20,7 +20,7 @@ from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.fonts import fixed_font
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
-from workbench.gui.train.log_text import LogTeller
+from workbench.gui.train.log_text import LogFormatter
 from workbench.protocol.events import RunEvent
 
 MAX_LINES = 5_000
@@ -39,7 +39,7 @@ class LogPanel(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self._teller = LogTeller()
+        self._teller = LogFormatter()
         self._is_at_end = True
         self.text = _text_box("Run log", "Log messages of the run appear here.")
         self.output = _text_box("Raw output (stderr)", "No output.")
@@ -71,7 +71,7 @@ class LogPanel(QFrame):
         """Empties the log, for another run."""
         self.text.clear()
         self.output.clear()
-        self._teller = LogTeller()
+        self._teller = LogFormatter()
         if self.switch.isChecked():
             self.output_wanted.emit()
 

@@ -25,7 +25,7 @@ CHECKPOINT_NEWS_S = 60.0
 """Short epochs keep a checkpoint each second: the log tells one a minute."""
 
 
-class LogTeller:
+class LogFormatter:
     """Makes lines of events in their order, and remembers what it has told."""
 
     def __init__(self) -> None:

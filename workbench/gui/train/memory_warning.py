@@ -6,19 +6,19 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from workbench.core.format import count
 from workbench.document.project_document import ProjectDocument
-from workbench.gui.common.run_estimate import RunPredictor, fit_words
+from workbench.gui.common.run_estimator import RunEstimator, fit_words
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 
 
-class PredictionBox(Box):
+class MemoryWarning(Box):
     """Hidden while the run fits."""
 
-    def __init__(self, document: ProjectDocument, predictor: RunPredictor) -> None:
+    def __init__(self, document: ProjectDocument, estimator: RunEstimator) -> None:
         super().__init__("notice", spacing_px=8)
         self._document = document
-        self._predictor = predictor
+        self._predictor = estimator
         self.words = plain_label(wrap=True)
         self.basis = plain_label(role="dim", wrap=True)
         self.use = button("")
@@ -30,7 +30,7 @@ class PredictionBox(Box):
         self.column.addWidget(self.words)
         self.column.addWidget(self.basis)
         self.column.addLayout(row)
-        predictor.changed.connect(self.refresh)
+        estimator.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:

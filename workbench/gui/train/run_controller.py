@@ -17,7 +17,7 @@ from workbench.gui.kit.messages import ask_choice, error_text, show_notice
 from workbench.gui.train.export import ExportAction
 
 
-class RunFlow(QObject):
+class RunController(QObject):
     """What the Train button, and the menus about runs, do.
 
     Signals:

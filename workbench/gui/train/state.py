@@ -37,7 +37,7 @@ class TrainState(QObject):
         self.context = context
         self.background = Background(self, max_threads=1)
         self.overlays = RunOverlays(context.library, self)
-        context.predictor.changed.connect(self.refresh_steps)
+        context.estimator.changed.connect(self.refresh_steps)
 
     def refresh_steps(self) -> None:
         """Counts the steps of an epoch of the project as it is."""

@@ -20,9 +20,9 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
-from workbench.gui.train.error_banner import RunTrouble
-from workbench.gui.train.finders.controller import FindFlow
-from workbench.gui.train.info_bar import RunNotice
+from workbench.gui.train.error_banner import ErrorBanner
+from workbench.gui.train.finders.controller import FinderController
+from workbench.gui.train.info_bar import InfoBar
 from workbench.gui.train.log_panel import LogPanel
 from workbench.gui.train.run_header import RunHeader
 from workbench.gui.train.run_pages import RunPages
@@ -58,10 +58,10 @@ class TrainView(QMainWindow):
         theme = context.theme
         self.state = TrainState(context, self)
         self.actions_of_runs = RunActions(context, self)
-        self.finders = FindFlow(context, self)
+        self.finders = FinderController(context, self)
         self.header = RunHeader(theme)
-        self.notice = RunNotice(theme)
-        self.trouble = RunTrouble(theme)
+        self.notice = InfoBar(theme)
+        self.trouble = ErrorBanner(theme)
         self.curves = RunPages(theme)
         self.plots = self.curves.plots
         self.log = LogPanel(theme)

@@ -23,7 +23,7 @@ from workbench.remote.setup.setup import Tell, prepare
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote
 from workbench.targets.ssh import trains_on
@@ -46,8 +46,8 @@ class Members:
     def __init__(
         self,
         machines: tuple[str, ...] = (),
-        places: Sequence[Place] = (),
-        connect: Callable[[Place], Connection] = Connection.to,
+        places: Sequence[RemoteHost] = (),
+        connect: Callable[[RemoteHost], Connection] = Connection.to,
     ) -> None:
         self._machines = machines
         self._places = dict(enumerate(places, 2))
@@ -262,7 +262,7 @@ def _tell_of(tell: Tell, number: int, words: str, fraction: float) -> None:
     tell(f"{words} (machine {number})", fraction)
 
 
-def _named(number: int, place: Place, error: RemoteError) -> RemoteError:
+def _named(number: int, place: RemoteHost, error: RemoteError) -> RemoteError:
     parts = error.to_dict()
     what = f"Machine {number} ({place.text()}) could not be set up: {parts.pop('what')}"
     return RemoteError(what, key=error.key, is_passing=error.is_passing, **parts)

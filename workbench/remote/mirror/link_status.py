@@ -19,7 +19,7 @@ GONE_AFTER_S = 300.0
 """A line that is lost for so long is told as gone; it is still tried again."""
 
 
-class LinkTeller:
+class LinkReporter:
     """The courier's words about its line.
 
     Args:

@@ -1,4 +1,4 @@
-"""A courier's process, from its lock to its end."""
+"""The process of a run mirror, from its lock to its end."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RemoteError, RunFolderError, WorkbenchError
 from workbench.remote.mirror.cluster_hosts import members_of
 from workbench.remote.mirror.file_fetcher import Fetching
-from workbench.remote.mirror.link_status import LinkTeller
-from workbench.remote.mirror.run_mirror import Courier, Tell, note_attempt
+from workbench.remote.mirror.link_status import LinkReporter
+from workbench.remote.mirror.run_mirror import RunMirror, Tell, note_attempt
 from workbench.remote.setup.setup import prepare
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.connection import Connection
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
 from workbench.runs.lock import inherited_lock
@@ -59,17 +59,17 @@ def carry(folder: str | Path, *, resume: bool = False) -> int:
 def _carry(run: RunFolder, *, resume: bool) -> int:
     remote = read_remote(run)
     target = remote.choice() if remote is not None else run.project().target
-    teller = LinkTeller(run, host=target.key, device="")
+    reporter = LinkReporter(run, host=target.key, device="")
     try:
         spec, params = _known(target)
         place = place_for(spec, params)
         members = members_of(params)
         is_tpu = spec.limits(params).environment == "tpu"
-        teller = LinkTeller(run, host=place.text(), device="The TPU" if is_tpu else "")
+        reporter = LinkReporter(run, host=place.text(), device="The TPU" if is_tpu else "")
         if resume:
             note_attempt(run)
     except WorkbenchError as error:
-        teller.refused(error)
+        reporter.refused(error)
         raise
 
     def ready(line: Connection, tell: Tell) -> Remote:
@@ -84,8 +84,8 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
             is_resumed=made.has_state,
         )
 
-    return Courier(
-        run, partial(Connection.to, place), ready, teller, resume=resume, members=members
+    return RunMirror(
+        run, partial(Connection.to, place), ready, reporter, resume=resume, members=members
     ).run()
 
 
@@ -117,7 +117,7 @@ def fetch(run: RunFolder) -> None:
         os.close(lock)
 
 
-def place_for(spec: TargetSpec, params: Params) -> Place:
+def place_for(spec: TargetSpec, params: Params) -> RemoteHost:
     """The computer that a target stands for, with what was saved for its address: the key to
     offer, our folder there, the interpreter.
 

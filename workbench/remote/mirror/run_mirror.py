@@ -1,4 +1,4 @@
-"""Stands for a trainer on another computer: holds the run's lock here, and brings its log.
+"""Mirrors a run on another computer: holds the run's lock here and copies its log.
 
 The trainer there needs nobody here. A courier that is killed, a line that is cut and a computer
 that sleeps are the same case: the next courier goes on from the bytes that are here.
@@ -14,9 +14,9 @@ import msgspec
 
 from workbench.errors import RemoteError, RunFolderError, SaveError, WorkbenchError
 from workbench.remote.mirror.cluster_hosts import Members
-from workbench.remote.mirror.link_status import LinkTeller
+from workbench.remote.mirror.link_status import LinkReporter
 from workbench.remote.mirror.log_copy import LogMirror
-from workbench.remote.mirror.session import Attachment, LeftError
+from workbench.remote.mirror.session import LeftError, MirrorSession
 from workbench.remote.ssh.connection import Connection
 from workbench.runs.control import courier_wish_of, forget_wish
 from workbench.runs.folder import RunFolder
@@ -39,7 +39,7 @@ class StoppedError(RemoteError):
     """The run was asked to stop before it was made there."""
 
 
-class Courier:
+class RunMirror:
     """Brings one run.
 
     Args:
@@ -47,7 +47,7 @@ class Courier:
         connect: Makes a line; raises RemoteError.
         prepare: Makes ready there what the run needs, and the run itself; says where it is.
             Raises RemoteError; may be called again at any time.
-        teller: Told how the line stands.
+        reporter: Told how the line stands.
         resume: The run is over there, and goes on from its checkpoint.
         members: The other computers that train with that one.
 
@@ -60,7 +60,7 @@ class Courier:
         run: RunFolder,
         connect: Connect,
         prepare: Prepare,
-        teller: LinkTeller,
+        reporter: LinkReporter,
         *,
         resume: bool = False,
         members: Members | None = None,
@@ -69,7 +69,7 @@ class Courier:
         self._members = members or Members()
         self._connect = connect
         self._prepare = prepare
-        self._teller = teller
+        self._teller = reporter
         self._is_new = resume
         self._tries = 0
 
@@ -107,7 +107,7 @@ class Courier:
             mirror = LogMirror(self._run.events_path)
             try:
                 with self._members.coming(line, remote, cluster):
-                    Attachment(
+                    MirrorSession(
                         self._run, line, remote.run, mirror=mirror, tell=self._is_alive
                     ).follow()
             finally:

@@ -1,4 +1,4 @@
-"""While the line stands: the log comes, wishes go, files are fetched beside it.
+"""While connected: the log is copied, requests are forwarded, files are fetched.
 
 Three threads share the line. What the log says of the run's end is held back until its files
 are here, so that whoever reads of it finds weights that can classify.
@@ -33,7 +33,7 @@ class LeftError(RemoteError):
     """The courier was asked to leave the run to itself."""
 
 
-class Fetcher:
+class FileFetcher:
     """Fetches in a thread of its own what it is asked for; asked twice at once, once.
 
     Args:
@@ -143,7 +143,7 @@ def _patiently(*steps: Callable[[], None]) -> None:
                 time.sleep(_LOOK_S)
 
 
-class Wishes:
+class ControlForwarder:
     """Passes on what the run is asked for, in a thread of its own.
 
     Args:
@@ -210,7 +210,7 @@ class Wishes:
         return None
 
 
-class Attachment:
+class MirrorSession:
     """One line's time with a run.
 
     Args:
@@ -238,8 +238,8 @@ class Attachment:
         self._rest = b""
         self._held: bytes | None = None
         self._fetching = Fetching(run, line, name)
-        self._fetcher = Fetcher(self._fetching)
-        self._wishes = Wishes(run, line, name)
+        self._fetcher = FileFetcher(self._fetching)
+        self._wishes = ControlForwarder(run, line, name)
 
     def follow(self) -> None:
         """Returns when the run is over and all of it is here.

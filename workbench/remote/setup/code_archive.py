@@ -12,6 +12,7 @@ import workbench
 
 PACKAGES = (
     "core",
+    "curves",
     "hardware",
     "host",
     "processes",
@@ -26,7 +27,7 @@ PACKAGES = (
     "runs",
     "worker",
 )
-"""Whole packages; tests/house sees that the trainer imports nothing else."""
+"""Whole packages; tests/remote/setup/test_setup.py sees that the trainer imports nothing else."""
 
 MODULES = ("__init__.py", "errors.py", "assets.py")
 

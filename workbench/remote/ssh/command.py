@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.errors import RemoteError
 from workbench.remote.ssh.bridge import COMMAND
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 
 _OPTIONS = (
     "BatchMode=yes",  # no question that nobody would see; keys and agent only
@@ -35,7 +35,7 @@ _OPTIONS = (
 """ssh uses the first value of each option: ours, before the user's own."""
 
 
-def ssh_argv(place: Place, *, known_hosts: Path) -> list[str]:
+def ssh_argv(place: RemoteHost, *, known_hosts: Path) -> list[str]:
     """Program and arguments of the line to a computer; no shell on this side reads them.
 
     Args:
@@ -54,7 +54,7 @@ def ssh_argv(place: Place, *, known_hosts: Path) -> list[str]:
     return [*argv, "--", place.bare_host, COMMAND]
 
 
-def _known(place: Place, known_hosts: Path) -> tuple[str, str]:
+def _known(place: RemoteHost, known_hosts: Path) -> tuple[str, str]:
     path = str(known_hosts)
     if '"' in path or "${" in path or "\n" in path:
         raise RemoteError(

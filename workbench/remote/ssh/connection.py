@@ -29,7 +29,7 @@ from workbench.host.children import end_group
 from workbench.remote.ssh.bridge import opening
 from workbench.remote.ssh.command import ssh_argv
 from workbench.remote.ssh.faults import no_ssh, plain, words_of
-from workbench.remote.ssh.host import DEFAULT_HOME, Place
+from workbench.remote.ssh.host import DEFAULT_HOME, RemoteHost
 from workbench.remote.ssh.host_keys import known_hosts_path
 
 HELLO_S = 20.0
@@ -125,7 +125,7 @@ class Connection:
             self._threads[-1].start()
 
     @classmethod
-    def to(cls, place: Place) -> Self:
+    def to(cls, place: RemoteHost) -> Self:
         """A line over the person's ssh; see the class for errors."""
         argv = ssh_argv(place, known_hosts=known_hosts_path())
         return cls(argv, home=place.home, name=place.text())

@@ -14,7 +14,7 @@ from workbench.errors import DeadlineError, RemoteError, UsageError
 from workbench.hardware.address import checked_port, parse_address
 from workbench.processes.child import Child
 from workbench.remote.ssh.faults import plain
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 
 DEADLINE_S = 30.0
 _MOST_OUTPUT = 1 << 20
@@ -32,7 +32,7 @@ _WITH_VALUE = frozenset("BbcDEeFIiJLlmOopQRSWw")
 
 def place_from_gcloud(
     name: str, zone: str = "", project: str = "", *, deadline_s: float = DEADLINE_S
-) -> Place:
+) -> RemoteHost:
     """The place of a TPU VM by its name.
 
     Args:
@@ -96,7 +96,7 @@ def gcloud_argv(name: str, zone: str, project: str) -> list[str]:
     return [*argv, "--quiet"]
 
 
-def place_in(output: str, asked: str) -> Place:
+def place_in(output: str, asked: str) -> RemoteHost:
     """The place in what gcloud's dry run prints.
 
     Raises:
@@ -115,7 +115,7 @@ def place_in(output: str, asked: str) -> Place:
     raise _not_understood(asked, output)
 
 
-def _place_of(words: list[str]) -> Place:
+def _place_of(words: list[str]) -> RemoteHost:
     destination, options = "", dict[str, str]()
     rest = iter(words)
     for word in rest:
@@ -130,7 +130,7 @@ def _place_of(words: list[str]) -> Place:
         raise UsageError("The connection goes through a tunnel.")
     address = parse_address(destination)
     port = options.get("p") or options.get("port") or ""
-    return Place(
+    return RemoteHost(
         host=address.host,
         user=address.user or options.get("l", "") or options.get("user", ""),
         port=checked_port(port) if port else address.port,

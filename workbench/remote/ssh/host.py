@@ -19,7 +19,7 @@ SSH_PORT = 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class RemoteHost:
     """A computer that is reached over the person's own ssh. Every part has been checked.
 
     Attributes:
@@ -66,13 +66,13 @@ class Place:
         return Address(self.host, self.user, self.port).text()
 
 
-def place_of(params: Params) -> Place:
+def place_of(params: Params) -> RemoteHost:
     """The place that the parameters of an `ssh` target name.
 
     Raises:
         UsageError: a part is not allowed.
     """
-    return Place(
+    return RemoteHost(
         host=params["host"],
         user=params["user"],
         port=params["port"],

@@ -18,7 +18,7 @@ from workbench.errors import DeadlineError, RemoteError
 from workbench.processes.child import Child
 from workbench.remote.ssh.command import ssh_argv
 from workbench.remote.ssh.faults import no_ssh
-from workbench.remote.ssh.host import SSH_PORT, Place
+from workbench.remote.ssh.host import SSH_PORT, RemoteHost
 from workbench.runs.home import data_home
 
 _DEADLINE_S = 10.0
@@ -47,7 +47,7 @@ def known_hosts_path() -> Path:
     return data_home() / "remote" / "known_hosts"
 
 
-def offered_keys(place: Place, *, deadline_s: float = _DEADLINE_S) -> list[HostKey]:
+def offered_keys(place: RemoteHost, *, deadline_s: float = _DEADLINE_S) -> list[HostKey]:
     """The keys that answer at an address now. Nobody has vouched for them yet: whoever sits
     between could show keys of their own, so a person compares a fingerprint.
 
@@ -75,7 +75,7 @@ def offered_keys(place: Place, *, deadline_s: float = _DEADLINE_S) -> list[HostK
     return sorted(set(keys), key=lambda key: _KINDS.index(key.kind))
 
 
-def _settings(place: Place, deadline_s: float) -> dict[str, str]:
+def _settings(place: RemoteHost, deadline_s: float) -> dict[str, str]:
     """What the person's ssh configuration says of an address; nothing is connected."""
     argv = ["ssh", "-G"]
     if place.port:
@@ -85,7 +85,7 @@ def _settings(place: Place, deadline_s: float) -> dict[str, str]:
     return {name: value for name, value in settings.items() if value != "none"}
 
 
-def _end(place: Place, settings: dict[str, str]) -> tuple[str, int]:
+def _end(place: RemoteHost, settings: dict[str, str]) -> tuple[str, int]:
     """Name and port that the person's ssh would connect."""
     name, port = settings.get("hostname", place.bare_host), settings.get("port", "")
     if name.startswith("-") or not name.isprintable():
@@ -93,7 +93,7 @@ def _end(place: Place, settings: dict[str, str]) -> tuple[str, int]:
     return name, int(port) if port.isdigit() else place.port or SSH_PORT
 
 
-def _through_proxy(place: Place, deadline_s: float) -> str:
+def _through_proxy(place: RemoteHost, deadline_s: float) -> str:
     """The key that ssh itself meets behind a jump host, noted in a file that is thrown away;
     nothing is told to that computer, which lets nobody in by the method "none".
     """
@@ -107,7 +107,7 @@ def _through_proxy(place: Place, deadline_s: float) -> str:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _run(argv: list[str], deadline_s: float, place: Place) -> str:
+def _run(argv: list[str], deadline_s: float, place: RemoteHost) -> str:
     try:
         with Child(argv, name="ssh", order=b"") as child:
             output = child.rest(limit=_MAX_BYTES, deadline_s=deadline_s)
@@ -140,18 +140,18 @@ def _key_of(line: str) -> HostKey | None:
     return HostKey(words[1], words[2]) if blob.startswith(named) else None
 
 
-def accepted_keys(place: Place) -> list[HostKey]:
+def accepted_keys(place: RemoteHost) -> list[HostKey]:
     """The keys that a person has accepted for this address; [] at first contact."""
     found = (_key_of(line) for line in _lines() if line.split()[0] == place.key_name)
     return [key for key in found if key is not None]
 
 
-def is_known(place: Place) -> bool:
+def is_known(place: RemoteHost) -> bool:
     """Whether some key has been accepted for this address."""
     return bool(accepted_keys(place))
 
 
-def accept(place: Place, keys: list[HostKey]) -> None:
+def accept(place: RemoteHost, keys: list[HostKey]) -> None:
     """Keeps keys that a person has compared.
 
     Raises:
@@ -166,7 +166,7 @@ def accept(place: Place, keys: list[HostKey]) -> None:
     save_with_folder(known_hosts_path(), ("\n".join(lines) + "\n").encode())
 
 
-def forget(place: Place) -> bool:
+def forget(place: RemoteHost) -> bool:
     """Forgets the keys of an address; whether there were any."""
     lines = _lines()
     kept = [line for line in lines if line.split()[0] != place.key_name]
@@ -176,7 +176,7 @@ def forget(place: Place) -> bool:
     return True
 
 
-def changed_key(place: Place) -> RemoteError:
+def changed_key(place: RemoteHost) -> RemoteError:
     """The refusal of an address that answers with another identity."""
     return RemoteError(
         "The host key has changed since it was trusted: the computer was reinstalled, "

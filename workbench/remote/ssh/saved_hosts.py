@@ -15,7 +15,7 @@ from workbench.core.params import Params
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import InputError, UsageError
 from workbench.hardware.address import parse_address
-from workbench.remote.ssh.host import DEFAULT_HOME, Place, place_of
+from workbench.remote.ssh.host import DEFAULT_HOME, RemoteHost, place_of
 from workbench.runs.home import data_home
 from workbench.targets.ssh import computers
 
@@ -28,7 +28,7 @@ class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         address: [USER@]HOST[:PORT].
-        key_file, home, python: As of `Place`.
+        key_file, home, python: As of `RemoteHost`.
         words: What is there, in words ("v5litepod-8, 112 cores").
         environment: Which environment was set up there: worker, tpu, gpu or "".
         seen: When it last answered, in seconds since the epoch; 0 for never.
@@ -42,10 +42,10 @@ class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
     environment: str = ""
     seen: float = 0.0
 
-    def place(self) -> Place:
+    def place(self) -> RemoteHost:
         """The place; raises UsageError for what no address may be."""
         address = parse_address(self.address)
-        return Place(
+        return RemoteHost(
             host=address.host,
             user=address.user,
             port=address.port,
@@ -89,7 +89,7 @@ def find_host(address: str) -> SavedHost | None:
     return next((host for host in saved_hosts() if host.address == address), None)
 
 
-def save_host(place: Place, **found: Any) -> SavedHost:
+def save_host(place: RemoteHost, **found: Any) -> SavedHost:
     """Keeps a computer, with what is known of it now.
 
     Args:
@@ -108,7 +108,7 @@ def save_host(place: Place, **found: Any) -> SavedHost:
     return host
 
 
-def seen_now(place: Place, facts: Mapping[str, Any]) -> SavedHost:
+def seen_now(place: RemoteHost, facts: Mapping[str, Any]) -> SavedHost:
     """Keeps that a computer has answered, and what it has."""
     return save_host(place, words=words_of_facts(facts), seen=round(time.time(), 1))
 
@@ -123,7 +123,7 @@ def forget_host(address: str) -> bool:
     return True
 
 
-def place_for(params: Params) -> Place:
+def place_for(params: Params) -> RemoteHost:
     """The place that an `ssh` target names; what it leaves open is as it was saved for it.
 
     Raises:
@@ -134,7 +134,7 @@ def place_for(params: Params) -> Place:
     if host is None:
         return place
     saved = host.place()
-    return Place(
+    return RemoteHost(
         host=place.host,
         user=place.user,
         port=place.port,
@@ -144,7 +144,7 @@ def place_for(params: Params) -> Place:
     )
 
 
-def places_for(params: Params) -> list[Place]:
+def places_for(params: Params) -> list[RemoteHost]:
     """The places of all computers that an `ssh` target names, the leading one first.
 
     Raises:

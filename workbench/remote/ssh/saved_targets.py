@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import HERE, Choice
-from workbench.remote.ssh.host import Place
+from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.saved_hosts import saved_hosts
 from workbench.targets.gpu import SPEC as GPU
 from workbench.targets.ssh import SPEC as SSH
@@ -14,7 +14,7 @@ INNER_TARGETS = {"tpu": f"{TPU.key}:local", "gpu": GPU.key, "worker": HERE.key}
 """What trains there, by the environment that fits it."""
 
 
-def choice_at(place: Place, inner: str) -> Choice:
+def choice_at(place: RemoteHost, inner: str) -> Choice:
     """The target that trains at a place, on one of that computer's own targets."""
     params = {"host": place.host, "user": place.user, "port": place.port, "target": inner}
     return Choice(SSH.key, check_all(SSH.params, params)[0])

@@ -20,7 +20,7 @@ from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import first_of
 from workbench.runs.state.outcome import outcome_words
 from workbench.runs.store.machine import Machine
-from workbench.runs.store.provenance import Origin, read_origin
+from workbench.runs.store.provenance import Provenance, read_origin
 from workbench.targets import all_targets
 
 NOTHING = "–"
@@ -102,7 +102,7 @@ class _Side:
     project: Project
     started: RunStarted | None
     data: DataReady | None
-    origin: Origin | None
+    origin: Provenance | None
 
 
 def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
@@ -238,7 +238,7 @@ def _plan_rows(left: _Side, right: _Side) -> Iterator[Row]:
     )
 
 
-def _machine_rows(left: Origin | None, right: Origin | None) -> Iterator[Row]:
+def _machine_rows(left: Provenance | None, right: Provenance | None) -> Iterator[Row]:
     if left is None or right is None:
         return
     a, b = left.machine, right.machine

@@ -201,6 +201,7 @@ class MetricHistory:
             epoch_train=self.curves.epoch_values(curve),
             epoch_validation=self.curves.epoch_values(curve, is_validation=True),
             best_epoch=best.epoch if best else 0,
+            best_by=self.started.keep_by if self.started else "val_accuracy",
             steps_per_epoch=self.steps_per_epoch,
             rewinds=self.num_rewinds,
         )

@@ -1,4 +1,4 @@
-"""Why a trainer ended without a word: from its crash file, its printed lines, its memory."""
+"""Why a trainer ended without an event: from its crash file, its output, its memory."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SIGNALS = {
 
 
 @dataclass(frozen=True)
-class Death:
+class CrashDiagnosis:
     """The probable cause as a sentence, and what would help."""
 
     words: str
     suggestion: Suggestion | None = None
 
 
-def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
+def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:
     """What ended a trainer that did not say it.
 
     Args:
@@ -42,23 +42,25 @@ def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
         heartbeat: The last one, with the memory that it held.
     """
     if not run.log_path.exists():
-        return Death("The training process was never started.")
+        return CrashDiagnosis("The training process was never started.")
     lines = last_life(run.log_tail(max_lines=40))
     if any(word in line for line in lines for word in _MEMORY_WORDS):
         words = "The training process ran out of memory."
-        return Death(words, suggestion_for(run))
+        return CrashDiagnosis(words, suggestion_for(run))
     crash = "\n".join(tail_lines(run.crash_path, max_lines=400))
     for trace, words in _SIGNALS.items():
         if f"Fatal Python error: {trace}" in crash:
             # What a library printed before it took the process with it.
             found = fault_of("\n".join(lines))
-            return Death(_told(found) if found else f"The training process crashed with {words}.")
+            return CrashDiagnosis(
+                _told(found) if found else f"The training process crashed with {words}."
+            )
     last_error = _last_error(lines)
     if last_error:
         found = fault_of(last_error)
         if found is not None:
-            return Death(_told(found))
-        return Death(f"The training process ended with an error: {last_error}")
+            return CrashDiagnosis(_told(found))
+        return CrashDiagnosis(f"The training process ended with an error: {last_error}")
     return _killed(run, heartbeat)
 
 
@@ -89,9 +91,9 @@ def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:
     return lines[marks[-1] + 1 :] if marks else lines
 
 
-def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
+def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:
     if heartbeat is None:
-        return Death("The training process was killed right after its start.")
+        return CrashDiagnosis("The training process was killed right after its start.")
     total = memory_limit()
     held = f"{heartbeat.memory_bytes / 1e9:.1f}"
     if total and heartbeat.memory_bytes > _MUCH_MEMORY * total:
@@ -99,8 +101,8 @@ def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> Death:
             f"The training process was killed, probably out of memory: it used {held} of "
             f"{total / 1e9:.1f} GB."
         )
-        return Death(words, suggestion_for(run))
-    return Death(
+        return CrashDiagnosis(words, suggestion_for(run))
+    return CrashDiagnosis(
         "The training process ended unexpectedly (killed, or power loss). It used "
         f"{held} GB of memory."
     )

@@ -1,4 +1,4 @@
-"""A run goes on at another target than it began at: the other computer is gone, or too slow.
+"""Continuing a run on another target, because its computer is gone or too slow.
 
 The request stays as it was asked; the folder keeps where the run goes on. What was fetched is
 enough to go on from: the log, the checkpoints, and the project's own data set.

@@ -1,4 +1,4 @@
-"""How a run stands that another computer trains: what can be told here without asking there."""
+"""Status of a run that another computer trains, as far as it is known locally."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import msgspec
 from workbench.core.checks.analysis import Analysis, DatasetFacts
 from workbench.core.checks.run_estimate import (
     MeasuredRun,
-    RunPrediction,
+    RunEstimate,
     memory_needed,
     numbers_per_picture,
 )
@@ -95,7 +95,7 @@ def predict_run(
     *,
     speeds: list[MeasuredRun],
     limit_bytes: int | None = None,
-) -> RunPrediction:
+) -> RunEstimate:
     """What a run of a network on this computer will take.
 
     Args:

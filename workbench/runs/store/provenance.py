@@ -14,7 +14,7 @@ from workbench.runs.store.machine import Machine
 ORIGIN_NAME = "origin.json"
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run's figures come from.
 
     Attributes:
@@ -30,13 +30,13 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
 
 def write_origin(run: RunFolder, machine: Machine, data: DataMark) -> None:
     """Keeps them; raises SaveError."""
-    origin = Origin(machine=machine, data=data)
+    origin = Provenance(machine=machine, data=data)
     save_bytes(run.path / ORIGIN_NAME, msgspec.json.format(msgspec.json.encode(origin), indent=1))
 
 
-def read_origin(run: RunFolder) -> Origin | None:
+def read_origin(run: RunFolder) -> Provenance | None:
     """What was kept; None where nothing was, or nothing that can be read."""
     try:
-        return msgspec.json.decode((run.path / ORIGIN_NAME).read_bytes(), type=Origin)
+        return msgspec.json.decode((run.path / ORIGIN_NAME).read_bytes(), type=Provenance)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""What is kept of a training: when, which weights, and what the model card says of them."""
+"""Checkpoints of a training: when they are taken, which weights, and their model card."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from workbench.protocol.wire import error_parts
 from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.checkpoint import TrainerState, best_name, read_best
-from workbench.worker.checkpoints.progress import Facts, Position
+from workbench.worker.checkpoints.counters import Facts, TrainingCounters
 from workbench.worker.checkpoints.snapshot import snapshot, weights_of
 from workbench.worker.checkpoints.writer import (
-    CheckpointKeeper,
-    Keepsake,
+    CheckpointData,
+    CheckpointWriter,
     KeptModel,
     Weights,
     are_finite,
 )
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import assign_weights, read_weights
-from workbench.worker.process.event_logger import Teller
+from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.step.time_spent import TimeLedger
 
 _PATIENCE_S = 120.0
@@ -37,7 +37,7 @@ class NotFiniteError(ArithmeticError):
     """A weight is NaN or infinite: there is nothing worth keeping."""
 
 
-class Keeping:
+class CheckpointManager:
     """Keeps checkpoints while a training goes on, and its weights at the end.
 
     Args:
@@ -45,10 +45,10 @@ class Keeping:
         compiled: What is trained.
         card: The model card but for what training adds to it.
         facts: Kept in each checkpoint.
-        position: Where the training is.
+        counters: Steps, epochs and scores so far.
         rules: What they have counted is kept.
         keeps_best: Keep the weights of the best epoch instead of the last.
-        teller: Told what was kept, or why not.
+        events: Logs what was kept, or why not.
         ledger: The time it takes is booked in it.
         state: State of the checkpoint that the training resumes from.
     """
@@ -60,10 +60,10 @@ class Keeping:
         card: ModelCard,
         facts: Facts,
         *,
-        position: Position,
+        counters: TrainingCounters,
         rules: ProgressRules,
         keeps_best: bool,
-        teller: Teller,
+        events: EventLogger,
         ledger: TimeLedger,
         state: TrainerState | None = None,
     ) -> None:
@@ -71,21 +71,21 @@ class Keeping:
         self._compiled = compiled
         self._card = card
         self._facts = facts
-        self._position = position
+        self._position = counters
         self._rules = rules
         self._keeps_best = keeps_best
-        self._teller = teller
+        self._teller = events
         self._ledger = ledger
         self._number = state.number if state else 0
         self._best_file = state.best_file if state else ""
         self._best: KeptModel | None = None
-        self._keeper = CheckpointKeeper(run, before=teller.secure, tell=self._told)
+        self._keeper = CheckpointWriter(run, before=events.secure, tell=self._told)
 
     def after_call(self) -> None:
         """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
         if self._keeper.is_due(is_epoch_end=False):
             with self._ledger.spending("saving"):
-                self._keeper.keep_soon(self._keepsake())
+                self._keeper.write_soon(self._keepsake())
 
     def after_epoch(self, *, is_best: bool) -> None:
         """At an epoch's end: keeps a checkpoint and the weights, if not just done.
@@ -97,7 +97,7 @@ class Keeping:
             if self._keeps_best and is_best:
                 self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
             if self._keeper.is_due(is_epoch_end=True):
-                self._keeper.keep_soon(self._keepsake(has_ended_epoch=True))
+                self._keeper.write_soon(self._keepsake(has_ended_epoch=True))
 
     def close(self) -> None:
         """Ends the writing in the background."""
@@ -109,8 +109,8 @@ class Keeping:
         Raises:
             SaveError: there is no room for it, also after waiting for some.
         """
-        keepsake = self._keepsake()
-        self._patiently(partial(self._keeper.keep_now, keepsake))
+        checkpoint = self._keepsake()
+        self._patiently(partial(self._keeper.write_now, checkpoint))
 
     def finish(self) -> KeptModel:
         """Puts the weights to keep into the network and writes them, untested.
@@ -166,7 +166,7 @@ class Keeping:
             return None
         return KeptModel(weights, self._position.best.epoch)
 
-    def _keepsake(self, *, has_ended_epoch: bool = False) -> Keepsake:
+    def _keepsake(self, *, has_ended_epoch: bool = False) -> CheckpointData:
         """A copy of all there is to keep now."""
         started = time.monotonic()
         new_best = self._new_best()
@@ -178,7 +178,7 @@ class Keeping:
         state = self._position.to_state(
             self._number, self._facts, rules=self._rules.state(), best_file=self._best_file
         )
-        return Keepsake(
+        return CheckpointData(
             state,
             {**arrays, **self._position.to_arrays()},
             best=new_best.weights if new_best else None,

@@ -1,4 +1,4 @@
-"""What a machine does that does not lead, where the leading one keeps something."""
+"""Checkpoints on a machine that is not the chief: none."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import assign_weights
 
 
-class NotKeeping:
-    """Keeps nothing; stands where `Keeping` stands on the leading machine.
+class NullCheckpointManager:
+    """Writes nothing; has the interface of `CheckpointManager`, which the chief uses.
 
     Args:
         compiled: What is trained.
-        hear_model: Waits for the weights that the leading machine keeps.
+        receive_model: Waits for the weights that the chief keeps.
     """
 
-    def __init__(self, compiled: Compiled, hear_model: Callable[[], KeptModel]) -> None:
+    def __init__(self, compiled: Compiled, receive_model: Callable[[], KeptModel]) -> None:
         self._compiled = compiled
-        self._hear_model = hear_model
+        self._receive_model = receive_model
 
     def after_call(self) -> None:
         """Nothing."""
@@ -39,6 +39,6 @@ class NotKeeping:
 
     def finish(self) -> KeptModel:
         """Puts the weights that the leading machine keeps into the network: all test them."""
-        model = self._hear_model()
+        model = self._receive_model()
         assign_weights(self._compiled.built, model.weights)
         return model

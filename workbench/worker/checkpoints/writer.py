@@ -1,4 +1,4 @@
-"""Writes what a training keeps, in a thread of its own: checkpoints, weights, model card.
+"""Writes checkpoints, weights and model card of a training in a thread of its own.
 
 A run that is killed goes on from the checkpoint, and still classifies with the last epoch
 that it finished.
@@ -54,7 +54,7 @@ class KeptModel:
 
 
 @dataclass(frozen=True)
-class Keepsake:
+class CheckpointData:
     """What is written at one time.
 
     Attributes:
@@ -72,7 +72,7 @@ class Keepsake:
     copying_s: float = 0.0
 
 
-class CheckpointKeeper:
+class CheckpointWriter:
     """Writes one keepsake after the other.
 
     Args:
@@ -93,7 +93,7 @@ class CheckpointKeeper:
         self._before = before
         self._tell = tell
         self._wake = threading.Condition()
-        self._waiting: Keepsake | None = None
+        self._waiting: CheckpointData | None = None
         self._is_busy = False
         self._is_closed = False
         self._kept_at = time.monotonic()
@@ -124,10 +124,10 @@ class CheckpointKeeper:
             return age_s >= _RETRY_S
         return age_s >= (self._pause_s if is_epoch_end else max(self._pause_s, _INTERVAL_S))
 
-    def keep_soon(self, keepsake: Keepsake) -> None:
+    def write_soon(self, checkpoint: CheckpointData) -> None:
         """Hands over what is to be written; returns at once."""
         with self._wake:
-            self._waiting = keepsake
+            self._waiting = checkpoint
             self._wake.notify()
 
     def close(self) -> None:
@@ -137,14 +137,14 @@ class CheckpointKeeper:
             self._wake.notify()
         self._thread.join()
 
-    def keep_now(self, keepsake: Keepsake) -> None:
+    def write_now(self, checkpoint: CheckpointData) -> None:
         """Writes and tells; call after `close`.
 
         Raises:
             SaveError: it could not be written; what was kept before is unharmed.
         """
-        self._write(keepsake)
-        self._tell(keepsake.state, None)
+        self._write(checkpoint)
+        self._tell(checkpoint.state, None)
 
     def keep_model(self, weights: Weights, card: ModelCard) -> None:
         """Writes the final weights, and a card that names them; call after `close`.
@@ -160,50 +160,50 @@ class CheckpointKeeper:
         while True:
             with self._wake:
                 self._wake.wait_for(lambda: self._waiting is not None or self._is_closed)
-                keepsake, self._waiting = self._waiting, None
-                self._is_busy = keepsake is not None
-            if keepsake is None:
+                checkpoint, self._waiting = self._waiting, None
+                self._is_busy = checkpoint is not None
+            if checkpoint is None:
                 return
-            state = keepsake.state
+            state = checkpoint.state
             try:
-                problem = self._try(keepsake)
+                problem = self._try(checkpoint)
                 self._has_problem = problem is not None
             finally:
-                del keepsake  # not held while the next one is made
+                del checkpoint  # not held while the next one is made
                 self._has_tried = True
                 self._kept_at = time.monotonic()
                 self._is_busy = False
             self._tell(state, problem)
 
-    def _try(self, keepsake: Keepsake) -> SaveError | None:
+    def _try(self, checkpoint: CheckpointData) -> SaveError | None:
         begun = time.thread_time()
         try:
-            self._write(keepsake)
+            self._write(checkpoint)
         except SaveError as error:
             return error
         except Exception as error:  # noqa: BLE001 - told and tried again
             # Nobody waits for this thread: what ended it would end all keeping, unnoticed.
             traceback.print_exception(error)
             return _unexpected(error)
-        cost_s = time.thread_time() - begun + keepsake.copying_s
+        cost_s = time.thread_time() - begun + checkpoint.copying_s
         self._pause_s = min(_INTERVAL_S, max(_PAUSE_S, _PAUSE_PER_COST * cost_s))
         return None
 
-    def _write(self, keepsake: Keepsake) -> None:
+    def _write(self, checkpoint: CheckpointData) -> None:
         self._before()
-        state = keepsake.state
+        state = checkpoint.state
         best_file = self._best_file
-        if keepsake.best is not None and state.best is not None:
-            best_file = write_best(self._run, state.best.epoch, keepsake.best)
-        write_checkpoint(self._run, state, keepsake.arrays)
-        if keepsake.best is not None:
+        if checkpoint.best is not None and state.best is not None:
+            best_file = write_best(self._run, state.best.epoch, checkpoint.best)
+        write_checkpoint(self._run, state, checkpoint.arrays)
+        if checkpoint.best is not None:
             remove_old_best(self._run)
-        if keepsake.weights is not None and keepsake.card is not None:
+        if checkpoint.weights is not None and checkpoint.card is not None:
             self._loosen_card()
-            write_arrays(self._run.weights_path, keepsake.weights)
+            write_arrays(self._run.weights_path, checkpoint.weights)
             # The card names no checksum before the end: a kill between the two files must not
             # part them. The weights file checks itself.
-            write_card(self._run.path, keepsake.card)
+            write_card(self._run.path, checkpoint.card)
         # Last of all: what fails on the way is brought once more by the next keepsake.
         self._best_file = best_file
 

@@ -1,4 +1,4 @@
-"""The leading machine's side: starts the others, or waits for them, and tells them what to do."""
+"""The chief of several machines: starts the others or waits for them, and sends the task."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from workbench.runs.store.checkpoint import DataMark, checkpoint_path
 from workbench.runs.store.machine import Machine
 from workbench.targets import all_targets
 from workbench.worker.checkpoints.writer import KeptModel
-from workbench.worker.cluster.join_error import refusal_of
+from workbench.worker.cluster.join_error import join_error_of
 from workbench.worker.cluster.members import (
-    Machines,
+    ClusterPeers,
     each_but,
     mark_text,
     own_facts,
     socket_address,
 )
-from workbench.worker.cluster.peers import Company
-from workbench.worker.cluster.socket_channel import MAX_BYTES, Line, LineCutError
-from workbench.worker.process.event_logger import Teller
+from workbench.worker.cluster.peers import Peers
+from workbench.worker.cluster.socket_channel import MAX_BYTES, ChannelClosedError, Line
+from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.stop import StopSwitch
 
 COME_S = 300.0
@@ -54,13 +54,13 @@ _LOOK_S = 0.2
 _PART_S = 20.0
 
 
-def company_of(
+def peers_of(
     run: RunFolder,
     project: Project,
-    teller: Teller,
+    events: EventLogger,
     stop: StopSwitch,
     on_hang: Callable[[WorkbenchError], None],
-) -> Company:
+) -> Peers:
     """Whom the trainer of a run trains with: it starts processes on this computer itself, and
     waits for other machines to join.
 
@@ -72,17 +72,17 @@ def company_of(
     spec = all_targets()[project.target.key]
     machines = ",".join(spec.machines(check_all(spec.params, project.target.params)[0]))
     if not machines:
-        return Company()
+        return Peers()
     if kept is not None:
-        return Leader(kept, run, teller, stop, on_hang)
+        return Chief(kept, run, events, stop, on_hang)
     addresses = read_addresses(machines)
     if not addresses[0].is_here:
-        teller.log(
+        events.log(
             f"Run on each other machine, with its number: workbench join {machines} "
             "--machine NUMBER"
         )
-        return Leader(Cluster(with_ports(addresses)), run, teller, stop, on_hang)
-    leader = Leader(local_cluster(addresses), run, teller, stop, on_hang)
+        return Chief(Cluster(with_ports(addresses)), run, events, stop, on_hang)
+    leader = Chief(local_cluster(addresses), run, events, stop, on_hang)
     try:
         leader.start_others(project)
     except RunError as error:
@@ -91,13 +91,13 @@ def company_of(
     return leader
 
 
-class Leader(Machines):
+class Chief(ClusterPeers):
     """The trainer of the run.
 
     Args:
         cluster: As the machines are told it.
         run: What is trained.
-        teller: Told whom is waited for.
+        events: Logs which machine is waited for.
         stop: Looked at meanwhile.
         on_hang: See Machines.
     """
@@ -106,13 +106,13 @@ class Leader(Machines):
         self,
         cluster: Cluster,
         run: RunFolder,
-        teller: Teller,
+        events: EventLogger,
         stop: StopSwitch,
         on_hang: Callable[[WorkbenchError], None],
     ) -> None:
         super().__init__(cluster, stop, on_hang)
         self._run = run
-        self._teller = teller
+        self._teller = events
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._others = list(each_but(0, len(cluster.machines)))
 
@@ -148,7 +148,7 @@ class Leader(Machines):
                     received=error.strerror or str(error),
                 ) from error
 
-    def gather(self, *, resume: bool) -> None:
+    def rendezvous(self, *, resume: bool) -> None:
         facts: dict[int, Mapping[str, Any]] = {0: own_facts()}
         deadline = time.monotonic() + COME_S
         with self._listening() as listener:
@@ -188,7 +188,7 @@ class Leader(Machines):
             if child is not None and child.poll() is not None:
                 self._gone.append(index)
                 raise self._went_away(index)
-        refused = refusal_of(self._run)
+        refused = join_error_of(self._run)
         if refused is not None:
             raise refused
         if time.monotonic() > deadline:
@@ -217,7 +217,7 @@ class Leader(Machines):
         )
         try:
             hello = line.receive("hello", timeout_s=_HELLO_S)
-        except LineCutError:
+        except ChannelClosedError:
             hello = None
         said = hello.values if hello is not None else {}
         number = said.get("index")
@@ -257,7 +257,7 @@ class Leader(Machines):
         for path in files:
             line.send("file", path.read_bytes())
 
-    def _meet_up(self, mark: DataMark) -> None:
+    def _exchange_fingerprints(self, mark: DataMark) -> None:
         waited = dict(self._lines)
         while waited:
             self._teller.phase("gathering", f"Waiting until {self._named(list(waited))} is ready")
@@ -283,7 +283,7 @@ class Leader(Machines):
 
     # the end -----------------------------------------------------------------------------
 
-    def tell_model(self, model: KeptModel) -> None:
+    def send_model(self, model: KeptModel) -> None:
         file = BytesIO()
         arrays: dict[str, Any] = {str(i): one for i, one in enumerate(model.weights.values())}
         np.savez(file, **arrays)

@@ -1,4 +1,4 @@
-"""Why another machine cannot take part, as whoever tried to start it has told."""
+"""Why another machine could not join, as the process that started it reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REFUSAL_NAME = "refusal.json"
 _MAX_BYTES = 64 * 1024
 
 
-def refusal_of(run: RunFolder) -> RemoteError | None:
+def join_error_of(run: RunFolder) -> RemoteError | None:
     """The first such machine's reason; None while there is none."""
     try:
         with (run.path / REFUSAL_NAME).open("rb") as file:

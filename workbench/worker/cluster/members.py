@@ -1,4 +1,4 @@
-"""Several machines that train together: the one that leads, and those that join it.
+"""Several machines that train together: what the chief and the others share.
 
 The leading trainer is the run's: it alone writes the run's events, checkpoints and weights.
 A process on every other machine joins it over a line (line.py), hears what to train and from
@@ -28,10 +28,10 @@ from workbench.hardware.cluster import CLUSTER_VARIABLE, Address, Cluster
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import this_machine
 from workbench.targets.this_computer import computes_bfloat16
-from workbench.worker.cluster.peers import Company
-from workbench.worker.cluster.socket_channel import Line, LineCutError, Message
+from workbench.worker.cluster.peers import Peers
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Line, Message
 from workbench.worker.execution.compiled import Connected, connect
-from workbench.worker.input.sharding import Share
+from workbench.worker.input.sharding import Shard
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.process.versions import versions
 
@@ -53,7 +53,7 @@ _TASK = re.compile(r"/task:([0-9]+)")
 _TENSORFLOW = re.compile(r"^tensorflow\.")
 
 
-class Machines(Company):
+class ClusterPeers(Peers):
     """What the leading machine and the others have in common.
 
     Args:
@@ -66,7 +66,7 @@ class Machines(Company):
     def __init__(
         self, cluster: Cluster, stop: StopSwitch, on_hang: Callable[[WorkbenchError], None]
     ) -> None:
-        self.leads = cluster.index == 0
+        self.is_chief = cluster.index == 0
         self._cluster = cluster
         self._stop = stop
         self._on_hang = on_hang
@@ -80,14 +80,14 @@ class Machines(Company):
 
     # to be done by either ----------------------------------------------------------------
 
-    def _meet_up(self, mark: DataMark) -> None:
+    def _exchange_fingerprints(self, mark: DataMark) -> None:
         """Returns on all machines at about the same time, once each has loaded its pictures."""
         raise NotImplementedError
 
     # together ----------------------------------------------------------------------------
 
     def connect(self, tf: Any, project: Project, mark: DataMark) -> Connected:
-        self._meet_up(mark)
+        self._exchange_fingerprints(mark)
         os.environ[CLUSTER_VARIABLE] = self._cluster.text()
         _limit_waiting(self._cluster)
         try:
@@ -97,15 +97,15 @@ class Machines(Company):
             # Not for the run that this process starts when it has ended.
             del os.environ[CLUSTER_VARIABLE]
         self._is_connected = True
-        self._stop.agree_by(summing(tf, target.strategy, 3), leads=self.leads)
+        self._stop.agree_by(summing(tf, target.strategy, 3), is_chief=self.is_chief)
         limits = target.limits
         if limits.has_bfloat16 is None:
             limits = replace(limits, has_bfloat16=self._all_have_bfloat16)
-        share = Share(self._cluster.index, len(self._cluster.machines))
+        share = Shard(self._cluster.index, len(self._cluster.machines))
         return Connected(target.strategy, limits, share)
 
     def explained(self, error: BaseException) -> BaseException:
-        is_cut = isinstance(error, LineCutError)
+        is_cut = isinstance(error, ChannelClosedError)
         if not is_cut and not _TENSORFLOW.match(type(error).__module__):
             return error
         deadline = time.monotonic() + _NEWS_S
@@ -126,7 +126,7 @@ class Machines(Company):
                     line.send("bye")
                 else:
                     line.send("failed", what=getattr(error, "what", "") or str(error)[:300])
-            except LineCutError:
+            except ChannelClosedError:
                 continue
             finally:
                 line.close()

@@ -1,4 +1,4 @@
-"""Whom a trainer trains with: nobody, unless its target is several machines (machines.py)."""
+"""The machines that train together; here a single one. Several: `members`, `chief`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.execution.compiled import Connected, connect
 
 
-class Company:
-    """A trainer alone.
+class Peers:
+    """A training on one machine.
 
     Attributes:
-        leads: It writes the run: events, checkpoints, weights.
-        others: The other machines in their order; the leading one alone knows them.
+        is_chief: It writes the run: events, checkpoints, weights.
+        others: The other machines in their order; known to the chief alone.
     """
 
-    leads = True
+    is_chief = True
     others: Sequence[Machine] = ()
 
-    def gather(self, *, resume: bool) -> None:
-        """Waits until all machines of the training are there, and tells them what to train.
+    def rendezvous(self, *, resume: bool) -> None:
+        """Waits until all machines of the training are connected, and sends them the task.
 
         Raises:
             RunError: one did not come, or does not fit.
@@ -45,11 +45,11 @@ class Company:
         del mark
         return connect(tf, project)
 
-    def tell_model(self, model: KeptModel) -> None:
-        """Gives the others the weights that the leading machine keeps."""
+    def send_model(self, model: KeptModel) -> None:
+        """Sends the weights that the chief keeps to the others."""
 
-    def hear_model(self) -> KeptModel:
-        """The weights that the leading machine keeps; asked of the others alone."""
+    def receive_model(self) -> KeptModel:
+        """Waits for the weights that the chief keeps; called by the others alone."""
         raise NotImplementedError
 
     def explained(self, error: BaseException) -> BaseException:

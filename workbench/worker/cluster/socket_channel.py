@@ -1,4 +1,4 @@
-"""A line between two machines of one training: messages with bytes, over TCP.
+"""A channel between two machines of one training: messages with bytes, over TCP.
 
 A message is a frame (host/wire.py): a JSON line, and as many bytes behind it as it says. What
 the leading machine sends to the others besides goes by TensorFlow; this line brings them
@@ -28,7 +28,7 @@ _SILENT_S = 60
 _ASK_S = 15
 
 
-class LineCutError(ConnectionError):
+class ChannelClosedError(ConnectionError):
     """The other end is gone."""
 
 
@@ -79,7 +79,7 @@ class Line:
         """Sends a message.
 
         Raises:
-            LineCutError: nobody hears it.
+            ChannelClosedError: nobody hears it.
         """
         try:
             head = wire.head({"kind": kind, "values": values}, len(data), _MAX_HEAD)
@@ -87,13 +87,13 @@ class Line:
                 self._connection.sendall(head)
                 self._connection.sendall(data)
         except (OSError, wire.FrameFault) as error:
-            raise LineCutError(str(error)) from error
+            raise ChannelClosedError(str(error)) from error
 
     def receive(self, kind: str, *, timeout_s: float | None = None) -> Message | None:
         """The next message, which must be of a kind; None where none came in time.
 
         Raises:
-            LineCutError: the other end is gone, or says something else.
+            ChannelClosedError: the other end is gone, or says something else.
         """
         try:
             message = self._messages.get(timeout=timeout_s)
@@ -101,9 +101,9 @@ class Line:
             return None
         if message is None:
             self._messages.put(None)  # for whoever asks again
-            raise LineCutError("the connection was lost")
+            raise ChannelClosedError("the connection was lost")
         if message.kind != kind:
-            raise LineCutError(f"received {message.kind[:40]} instead of {kind}")
+            raise ChannelClosedError(f"received {message.kind[:40]} instead of {kind}")
         return message
 
     def close(self) -> None:

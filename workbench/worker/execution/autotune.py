@@ -1,4 +1,4 @@
-"""Races a few ways to run a training against each other, within a budget of seconds."""
+"""Benchmarks a few execution variants against each other within a budget of seconds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.worker.step.variants import Timing, Way
+from workbench.worker.step.variants import Timing, Variant
 
 LONGEST_S = 10.0
 LARGEST_SHARE = 0.02
@@ -24,7 +24,7 @@ _XLA_START = 5.0
 """Compiling by XLA takes about so many times as long as tracing does."""
 
 
-class Racer(Protocol):
+class Contender(Protocol):
     """A way that is ready to run."""
 
     @property
@@ -45,17 +45,17 @@ class SearchResult:
         skipped: Ways for which the budget was too small: the seconds that were left for each.
     """
 
-    timings: Mapping[Way, Timing]
+    timings: Mapping[Variant, Timing]
     spent_s: float
-    skipped: Mapping[Way, float]
+    skipped: Mapping[Variant, float]
 
 
 def search(
-    ways: Sequence[Way],
-    start: Callable[[Way], Racer],
+    variants: Sequence[Variant],
+    start: Callable[[Variant], Contender],
     *,
     steps: int,
-    tell: Callable[[Way, float], None],
+    tell: Callable[[Variant, float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> SearchResult:
     """Measures the ways one after the other against the first, which is expected to win.
@@ -64,35 +64,35 @@ def search(
     alike, and only ever upwards.
 
     Args:
-        ways: The most promising first.
+        variants: The most promising first.
         start: Builds a way and runs its first step.
         steps: Steps of the whole run; budget and decision depend on it.
         tell: Told each way before it starts, and the share of the budget that is spent.
         clock: Seconds.
     """
-    tell(ways[0], 0.0)
-    first = start(ways[0])
+    tell(variants[0], 0.0)
+    first = start(variants[0])
     began = clock()
-    shortest = {ways[0]: min(first.step_s() for _ in range(2))}
-    starts = {ways[0]: first.start_s}
-    budget = budget_s(steps, shortest[ways[0]])
+    shortest = {variants[0]: min(first.step_s() for _ in range(2))}
+    starts = {variants[0]: first.start_s}
+    budget = budget_s(steps, shortest[variants[0]])
     skipped = {}
-    for way in ways[1:]:
+    for variant in variants[1:]:
         spent = clock() - began
-        if spent + _expected_s(way, first.start_s, shortest[ways[0]]) > budget:
-            skipped[way] = max(0.0, budget - spent)
+        if spent + _expected_s(variant, first.start_s, shortest[variants[0]]) > budget:
+            skipped[variant] = max(0.0, budget - spent)
             continue
-        tell(way, spent / budget)
-        racer = start(way)
-        starts[way] = racer.start_s
-        shortest[way] = racer.step_s()
+        tell(variant, spent / budget)
+        racer = start(variant)
+        starts[variant] = racer.start_s
+        shortest[variant] = racer.step_s()
         for _ in range(_ROUNDS - 1):
             best = min(shortest.values())
-            if shortest[way] > _LOST * best or clock() - began > budget:
+            if shortest[variant] > _LOST * best or clock() - began > budget:
                 break
-            shortest[ways[0]] = min(shortest[ways[0]], first.step_s())
-            shortest[way] = min(shortest[way], racer.step_s())
-    timings = {way: Timing(shortest[way], starts[way]) for way in shortest}
+            shortest[variants[0]] = min(shortest[variants[0]], first.step_s())
+            shortest[variant] = min(shortest[variant], racer.step_s())
+    timings = {variant: Timing(shortest[variant], starts[variant]) for variant in shortest}
     return SearchResult(timings, clock() - began, skipped)
 
 
@@ -101,6 +101,6 @@ def budget_s(steps: int, step_s: float) -> float:
     return min(LONGEST_S, LARGEST_SHARE * steps * step_s)
 
 
-def _expected_s(way: Way, start_s: float, step_s: float) -> float:
+def _expected_s(variant: Variant, start_s: float, step_s: float) -> float:
     """A guess at what looking at a way costs."""
-    return start_s * (_XLA_START if way.xla else 1.0) + 2 * _SLOWER * step_s
+    return start_s * (_XLA_START if variant.xla else 1.0) + 2 * _SLOWER * step_s

@@ -13,7 +13,7 @@ from workbench.pictures.prepare import PreparedData, PreparedPart
 from workbench.protocol.events import Plan
 from workbench.targets import all_targets
 from workbench.worker.execution.plan import Tell, settle_plan, settled_before
-from workbench.worker.input.sharding import WHOLE, Share
+from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.process.versions import compiles_for_processors
 from workbench.worker.step.batching import Sizes, sizes_of
@@ -86,7 +86,7 @@ class Connected:
 
     strategy: Any
     limits: TargetLimits = field(default_factory=TargetLimits)
-    share: Share = WHOLE
+    share: Shard = WHOLE
 
     @property
     def replicas(self) -> int:

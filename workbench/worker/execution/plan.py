@@ -24,7 +24,7 @@ from workbench.worker.execution.plan_cache import Known, keep_known, plan_key, r
 from workbench.worker.execution.plan_text import plan_words
 from workbench.worker.step.trainable import Task, Trainable, make_trainable, training_batches
 from workbench.worker.step.training_loop import MAX_STEPS, StepResults, steps_per_call
-from workbench.worker.step.variants import Timing, Way, best_way, gain_of, possible_ways
+from workbench.worker.step.variants import Timing, Variant, best_variant, gain_of, possible_variants
 
 Tell = Callable[[str, str, float | None], None]
 Check = Callable[[], None]
@@ -39,7 +39,7 @@ _PINS = ("precision", "xla", "steps_per_call", "pipeline", "threads")
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledPlan:
     """A plan, and the network that was made on the way, at its start.
 
     Attributes:
@@ -53,12 +53,12 @@ class Settled:
     batches: Any
 
 
-def way_of(plan: Plan) -> Way:
+def way_of(plan: Plan) -> Variant:
     """The way that a plan means."""
-    return Way(plan.precision, plan.xla)
+    return Variant(plan.precision, plan.xla)
 
 
-def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settled:
+def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> SettledPlan:
     """Chooses how to run: by the recipe's pins, by what was measured here before, by
     measuring now, or else by what is known of the processor.
 
@@ -70,7 +70,7 @@ def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settl
     """
     recipe, limits = task.project.recipe, task.limits
     has_bfloat16 = limits.has_bfloat16
-    ways = possible_ways(
+    variants = possible_variants(
         recipe,
         has_bfloat16=computes_bfloat16() if has_bfloat16 is None else has_bfloat16,
         may_compile=limits.jit_step,
@@ -78,25 +78,25 @@ def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> Settl
     key = plan_key(task.project, task.sizes.batch_size)
     known, steps = read_known(key), task.sizes.total_steps
     may_measure = measure and limits.may_measure
-    if may_measure and known.to_measure(ways, steps) and _is_worth_it(task):
-        return _measured(task, ways, known, key=key, tell=tell, check=check)
+    if may_measure and known.to_measure(variants, steps) and _is_worth_it(task):
+        return _measured(task, variants, known, key=key, tell=tell, check=check)
     # What a single way takes decides nothing.
     timings = known.timings if len(known.timings) > 1 else {}
     source = "measured before" if timings else "known"
-    way = best_way(ways, timings, steps=steps)
-    trainable = make_trainable(task, way, check)
-    plan = _plan(task, way, timings, plan_words(way, timings, recipe, source=source))
-    return Settled(plan, trainable, training_batches(task, trainable))
+    variant = best_variant(variants, timings, steps=steps)
+    trainable = make_trainable(task, variant, check)
+    plan = _plan(task, variant, timings, plan_words(variant, timings, recipe, source=source))
+    return SettledPlan(plan, trainable, training_batches(task, trainable))
 
 
-def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> Settled:
+def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0) -> SettledPlan:
     """The network made as a plan says that was settled earlier; its batches from a step on.
 
     Where the pictures lie is not taken from the plan: today's memory decides.
     """
     trainable = make_trainable(task, way_of(plan), check)
     plan = msgspec.structs.replace(plan, pipeline=task.place)
-    return Settled(plan, trainable, training_batches(task, trainable, start_step=start_step))
+    return SettledPlan(plan, trainable, training_batches(task, trainable, start_step=start_step))
 
 
 def _is_worth_it(task: Task) -> bool:
@@ -108,36 +108,40 @@ def _is_worth_it(task: Task) -> bool:
 
 
 def _measured(
-    task: Task, ways: tuple[Way, ...], known: Known, *, key: str, tell: Tell, check: Check
-) -> Settled:
+    task: Task, variants: tuple[Variant, ...], known: Known, *, key: str, tell: Tell, check: Check
+) -> SettledPlan:
     """Races what is not known yet against the first of the ways, keeps the times for the next
     run, and puts the network back.
     """
-    expected = make_trainable(task, ways[0], check)
+    expected = make_trainable(task, variants[0], check)
     start_state = expected.read_state()
     batches = training_batches(task, expected)
     sample = batches.take(_SAMPLE_BATCHES).cache().repeat()
 
-    def start(way: Way) -> _Runner:
-        trainable = expected if way == ways[0] else make_trainable(task, way, check)
+    def start(variant: Variant) -> _Runner:
+        trainable = expected if variant == variants[0] else make_trainable(task, variant, check)
         return _Runner(trainable, sample, task.project.recipe.peak_rate)
 
-    def told(way: Way, fraction: float) -> None:
+    def told(variant: Variant, fraction: float) -> None:
         check()
-        tell("measuring", f"Benchmarking {way.words}", fraction)
+        tell("measuring", f"Benchmarking {variant.words}", fraction)
 
     steps = task.sizes.total_steps
-    racing = (ways[0], *known.to_measure(ways, steps))
+    racing = (variants[0], *known.to_measure(variants, steps))
     result = search(racing, start, steps=steps, tell=told)
     known = known.with_search(result)
     if len(known.timings) > 1:
         keep_known(key, known)
     expected.restore_state(start_state)
     recipe, timings = task.project.recipe, known.timings
-    way = best_way(ways, timings, steps=steps)
-    words = plan_words(way, timings, recipe, source="measured", spent_s=result.spent_s)
-    plan = _plan(task, way, timings, words)
-    return Settled(plan, expected, batches) if way == ways[0] else settled_before(task, plan, check)
+    variant = best_variant(variants, timings, steps=steps)
+    words = plan_words(variant, timings, recipe, source="measured", spent_s=result.spent_s)
+    plan = _plan(task, variant, timings, words)
+    return (
+        SettledPlan(plan, expected, batches)
+        if variant == variants[0]
+        else settled_before(task, plan, check)
+    )
 
 
 class _Runner:
@@ -170,16 +174,16 @@ class _Runner:
         return self._loop.train(self._iterator, self._steps, rates=rates)
 
 
-def _plan(task: Task, way: Way, timings: Mapping[Way, Timing], words: str) -> Plan:
+def _plan(task: Task, variant: Variant, timings: Mapping[Variant, Timing], words: str) -> Plan:
     recipe = task.project.recipe
-    gain = gain_of(way, timings)
+    gain = gain_of(variant, timings)
     calls = recipe.steps_per_call
-    if calls is None and way in timings:
-        calls = steps_per_call(timings[way].step_s, task.limits.call_s)
+    if calls is None and variant in timings:
+        calls = steps_per_call(timings[variant].step_s, task.limits.call_s)
     defaults = TrainingRecipe()
     return Plan(
-        precision=way.precision,
-        xla=way.xla,
+        precision=variant.precision,
+        xla=variant.xla,
         steps_per_call=calls,
         pipeline=task.place,
         gain=None if gain is None else round(gain, 2),

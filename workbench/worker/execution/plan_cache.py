@@ -22,7 +22,7 @@ from workbench.runs.home import cache_home
 from workbench.targets.this_computer import computes_bfloat16, cpu_flags, cpu_model, num_cores
 from workbench.worker.execution.autotune import SearchResult, budget_s
 from workbench.worker.process.versions import versions
-from workbench.worker.step.variants import Timing, Way
+from workbench.worker.step.variants import Timing, Variant
 
 _MOST_FILES = 500
 
@@ -51,21 +51,22 @@ class Known:
         skipped: Variants not measured, with the budget in seconds that was too small for them.
     """
 
-    timings: Mapping[Way, Timing] = field(default_factory=dict)
-    skipped: Mapping[Way, float] = field(default_factory=dict)
+    timings: Mapping[Variant, Timing] = field(default_factory=dict)
+    skipped: Mapping[Variant, float] = field(default_factory=dict)
 
-    def to_measure(self, ways: Sequence[Way], steps: int) -> tuple[Way, ...]:
-        """Those of `ways` that a run of so many steps should race against the first of them:
+    def to_measure(self, variants: Sequence[Variant], steps: int) -> tuple[Variant, ...]:
+        """Those of `variants` that a run of so many steps should race against the first of them:
         all where the first is not known, else those never tried, or tried with clearly less time.
         """
-        first = self.timings.get(ways[0])
+        first = self.timings.get(variants[0])
         if first is None:
-            return tuple(ways[1:])
+            return tuple(variants[1:])
         today_s = budget_s(steps, first.step_s)
         return tuple(
-            way
-            for way in ways[1:]
-            if way not in self.timings and today_s > _CLEARLY_MORE * self.skipped.get(way, 0.0)
+            variant
+            for variant in variants[1:]
+            if variant not in self.timings
+            and today_s > _CLEARLY_MORE * self.skipped.get(variant, 0.0)
         )
 
     def with_search(self, result: SearchResult) -> Known:
@@ -74,14 +75,18 @@ class Known:
         Earlier timings are brought to the pace of today, which the ways measured both times
         tell: the computer may have been busier then.
         """
-        both = [way for way in result.timings if way in self.timings]
+        both = [variant for variant in result.timings if variant in self.timings]
         pace = 1.0
         if both:
             pace = result.timings[both[0]].step_s / max(self.timings[both[0]].step_s, 1e-9)
-        earlier = {way: Timing(t.step_s * pace, t.start_s) for way, t in self.timings.items()}
+        earlier = {
+            variant: Timing(t.step_s * pace, t.start_s) for variant, t in self.timings.items()
+        }
         timings = {**earlier, **result.timings}
         skipped = {**self.skipped, **result.skipped}
-        return Known(timings, {way: s for way, s in skipped.items() if way not in timings})
+        return Known(
+            timings, {variant: s for variant, s in skipped.items() if variant not in timings}
+        )
 
 
 class _Measured(msgspec.Struct, frozen=True):
@@ -134,8 +139,8 @@ def read_known(key: str, home: Path | None = None) -> Known:
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Known()
     return Known(
-        {Way(row.precision, row.xla): Timing(row.step_s, row.start_s) for row in file.measured},
-        {Way(row.precision, row.xla): row.left_s for row in file.skipped},
+        {Variant(row.precision, row.xla): Timing(row.step_s, row.start_s) for row in file.measured},
+        {Variant(row.precision, row.xla): row.left_s for row in file.skipped},
     )
 
 
@@ -147,7 +152,7 @@ def keep_known(key: str, known: Known, home: Path | None = None) -> None:
     home = home or plans_home()
     file = _File(
         [_Measured(w.precision, w.xla, t.step_s, t.start_s) for w, t in known.timings.items()],
-        [_Skipped(way.precision, way.xla, s) for way, s in known.skipped.items()],
+        [_Skipped(variant.precision, variant.xla, s) for variant, s in known.skipped.items()],
     )
     try:
         save_with_folder(home / f"{key}.json", msgspec.json.encode(file))

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.targets.this_computer import computes_bfloat16
-from workbench.worker.step.variants import Timing, Way, gain_of
+from workbench.worker.step.variants import Timing, Variant, gain_of
 
 
 def plan_words(
-    way: Way,
-    timings: Mapping[Way, Timing],
+    variant: Variant,
+    timings: Mapping[Variant, Timing],
     recipe: TrainingRecipe,
     *,
     source: str,
@@ -20,50 +20,50 @@ def plan_words(
     """Such as "bfloat16, 2.6× faster than float32 (benchmarked in 4.4 s)".
 
     Args:
-        way: What was chosen.
+        variant: What was chosen.
         timings: What is measured.
         recipe: Its pins are named.
         source: "measured" now, "measured before", or "known" without measuring.
         spent_s: Seconds of measuring now.
     """
-    gain = gain_of(way, timings)
-    parts = [_way_words(way, recipe)]
+    gain = gain_of(variant, timings)
+    parts = [_way_words(variant, recipe)]
     if gain is not None:
         parts.append(f"{gain:.1f}× faster than float32")
-    if way in timings and len(timings) > 1:
-        parts.extend(_losers(way, timings))
+    if variant in timings and len(timings) > 1:
+        parts.extend(_losers(variant, timings))
         when = f"in {spent_s:.1f} s" if source == "measured" else "earlier"
         parts[-1] += f" (benchmarked {when})"
-    elif len(parts) == 1 and recipe.precision == "auto" and way.precision == "bfloat16":
+    elif len(parts) == 1 and recipe.precision == "auto" and variant.precision == "bfloat16":
         parts.append("not benchmarked: the run is too short")
     if recipe.threads:
         parts.append(f"{_count(recipe.threads, 'thread')} (pinned)")
     return ", ".join(parts)
 
 
-def _way_words(way: Way, recipe: TrainingRecipe) -> str:
+def _way_words(variant: Variant, recipe: TrainingRecipe) -> str:
     if recipe.precision != "auto":
-        words = f"{way.precision} (pinned)"
-        if way.precision == "bfloat16" and not computes_bfloat16():
+        words = f"{variant.precision} (pinned)"
+        if variant.precision == "bfloat16" and not computes_bfloat16():
             words += ", slow: not native on this CPU"
-    elif way.precision == "bfloat16":
+    elif variant.precision == "bfloat16":
         words = "bfloat16 (native on this CPU)"
     elif computes_bfloat16():
         words = "float32"
     else:
         words = "float32 (no native bfloat16 on this CPU)"
-    if way.xla:
+    if variant.xla:
         words += ", XLA" + (" (pinned)" if recipe.xla == "on" else "")
     return words
 
 
-def _losers(way: Way, timings: Mapping[Way, Timing]) -> list[str]:
+def _losers(variant: Variant, timings: Mapping[Variant, Timing]) -> list[str]:
     """What was tried and not taken, apart from plain float32, which the gain names."""
-    others = [other for other in timings if other != way and other.xla]
+    others = [other for other in timings if other != variant and other.xla]
     return [
-        f"XLA {timings[other].step_s / max(timings[way].step_s, 1e-9):.1f}× slower"
+        f"XLA {timings[other].step_s / max(timings[variant].step_s, 1e-9):.1f}× slower"
         for other in others[:1]
-        if timings[other].step_s >= timings[way].step_s
+        if timings[other].step_s >= timings[variant].step_s
     ]
 
 

@@ -1,4 +1,4 @@
-"""Where the pictures of a part lie while training: in memory, cached on disk, or in their files.
+"""How the images of a part are held while training: in memory, cached on disk, or in files.
 
 The batches are the same bit for bit; only speed and memory differ.
 """
@@ -12,13 +12,13 @@ from workbench.pictures.file_rows import FileRows
 from workbench.pictures.prepare import PreparedPart
 from workbench.processes.memory import own_limits
 
-Place = Literal["memory", "cached", "streamed"]
+CacheMode = Literal["memory", "cached", "streamed"]
 
 _SHARE_OF_ALL = 0.3
 _SHARE_OF_FREE = 0.5
 
 
-def place_of(part: PreparedPart, recipe: TrainingRecipe | None = None) -> Place:
+def cache_mode_of(part: PreparedPart, recipe: TrainingRecipe | None = None) -> CacheMode:
     """Where a part's pictures should lie.
 
     Args:

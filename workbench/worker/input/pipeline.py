@@ -20,10 +20,10 @@ import numpy as np
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.augment import augmentation, draws_one_by_one, outside_training, through
-from workbench.worker.input.cache_mode import Place, fits_memory, is_array, place_of
+from workbench.worker.input.cache_mode import CacheMode, cache_mode_of, fits_memory, is_array
 from workbench.worker.input.mixup import erase
 from workbench.worker.input.mixup import mix as mix_pictures
-from workbench.worker.input.sharding import WHOLE, Share
+from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.input.shuffling import Indices, padded_batches
 from workbench.worker.process.reading_fault import noting_faults
 
@@ -48,12 +48,12 @@ def training_pipeline(
     batch_size: int,
     seed: int,
     start_step: int | Callable[[], int] = 0,
-    place: Place | None = None,
+    place: CacheMode | None = None,
     recipe: TrainingRecipe | None = None,
     num_classes: int = 0,
     dtype: str = "float32",
     may_compile: bool = True,
-    share: Share = WHOLE,
+    share: Shard = WHOLE,
 ) -> Any:
     """An endless dataset of augmented batches in the given order.
 
@@ -66,17 +66,17 @@ def training_pipeline(
         seed: Start of the augmentation's random numbers.
         start_step: Steps that are done already; a function is asked whenever the dataset
             is iterated anew.
-        place: Where the pictures lie; chosen by `place_of` where not given.
+        place: Where the pictures lie; chosen by `cache_mode_of` where not given.
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
         dtype: Type in which float pictures are handed over: what the model computes in.
         may_compile: XLA may be used here, where the recipe does not forbid it.
         share: Shard of this machine; only its rows of each batch are produced.
     """
-    gather = _gather(tf, part, place or place_of(part, recipe))
+    gather = _gather(tf, part, place or cache_mode_of(part, recipe))
     jit = may_compile and (recipe is None or recipe.xla != "off")
     rows = share.rows(batch_size)
-    # A picture that is mixed with its neighbour, or drawn for in one go with all the others,
+    # A picture that is mixed with its neighbor, or drawn for in one go with all the others,
     # needs the whole batch to be made.
     is_by_row = draws_one_by_one(layers) and not _mixes(recipe)
     made, handed = (rows, slice(None)) if is_by_row else (slice(None), rows)
@@ -111,7 +111,7 @@ def _numbered(
 
 
 def evaluation_pipeline(
-    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int, share: Share = WHOLE
+    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int, share: Shard = WHOLE
 ) -> Any:
     """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
 
@@ -172,7 +172,7 @@ def _mixes(recipe: TrainingRecipe | None) -> bool:
 # where the pictures lie ---------------------------------------------------------------
 
 
-def _gather(tf: Any, part: PreparedPart, place: Place) -> Callable[[Any], tuple[Any, Any]]:
+def _gather(tf: Any, part: PreparedPart, place: CacheMode) -> Callable[[Any], tuple[Any, Any]]:
     """Makes indices (batch,) -> (uint8 pictures (batch, h, w, c), int64 labels (batch,))."""
     labels = tf.constant(part.y)
     # An array that is too large for a second copy is read where it is.

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Share:
+class Shard:
     """One machine's part of every batch.
 
     Attributes:
@@ -29,11 +29,11 @@ class Share:
         return slice(self.index * size, (self.index + 1) * size)
 
 
-WHOLE = Share()
+WHOLE = Shard()
 """The shard of a single machine: every row."""
 
 
-def iterate(strategy: Any, dataset: Any, share: Share) -> Any:
+def iterate(strategy: Any, dataset: Any, share: Shard) -> Any:
     """An iterator over a dataset's batches for the replicas of a strategy.
 
     Args:

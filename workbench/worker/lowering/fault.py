@@ -201,13 +201,13 @@ class Search:
 
     def _fix_words(self, node: Node, settings: Sequence[tuple[str, str]], *, can_move: bool) -> str:
         params = {param.key: param for param in self._layers[node.kind].params}
-        ways = [
+        variants = [
             f"set {params[key].title.lower()} to {params[key].show(value)}"
             for key, value in settings
         ]
         if can_move:
-            ways.append("move it directly after Input, where it runs on the host")
-        text = ", or ".join(ways) or f"replace {self._layers[node.kind].title} by another layer"
+            variants.append("move it directly after Input, where it runs on the host")
+        text = ", or ".join(variants) or f"replace {self._layers[node.kind].title} by another layer"
         return f"{text[0].upper()}{text[1:]}."
 
     def _first_line(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a trainer tells: every event of a run goes through here into its log."""
+"""The event log of a trainer: every event of a run goes through here."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-class Teller:
-    """Writes events; progress within one phase is told at most ten times a second."""
+class EventLogger:
+    """Writes events; progress within one phase is logged at most ten times a second."""
 
     def __init__(self, writer: EventWriter) -> None:
         self._writer = writer
         self._listeners: list[Callable[[RunEvent], None]] = []
         self._phase = ("", "")
         self._fraction: float | None = None
-        self._told_at = 0.0
+        self._logged_at = 0.0
 
     def tell(self, event: E) -> E:
         """Appends an event to the log; returns it numbered and stamped."""
@@ -37,11 +37,11 @@ class Teller:
         return written
 
     def listen(self, listener: Callable[[RunEvent], None]) -> None:
-        """Calls `listener` with each event told from now on, on the thread that tells it."""
+        """Calls `listener` with each event from now on, on the thread that logs it."""
         self._listeners.append(listener)
 
     def secure(self) -> None:
-        """Waits until the disk has everything told so far; raises SaveError."""
+        """Waits until everything logged so far is on the disk; raises SaveError."""
         self._writer.secure()
 
     def wait_for_room(self, is_stopped: Callable[[], bool]) -> None:
@@ -64,13 +64,13 @@ class Teller:
         return True
 
     def phase(self, phase: str, text: str, fraction: float | None = None) -> None:
-        """Tells what the trainer does now; the first and the last of a phase are never lost."""
+        """Logs what the trainer does now; the first and the last of a phase are never lost."""
         now = time.monotonic()
         is_new = (phase, text) != self._phase
         is_last = fraction is not None and fraction >= 1.0 and self._fraction != fraction
         moved = abs((fraction or 0.0) - (self._fraction or 0.0)) >= _FRACTION_STEP
-        if is_new or is_last or (moved and now - self._told_at >= _INTERVAL_S):
-            self._phase, self._fraction, self._told_at = (phase, text), fraction, now
+        if is_new or is_last or (moved and now - self._logged_at >= _INTERVAL_S):
+            self._phase, self._fraction, self._logged_at = (phase, text), fraction, now
             self.tell(PhaseChanged(phase=phase, text=text, fraction=fraction))
 
     def log(self, text: str, *, level: str = "info") -> None:

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 
-class Engine:
+class LazyKeras:
     """Imports Keras on its TensorFlow backend once, on request or ahead of time."""
 
     def __init__(self) -> None:

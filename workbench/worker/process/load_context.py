@@ -1,22 +1,22 @@
-"""What a trainer hands to a data set's `load`: a cache, a voice, an ear, Keras on request."""
+"""What a trainer hands to a data set's `load`: cache folder, progress, cancellation, Keras."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from workbench.runs.home import cache_home, made_cache
-from workbench.worker.process.event_logger import Teller
-from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.stop import StopSwitch
 
 
 class TrainerLoadContext:
     """A LoadContext that tells progress as phases of the run."""
 
-    def __init__(self, teller: Teller, stop: StopSwitch, engine: Engine) -> None:
-        self._teller = teller
+    def __init__(self, events: EventLogger, stop: StopSwitch, lazy_keras: LazyKeras) -> None:
+        self._teller = events
         self._stop = stop
-        self._engine = engine
+        self._engine = lazy_keras
 
     @property
     def cache_folder(self) -> str:

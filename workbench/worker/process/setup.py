@@ -1,4 +1,4 @@
-"""What a worker sets up around itself: its place in the queue of processes that the kernel
+"""Set-up of a worker process: its place in the queue of processes that the kernel
 ends when the memory runs out; for a trainer its lock and its crash file too.
 """
 

@@ -61,7 +61,7 @@ class StopSwitch:
             self._is_asked = True
         return self._is_asked
 
-    def meet(self, steps: int, *, to_the_end: bool = False) -> int:
+    def barrier(self, steps: int, *, to_the_end: bool = False) -> int:
         """Before each call into TensorFlow: how many steps it shall have.
 
         Args:
@@ -75,15 +75,15 @@ class StopSwitch:
             steps = self._agreed(self._sum, steps)
         return 0 if self.is_on and not to_the_end else steps
 
-    def agree_by(self, total: Sum, *, leads: bool) -> None:
-        """From now on several machines decide together, whenever they `meet`: else one would
+    def agree_by(self, total: Sum, *, is_chief: bool) -> None:
+        """From now on several machines decide together, whenever they `barrier`: else one would
         begin a call that another does not, and wait for it for ever.
 
         Args:
             total: Adds up three numbers.
-            leads: The length that this machine wishes for a call is that of all.
+            is_chief: The length that this machine wishes for a call is that of all.
         """
-        self._sum, self._leads = total, leads
+        self._sum, self._leads = total, is_chief
 
     def _agreed(self, total: Sum, steps: int) -> int:
         """Hears what all machines wish; returns the steps of the leading one."""

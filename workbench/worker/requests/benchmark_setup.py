@@ -15,11 +15,11 @@ from workbench.worker.trainer.setup import checked_input_shape
 
 
 @dataclass(frozen=True)
-class Trial:
+class BenchmarkSetup:
     """A project and its pictures, ready to be compiled again and again.
 
     Attributes:
-        job: Told what goes on, and heard when it is cancelled.
+        job: Told what goes on, and heard when it is canceled.
         keras: Keras, imported.
         project: With the trial's own recipe.
         data: Its pictures; only the training part is used.
@@ -47,7 +47,7 @@ class Trial:
         )
 
 
-def set_up(job: Job, project_text: str, **recipe: Any) -> Trial:
+def set_up(job: Job, project_text: str, **recipe: Any) -> BenchmarkSetup:
     """Loads and decodes a project's pictures.
 
     Args:
@@ -69,4 +69,4 @@ def set_up(job: Job, project_text: str, **recipe: Any) -> Trial:
     fit = fit_of(params)
     data = prepare(loaded, shape=shape, fit=fit, recipe=project.recipe, ctx=job)
     # Nothing is validated or tested in a trial.
-    return Trial(job, keras, project, replace(data, validation=None, test=None))
+    return BenchmarkSetup(job, keras, project, replace(data, validation=None, test=None))

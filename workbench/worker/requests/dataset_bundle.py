@@ -19,7 +19,7 @@ from workbench.pictures.dataset_bundle import pack
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import cache_home, made_cache
 from workbench.worker.input.sources import find_source
-from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.lazy_keras import LazyKeras
 
 KEPT_PARCELS = 8
 """Archives kept in the cache: the newest, so that the next run of the same pictures sends and
@@ -90,7 +90,7 @@ class PackContext:
     def keras(self) -> Any:
         """The keras module."""
         self.progress("Starting TensorFlow")
-        return Engine().keras()
+        return LazyKeras().keras()
 
     def send(self, value: dict[str, Any]) -> None:
         """Writes one line."""

@@ -20,7 +20,7 @@ from workbench.protocol.messages import (
     FindBatchSize,
 )
 from workbench.worker.process.failure import is_out_of_memory
-from workbench.worker.requests.benchmark_setup import Trial, set_up
+from workbench.worker.requests.benchmark_setup import BenchmarkSetup, set_up
 from workbench.worker.requests.session import Job
 
 _TRIAL_S = 1.2
@@ -56,7 +56,7 @@ def _sizes(request: FindBatchSize, count: int) -> list[int]:
     return sizes or [max(1, min(request.lowest, count))]
 
 
-def _try(job: Job, trial: Trial, size: int) -> BatchSizeTried:
+def _try(job: Job, trial: BenchmarkSetup, size: int) -> BatchSizeTried:
     needed, room = _needed(trial, size), _ROOM * memory_limit()
     if room and needed > room:
         words = f"needs about {bytes_text(needed)}; {bytes_text(room)} available"
@@ -74,7 +74,7 @@ def _try(job: Job, trial: Trial, size: int) -> BatchSizeTried:
     )
 
 
-def _measured(job: Job, trial: Trial, size: int) -> tuple[float, int]:
+def _measured(job: Job, trial: BenchmarkSetup, size: int) -> tuple[float, int]:
     """Pictures a second, and the memory held meanwhile."""
     compiled = trial.compiled(batch_size=size)
     compiled.loop.train(compiled.iterator, 1)  # compiles
@@ -88,7 +88,7 @@ def _measured(job: Job, trial: Trial, size: int) -> tuple[float, int]:
     return float(np.median(speeds[len(speeds) // 2 :])), resident_bytes()
 
 
-def _needed(trial: Trial, size: int) -> int:
+def _needed(trial: BenchmarkSetup, size: int) -> int:
     recipe = trial.project.recipe.with_values(batch_size=size)
     analysis = analyse(trial.project.graph, all_layers(), recipe=recipe)
     # Counted in float32: rather too much than too little.

@@ -15,7 +15,7 @@ from workbench.core.storage.file_lock import is_locked, take_lock
 from workbench.errors import RunError
 from workbench.protocol.messages import AnyAnswer, Progress
 from workbench.runs.home import made_cache
-from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.saved_models.runner_cache import RunnerCache
 
 if TYPE_CHECKING:
@@ -72,13 +72,13 @@ class Session:
     Attributes:
         folder: The session folder, for PNG files.
         cache_folder: Downloads and decoded pictures, kept between runs.
-        engine: Where Keras comes from.
+        lazy_keras: Where Keras comes from.
         runners: The models used last.
     """
 
     folder: Path
     cache_folder: Path
-    engine: Engine
+    lazy_keras: LazyKeras
     runners: RunnerCache
 
 
@@ -130,9 +130,9 @@ class Job:
 
     def keras(self) -> Any:
         """The keras module; says so when it has to be waited for."""
-        if not self._session.engine.is_loaded:
+        if not self._session.lazy_keras.is_loaded:
             self.progress("Starting TensorFlow")
-        return self._session.engine.keras()
+        return self._session.lazy_keras.keras()
 
     def runner(self, model: str) -> Runner:
         """A model by its path, from memory where possible; see `load_runner` for errors."""

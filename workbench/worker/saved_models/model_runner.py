@@ -22,7 +22,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
-from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.saved_models.foreign_weights import read_foreign_weights
 from workbench.worker.saved_models.model_card_file import read_any_card
 from workbench.worker.saved_models.weights_layout import weights_layout
@@ -155,7 +155,7 @@ def load_runner(path: str | Path, keras: Any = None) -> Runner:
         WeightsError: damaged weights, or a file that Workbench has not exported.
         ProjectFileError: the card's graph is damaged.
     """
-    keras = keras if keras is not None else Engine().keras()
+    keras = keras if keras is not None else LazyKeras().keras()
     path = Path(path)
     card = read_any_card(path)
     try:

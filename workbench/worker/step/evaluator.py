@@ -47,19 +47,19 @@ class Evaluator:
         self._steps = 1
         self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size, share=loop.share)
 
-    def scores(self, tell: Callable[[float], None], meet: Callable[[int], int]) -> Scores | None:
+    def scores(self, tell: Callable[[float], None], barrier: Callable[[int], int]) -> Scores | None:
         """Means over all pictures; None when stopped on the way.
 
         Args:
             tell: Told the fraction done, 0..1.
-            meet: Steps of the next call -> as many as it shall have; 0 to stop.
+            barrier: Steps of the next call -> as many as it shall have; 0 to stop.
         """
         iterator = self._loop.distribute(self._dataset)
         sums: list[Any] | None = None
         done = 0
         while done < self._num_steps:
             # The length of a call is remembered: the next evaluation starts with it.
-            steps = meet(min(self._steps, self._num_steps - done))
+            steps = barrier(min(self._steps, self._num_steps - done))
             if not steps:
                 return None
             started = time.monotonic()

@@ -1,4 +1,4 @@
-"""What training makes small: the loss of each picture, in float32.
+"""The training loss of each image, in float32.
 
 Made of Keras's own functions, so that the exported script, which names them, trains the same.
 """

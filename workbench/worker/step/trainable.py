@@ -14,9 +14,9 @@ from workbench.core.specs import TargetLimits
 from workbench.errors import GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData
-from workbench.worker.input.cache_mode import Place, place_of
+from workbench.worker.input.cache_mode import CacheMode, cache_mode_of
 from workbench.worker.input.pipeline import training_pipeline
-from workbench.worker.input.sharding import WHOLE, Share
+from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.input.shuffling import Indices, endless_passes, whole_epochs
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.model.replica_seeds import fold_replicas
@@ -26,7 +26,7 @@ from workbench.worker.step.batching import Sizes
 from workbench.worker.step.losses import class_weights
 from workbench.worker.step.optimizers import make_optimizer
 from workbench.worker.step.training_loop import TrainingLoop
-from workbench.worker.step.variants import Way
+from workbench.worker.step.variants import Variant
 from workbench.worker.step.weight_averaging import Averaging
 
 Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
@@ -66,12 +66,12 @@ class Task:
     sizes: Sizes
     start: StartStep = field(default_factory=StartStep)
     limits: TargetLimits = field(default_factory=TargetLimits)
-    share: Share = WHOLE
+    share: Shard = WHOLE
 
     @cached_property
-    def place(self) -> Place:
+    def place(self) -> CacheMode:
         """Where the training pictures lie."""
-        return place_of(self.data.train, self.project.recipe)
+        return cache_mode_of(self.data.train, self.project.recipe)
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ class Trainable:
     """A network that can be trained one way.
 
     Attributes:
-        way: How its steps run.
+        variant: How its steps run.
         built: The model.
         optimizer: Built for it.
         averaging: Moving average of the weights.
         loop: Runs its steps.
     """
 
-    way: Way
+    variant: Variant
     built: BuiltModel
     optimizer: Any
     averaging: Averaging
@@ -116,7 +116,7 @@ class Trainable:
             variable.assign(arrays[name])
 
 
-def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable:
+def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> Trainable:
     """Builds the network from its seed: each call gives the same weights.
 
     Raises:
@@ -130,7 +130,7 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
             task.project.graph,
             all_layers(),
             own_layers=task.limits.own_layers,
-            precision=way.precision,
+            precision=variant.precision,
             seed=recipe.seed,
         )
         _check_outputs(built, task.data)
@@ -148,13 +148,13 @@ def make_trainable(task: Task, way: Way, check: Callable[[], None]) -> Trainable
         built,
         optimizer,
         batch_size=task.sizes.batch_size,
-        xla=way.xla,
+        xla=variant.xla,
         recipe=recipe,
         class_weights=class_weights(recipe, task.data.train.y, len(task.data.class_names)),
         share=task.share,
     )
     averaging = Averaging(task.strategy, built.model, optimizer)
-    return Trainable(way, built, optimizer, averaging, loop)
+    return Trainable(variant, built, optimizer, averaging, loop)
 
 
 def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.worker.input.sharding import WHOLE, Share, iterate
+from workbench.worker.input.sharding import WHOLE, Shard, iterate
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.step.losses import Weights
 from workbench.worker.step.train_step import StepMath
@@ -130,7 +130,7 @@ class TrainingLoop:
         xla: bool = False,
         recipe: TrainingRecipe | None = None,
         class_weights: Weights | None = None,
-        share: Share = WHOLE,
+        share: Shard = WHOLE,
     ) -> None:
         self._tf = tf
         self.share = share

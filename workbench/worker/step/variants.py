@@ -1,4 +1,4 @@
-"""Ways to run a training: which come into question, in which order, and which one wins."""
+"""Execution variants of a training: the candidates, their order, and which one wins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLEARLY = 0.03
 
 
 @dataclass(frozen=True)
-class Way:
+class Variant:
     """One way to run the steps.
 
     Attributes:
@@ -29,7 +29,7 @@ class Way:
         return f"{self.precision} with XLA" if self.xla else self.precision
 
 
-PLAIN = Way("float32")
+PLAIN = Variant("float32")
 """What gains are measured against."""
 
 
@@ -50,9 +50,9 @@ class Timing:
         return self.start_s + steps * self.step_s
 
 
-def possible_ways(
+def possible_variants(
     recipe: TrainingRecipe, *, has_bfloat16: bool, may_compile: bool = True
-) -> tuple[Way, ...]:
+) -> tuple[Variant, ...]:
     """The ways that the recipe's pins and the target allow, the most promising first.
 
     XLA comes last: on processors its convolutions are
@@ -73,28 +73,30 @@ def possible_ways(
         compiling = [True] if recipe.xla == "on" else [False, True]
     # Where bfloat16 has units, float32 is worth a look only as what gains are against.
     return tuple(
-        Way(precision, xla)
+        Variant(precision, xla)
         for xla in compiling
         for precision in (precisions if xla == compiling[0] else precisions[:1])
     )
 
 
-def best_way(ways: Sequence[Way], timings: Mapping[Way, Timing], *, steps: int) -> Way:
-    """The way with the shortest run of so many steps, compiling included; the first of `ways`
+def best_variant(
+    variants: Sequence[Variant], timings: Mapping[Variant, Timing], *, steps: int
+) -> Variant:
+    """The way with the shortest run of so many steps, compiling included; the first of `variants`
     unless another one saves clearly more than noise.
     """
-    measured = [way for way in ways if way in timings]
-    if not measured or measured[0] != ways[0]:
-        return ways[0]
-    best = min(measured, key=lambda way: timings[way].run_s(steps))
-    limit = (1 - _CLEARLY) * timings[ways[0]].run_s(steps)
-    return best if timings[best].run_s(steps) < limit else ways[0]
+    measured = [variant for variant in variants if variant in timings]
+    if not measured or measured[0] != variants[0]:
+        return variants[0]
+    best = min(measured, key=lambda variant: timings[variant].run_s(steps))
+    limit = (1 - _CLEARLY) * timings[variants[0]].run_s(steps)
+    return best if timings[best].run_s(steps) < limit else variants[0]
 
 
-def gain_of(way: Way, timings: Mapping[Way, Timing]) -> float | None:
+def gain_of(variant: Variant, timings: Mapping[Variant, Timing]) -> float | None:
     """How many times faster than plain float32 a step is; None where that is not measured,
     or is the same thing.
     """
-    if way == PLAIN or way not in timings or PLAIN not in timings:
+    if variant == PLAIN or variant not in timings or PLAIN not in timings:
         return None
-    return timings[PLAIN].step_s / max(timings[way].step_s, 1e-9)
+    return timings[PLAIN].step_s / max(timings[variant].step_s, 1e-9)

@@ -12,10 +12,10 @@ from workbench.core.training.progress_rules import ProgressRules
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import EpochFinished
 from workbench.runs.folder import RunFolder
-from workbench.worker.checkpoints.progress import Position
+from workbench.worker.checkpoints.counters import TrainingCounters
 from workbench.worker.execution.compiled import Compiled, Sizes
 from workbench.worker.input.sharding import WHOLE
-from workbench.worker.process.event_logger import Teller, finite
+from workbench.worker.process.event_logger import EventLogger, finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.step.evaluator import Evaluator
@@ -31,9 +31,9 @@ class EpochTrainer:
         compiled: What is trained.
         sizes: Batch and epochs.
         recipe: Recipe of the run; learning rates come from it.
-        position: Where the training is; moved on here.
+        counters: Steps, epochs and scores so far; advanced here.
         rules: Their factor upon the learning rates holds.
-        teller: Told every batch and epoch.
+        events: Logs every batch and epoch.
         stop: Looked at between calls.
         ledger: Every second is booked in it.
         run: Its checkpoints tell what went wrong when a loss is not finite.
@@ -45,9 +45,9 @@ class EpochTrainer:
         sizes: Sizes,
         recipe: TrainingRecipe,
         *,
-        position: Position,
+        counters: TrainingCounters,
         rules: ProgressRules,
-        teller: Teller,
+        events: EventLogger,
         stop: StopSwitch,
         ledger: TimeLedger,
         run: RunFolder,
@@ -55,9 +55,9 @@ class EpochTrainer:
         self._compiled = compiled
         self._sizes = sizes
         self._recipe = recipe
-        self._position = position
+        self._position = counters
         self._rules = rules
-        self._teller = teller
+        self._teller = events
         self._stop = stop
         self._ledger = ledger
         limits = compiled.limits
@@ -69,7 +69,7 @@ class EpochTrainer:
         self._is_compiled = False
         self._scales: list[tuple[int, float]] = []
         self._replay = Replay(
-            run, compiled, step=position.step, rates=self._rates, is_stopped=lambda: stop.is_on
+            run, compiled, step=counters.step, rates=self._rates, is_stopped=lambda: stop.is_on
         )
 
     def train(self, after_call: Callable[[], None]) -> tuple[EpochFinished, Scores | None] | None:
@@ -84,10 +84,10 @@ class EpochTrainer:
         Raises:
             DivergedError: a loss is not a number.
         """
-        position, number = self._position, self._position.epochs_done + 1
+        counters, number = self._position, self._position.epochs_done + 1
         words = f"poch {number:,} of {self._sizes.epochs:,}"
-        while left := self._sizes.steps_per_epoch - position.steps_of_epoch:
-            steps = self._stop.meet(min(self._call.steps, left))
+        while left := self._sizes.steps_per_epoch - counters.steps_of_epoch:
+            steps = self._stop.barrier(min(self._call.steps, left))
             if not steps:
                 return None
             self._steps(number, steps)
@@ -105,13 +105,13 @@ class EpochTrainer:
 
     def _steps(self, epoch: int, steps: int) -> None:
         """Trains and tells the steps of one call."""
-        position = self._position
+        counters = self._position
         if not self._scales or self._scales[-1][1] != self._rules.rate_scale:
-            self._scales.append((position.step, self._rules.rate_scale))
-        rates = self._rates(position.step, steps)
+            self._scales.append((counters.step, self._rules.rate_scale))
+        rates = self._rates(counters.step, steps)
         results = self._compiled.loop.train(self._compiled.iterator, steps, rates=rates)
         self._ledger.add_call(results, is_first=not self._is_compiled)
-        position.add(results)
+        counters.add(results)
         self._tell_batches(results, epoch)
         # The first call compiles: what it took says nothing about the next.
         if self._is_compiled:
@@ -179,25 +179,25 @@ class EpochTrainer:
         if evaluator is None:
             return None
         self._teller.phase(phase, text, 0.0)
-        meet = partial(self._stop.meet, to_the_end=to_the_end)
+        barrier = partial(self._stop.barrier, to_the_end=to_the_end)
         with self._ledger.spending("validation"):
-            return evaluator.scores(partial(self._teller.phase, phase, text), meet)
+            return evaluator.scores(partial(self._teller.phase, phase, text), barrier)
 
     def _tell_epoch(self, number: int, scores: Scores | None) -> EpochFinished:
-        position, sizes = self._position, self._sizes
-        loss, accuracy = position.means()
+        counters, sizes = self._position, self._sizes
+        loss, accuracy = counters.means()
         images = sizes.steps_per_epoch * sizes.batch_size
         return self._teller.tell(
             EpochFinished(
                 epoch=number,
-                step=position.step,
+                step=counters.step,
                 loss=finite(loss),
                 accuracy=finite(accuracy),
                 val_loss=finite(scores.loss) if scores else None,
                 val_accuracy=finite(scores.accuracy) if scores else None,
                 top_k_accuracy=scores.top_k_accuracy if scores else None,
-                seconds=round(position.epoch_seconds, 4),
-                images_per_second=round(images / max(position.epoch_training_s, 1e-9), 1),
-                learning_rate=self._rate_of(position.step - 1),
+                seconds=round(counters.epoch_seconds, 4),
+                images_per_second=round(images / max(counters.epoch_training_s, 1e-9), 1),
+                learning_rate=self._rate_of(counters.step - 1),
             )
         )

@@ -12,7 +12,7 @@ from workbench.runs.log.event_log import EventWriter
 INTERVAL_S = 2.0
 
 
-class Pulse:
+class HeartbeatThread:
     """Beats in a thread of its own while it is entered; the first beat comes at once."""
 
     def __init__(self, writer: EventWriter, *, interval_s: float = INTERVAL_S) -> None:

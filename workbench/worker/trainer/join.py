@@ -1,4 +1,4 @@
-"""`python -m workbench.worker join FOLDER`: the process of a machine that does not lead.
+"""`python -m workbench.worker join FOLDER`: a machine that is not the chief.
 
 What it is part of stands in the environment (WORKBENCH_CLUSTER) or in FOLDER (cluster.json);
 what it trains it is told by the leading machine. FOLDER holds its own log; nothing of it is
@@ -23,8 +23,8 @@ from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark, remove_checkpoints
 from workbench.worker.checkpoints.writer import KeptModel
-from workbench.worker.cluster.members import Machines, mark_text, own_facts, socket_address
-from workbench.worker.cluster.socket_channel import LineCutError, Message
+from workbench.worker.cluster.members import ClusterPeers, mark_text, own_facts, socket_address
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Message
 from workbench.worker.process.stop import StopSwitch
 
 COME_S = 300.0
@@ -34,7 +34,7 @@ _AGAIN_S = 0.5
 _FILES = ("1.npz", "2.npz")
 
 
-class Member(Machines):
+class Member(ClusterPeers):
     """A machine that does not lead.
 
     Args:
@@ -97,16 +97,16 @@ class Member(Machines):
             )
         return message
 
-    def _meet_up(self, mark: DataMark) -> None:
+    def _exchange_fingerprints(self, mark: DataMark) -> None:
         self._lines[0].send("ready", mark=mark_text(mark))
         if self._lines[0].receive("go") is None:  # without a deadline: others may be loading
-            raise LineCutError
+            raise ChannelClosedError
 
-    def hear_model(self) -> KeptModel:
+    def receive_model(self) -> KeptModel:
         """The weights that the leading machine keeps."""
         message = self._lines[0].receive("model")
         if message is None:
-            raise LineCutError
+            raise ChannelClosedError
         with np.load(BytesIO(message.data), allow_pickle=False) as file:
             arrays = [np.array(file[str(i)]) for i in range(len(file.files))]
         weights = dict(zip(message.values["names"], arrays, strict=True))
@@ -124,7 +124,7 @@ def join_training(folder: str | Path) -> int:
         try:
             member = Member(cluster, stop, _end_at_once)
             resume = member.hear_task(run)
-        except LineCutError as error:
+        except ChannelClosedError as error:
             raise RemoteError(
                 "The chief rejected this machine.",
                 received=str(error),

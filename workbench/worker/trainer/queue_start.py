@@ -1,6 +1,4 @@
-"""Starts a run's trainer for somebody on another computer, or takes the run out of the queue: what
-the queue of this computer says holds for them too.
-"""
+"""Starts or cancels a run on behalf of another computer, under the rules of the local queue."""
 
 from __future__ import annotations
 

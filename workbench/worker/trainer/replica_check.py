@@ -21,8 +21,8 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.worker.checkpoints.snapshot import snapshot
-from workbench.worker.cluster.peers import Company
-from workbench.worker.process.event_logger import Teller
+from workbench.worker.cluster.peers import Peers
+from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.stop import StopSwitch
 
 
@@ -42,7 +42,7 @@ def check(run: RunFolder) -> dict[str, Any]:
     project = run.project()
     os.environ.update(project_environment(project))
     refuse_unready(project.target)
-    from workbench.worker.trainer.setup import Preparation  # after the variables are set
+    from workbench.worker.trainer.setup import TrainingSetup  # after the variables are set
 
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -50,8 +50,8 @@ def check(run: RunFolder) -> dict[str, Any]:
     ):
         # The run's log is its trainer's, and so is what was asked of it.
         stop = StopSwitch(RunFolder(Path(folder)))
-        ready = Preparation(
-            run, project, checkpoint, company=Company(), teller=Teller(writer), stop=stop
+        ready = TrainingSetup(
+            run, project, checkpoint, peers=Peers(), events=EventLogger(writer), stop=stop
         ).make()
         variables = ready.compiled.state_variables()
         differing = [

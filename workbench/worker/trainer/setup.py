@@ -1,4 +1,4 @@
-"""Everything that comes before the first step: pictures, network, pipelines, and what is told
+"""Training set-up before the first step: images, network, pipelines, and what is logged
 of them.
 """
 
@@ -23,14 +23,14 @@ from workbench.runs.model_card import ModelCard
 from workbench.runs.store.checkpoint import Checkpoint, DataMark
 from workbench.runs.store.machine import differences, this_machine
 from workbench.targets import all_targets
-from workbench.worker.checkpoints.progress import Facts
+from workbench.worker.checkpoints.counters import Facts
 from workbench.worker.checkpoints.snapshot import check_same_data, mark_of, restore
-from workbench.worker.cluster.peers import Company
+from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes, compile_training, sizes_of
 from workbench.worker.input.sources import find_source, fit_of, load_data
 from workbench.worker.model.build import finish_statistics
-from workbench.worker.process.event_logger import Teller
-from workbench.worker.process.lazy_keras import Engine
+from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import TrainerLoadContext
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.process.versions import versions
@@ -38,7 +38,7 @@ from workbench.worker.step.time_spent import TimeLedger
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedTraining:
     """A training about to begin, or to go on.
 
     Attributes:
@@ -60,16 +60,16 @@ class Ready:
     reasons: tuple[str, ...]
 
 
-class Preparation:
+class TrainingSetup:
     """Gets a training ready; `make` is called once.
 
     Args:
         run: The run's folder.
         project: What to train.
         checkpoint: From where to go on; None for a start.
-        teller: Told how far it is.
+        events: Logs the progress.
         stop: Looked at now and then.
-        company: Whom it is trained with.
+        peers: The machines that train together.
     """
 
     def __init__(
@@ -78,41 +78,43 @@ class Preparation:
         project: Project,
         checkpoint: Checkpoint | None,
         *,
-        teller: Teller,
+        events: EventLogger,
         stop: StopSwitch,
-        company: Company,
+        peers: Peers,
     ) -> None:
         self._run = run
-        self._company = company
+        self._company = peers
         self._project = project
         self._recipe = project.recipe
         self._checkpoint = checkpoint
-        self._teller = teller
+        self._teller = events
         self._stop = stop
         self._ledger = TimeLedger()
 
-    def make(self) -> Ready:
+    def make(self) -> PreparedTraining:
         """Loads the pictures, builds the network and puts the checkpoint's values into it.
 
         Raises:
             StoppedError: stopped meanwhile.
             WorkbenchError: what is wrong, in words. Other exceptions: a fault.
         """
-        engine = Engine()
-        engine.load_ahead()
+        lazy_keras = LazyKeras()
+        lazy_keras.load_ahead()
         self._teller.phase("importing", "Importing TensorFlow")
         spec, params = find_source(self._project.dataset.key, self._project.dataset.params)
         fit = fit_of(params)
-        data = self._load(engine, spec, params, fit)
+        data = self._load(lazy_keras, spec, params, fit)
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
-        compiled, sizes, replicas = self._compile(engine, data, mark)
+        compiled, sizes, replicas = self._compile(lazy_keras, data, mark)
         facts = Facts(compiled.plan, this_machine(versions(), self._company.others), mark)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
             reasons += self._moved()
         card = self._card(compiled, data, spec, fit)
-        return Ready(compiled, sizes, facts, card, replicas, self._ledger, tuple(reasons))
+        return PreparedTraining(
+            compiled, sizes, facts, card, replicas, self._ledger, tuple(reasons)
+        )
 
     def _moved(self) -> list[str]:
         """That it began on another target, as a reason."""
@@ -122,12 +124,12 @@ class Preparation:
         return [f"it was started on another target: {began}"]
 
     def _load(
-        self, engine: Engine, spec: DatasetSpec, params: dict[str, Any], fit: str
+        self, lazy_keras: LazyKeras, spec: DatasetSpec, params: dict[str, Any], fit: str
     ) -> PreparedData:
         """Loads, decodes and splits while TensorFlow is being imported in another thread."""
         shape = checked_input_shape(self._project)
         self._teller.phase("loading", f"Loading {spec.name_of(params)}")
-        ctx = TrainerLoadContext(self._teller, self._stop, engine)
+        ctx = TrainerLoadContext(self._teller, self._stop, lazy_keras)
         loaded = load_data(ctx, spec, params, self._run.request().parcel)
         data = prepare(loaded, shape=shape, fit=fit, recipe=self._recipe, ctx=ctx)
         for note in data.notes:
@@ -136,11 +138,11 @@ class Preparation:
         return data
 
     def _compile(
-        self, engine: Engine, data: PreparedData, mark: DataMark
+        self, lazy_keras: LazyKeras, data: PreparedData, mark: DataMark
     ) -> tuple[Compiled, Sizes, int]:
-        if not engine.is_loaded:
+        if not lazy_keras.is_loaded:
             self._teller.phase("importing", "Importing TensorFlow")
-        keras = engine.keras()
+        keras = lazy_keras.keras()
         import tensorflow as tf
 
         self._stop.check()
@@ -230,19 +232,23 @@ def checked_input_shape(project: Project) -> Shape:
 
 
 def tell_start(
-    teller: Teller, run: RunFolder, project: Project, ready: Ready, resumed_at: int | None
+    events: EventLogger,
+    run: RunFolder,
+    project: Project,
+    ready: PreparedTraining,
+    resumed_at: int | None,
 ) -> None:
     """Tells what runs where, now that all of it is settled.
 
     Args:
-        teller: Told.
+        events: Event log of the run.
         run: The run.
         project: What it trains.
         ready: How.
         resumed_at: Steps that were done before; None for a run from its start.
     """
     plan = ready.compiled.plan
-    teller.tell(
+    events.tell(
         RunStarted(
             run=str(run.path),
             target=project.target.key,

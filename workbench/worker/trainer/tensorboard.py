@@ -38,7 +38,7 @@ BATCH_INTERVAL_S = 0.2
 def tensorboard_listener(
     run: RunFolder, warn: Callable[[str], None]
 ) -> Callable[[RunEvent], None] | None:
-    """What a Teller hands each event to; None when the user wants no such files.
+    """Called with each event of the log; None when the user wants no such files.
 
     Args:
         run: The run whose folder they are written to.

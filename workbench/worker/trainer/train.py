@@ -27,13 +27,13 @@ from workbench.runs.store.checkpoint import (
     remove_checkpoints,
     tidy_up,
 )
-from workbench.worker.cluster.chief import company_of
-from workbench.worker.cluster.peers import Company
-from workbench.worker.process.event_logger import Teller
+from workbench.worker.cluster.chief import peers_of
+from workbench.worker.cluster.peers import Peers
+from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.failure import DivergedError, error_parts
 from workbench.worker.process.setup import surroundings
 from workbench.worker.process.stop import StoppedError, StopSwitch
-from workbench.worker.trainer.heartbeat import Pulse
+from workbench.worker.trainer.heartbeat import HeartbeatThread
 from workbench.worker.trainer.tensorboard import tensorboard_listener
 
 _PATIENCE_S = 120.0
@@ -47,7 +47,7 @@ def run_training(
     folder: str | Path,
     *,
     resume: bool = False,
-    member: Company | None = None,
+    member: Peers | None = None,
     stop: StopSwitch | None = None,
 ) -> int:
     """Trains what a run folder asks for; everything is told in its event log.
@@ -80,71 +80,71 @@ def _train(
     writer: EventWriter,
     *,
     resume: bool,
-    member: Company | None,
+    member: Peers | None,
     stop: StopSwitch | None,
 ) -> int:
     begun = time.monotonic()
-    teller, stop = _teller(run, writer), stop or StopSwitch(run)
-    company = member or Company()
+    events, stop = _teller(run, writer), stop or StopSwitch(run)
+    peers = member or Peers()
     stop.listen_to_signals()
     training: Training | None = None
     error: BaseException | None = None
     try:
-        teller.phase("starting", "Resuming" if resume else "Starting")
+        events.phase("starting", "Resuming" if resume else "Starting")
         project = run.project()
         os.environ.update(project_environment(project))
         refuse_unready(project.target)  # TensorFlow might hang there, or end this process
         tidy_up(run)
         if member is None:
-            on_hang = partial(_give_up, run, teller, begun)
-            company = company_of(run, project, teller, stop, on_hang)
-        with Pulse(writer):
-            company.gather(resume=resume)
+            on_hang = partial(_give_up, run, events, begun)
+            peers = peers_of(run, project, events, stop, on_hang)
+        with HeartbeatThread(writer):
+            peers.rendezvous(resume=resume)
             from workbench.worker.trainer.training import Training  # after the first events
 
             training = Training(
                 run,
                 project,
-                teller,
+                events,
                 stop,
                 # Not kept here: a large state would be held once more all the time.
                 checkpoint=read_checkpoint(run) if resume else None,
                 is_resumed=resume,
                 begun=begun,
-                company=company,
+                peers=peers,
             )
             training.run()
     except StoppedError:
         pass
     except Exception as caught:  # noqa: BLE001 - the last event tells any of them
-        error = company.explained(caught)
+        error = peers.explained(caught)
         if not isinstance(caught, WorkbenchError):
             with contextlib.suppress(OSError):  # the disk of the printed log may be full
                 traceback.print_exception(caught)
-    company.close(error)
+    peers.close(error)
     seconds = training.seconds if training else time.monotonic() - begun
-    finished = teller.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
-    if teller.settle(_PATIENCE_S) and finished.outcome == "completed":
+    finished = events.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
+    if events.settle(_PATIENCE_S) and finished.outcome == "completed":
         remove_checkpoints(run)
     if error is None:
         return 0
     return error.exit_code if isinstance(error, WorkbenchError) else 4
 
 
-def _give_up(run: RunFolder, teller: Teller, begun: float, error: WorkbenchError) -> None:
+def _give_up(run: RunFolder, events: EventLogger, begun: float, error: WorkbenchError) -> None:
     """Ends a trainer whose main thread waits in vain within a library."""
-    teller.tell(_finish(run, None, error, time.monotonic() - begun, is_pause=False))
-    teller.settle(_PATIENCE_S)
+    events.tell(_finish(run, None, error, time.monotonic() - begun, is_pause=False))
+    events.settle(_PATIENCE_S)
     os._exit(error.exit_code)
 
 
-def _teller(run: RunFolder, writer: EventWriter) -> Teller:
+def _teller(run: RunFolder, writer: EventWriter) -> EventLogger:
     """Tells the log, and who listens besides."""
-    teller = Teller(writer)
-    listener = tensorboard_listener(run, partial(teller.log, level="warning"))
+    events = EventLogger(writer)
+    listener = tensorboard_listener(run, partial(events.log, level="warning"))
     if listener is not None:
-        teller.listen(listener)
-    return teller
+        events.listen(listener)
+    return events
 
 
 def _finish(

@@ -19,20 +19,20 @@ from workbench.runs.log.confusion_history import append_confusion, truncate_conf
 from workbench.runs.state.throughput import add_speed, measured_run
 from workbench.runs.store.checkpoint import Checkpoint
 from workbench.runs.store.provenance import write_origin
-from workbench.worker.checkpoints.manager import Keeping, NotFiniteError
-from workbench.worker.checkpoints.null_manager import NotKeeping
-from workbench.worker.checkpoints.progress import Position
+from workbench.worker.checkpoints.counters import TrainingCounters
+from workbench.worker.checkpoints.manager import CheckpointManager, NotFiniteError
+from workbench.worker.checkpoints.null_manager import NullCheckpointManager
 from workbench.worker.checkpoints.writer import KeptModel
-from workbench.worker.cluster.peers import Company
+from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes
-from workbench.worker.process.event_logger import Teller, finite
+from workbench.worker.process.event_logger import EventLogger, finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.step.training_loop import Scores
 from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.nonfinite import culprit_of_weights
-from workbench.worker.trainer.setup import Preparation, Ready, tell_start
+from workbench.worker.trainer.setup import PreparedTraining, TrainingSetup, tell_start
 
 _UNTIL_EXIT: list[Compiled] = []
 """Taking a data pipeline down waits for its threads, 20 s and more after a long training.
@@ -45,12 +45,12 @@ class Training:
     Args:
         run: The run's folder.
         project: What to train.
-        teller: Told everything.
+        events: Event log of the run.
         stop: Looked at now and then.
         checkpoint: From where to go on; None for a start.
         is_resumed: A trainer has worked on this run before, with or without a checkpoint.
         begun: `time.monotonic()` when this trainer began.
-        company: Whom it trains with.
+        peers: The machines that train together.
 
     Attributes:
         batch_size: Pictures a step.
@@ -62,26 +62,26 @@ class Training:
         self,
         run: RunFolder,
         project: Project,
-        teller: Teller,
+        events: EventLogger,
         stop: StopSwitch,
         *,
         checkpoint: Checkpoint | None,
         is_resumed: bool,
         begun: float,
-        company: Company | None = None,
+        peers: Peers | None = None,
     ) -> None:
         self._run = run
-        self._company = company or Company()
+        self._company = peers or Peers()
         self._project = project
         self._recipe = project.recipe
-        self._teller = teller
+        self._teller = events
         self._stop = stop
         self._checkpoint = checkpoint
         self._is_resumed = is_resumed
         self._rules = ProgressRules(self._recipe, checkpoint.state.rules if checkpoint else None)
-        self._position = Position(begun=begun)
+        self._position = TrainingCounters(begun=begun)
         if checkpoint is not None:
-            self._position = Position.of(checkpoint.state, checkpoint.arrays, begun)
+            self._position = TrainingCounters.of(checkpoint.state, checkpoint.arrays, begun)
         self._folder = FolderWatch(run)
         self._speeds: list[float] = []
         self.batch_size = project.recipe.batch_size
@@ -110,13 +110,13 @@ class Training:
             StoppedError: stopped before the first step: there is nothing to keep.
             WorkbenchError: what is wrong, in words. Other exceptions: a fault.
         """
-        ready = Preparation(
+        ready = TrainingSetup(
             self._run,
             self._project,
             self._checkpoint,
-            teller=self._teller,
+            events=self._teller,
             stop=self._stop,
-            company=self._company,
+            peers=self._company,
         ).make()
         _UNTIL_EXIT.append(ready.compiled)
         self.batch_size = ready.sizes.batch_size
@@ -131,50 +131,55 @@ class Training:
 
     # training ----------------------------------------------------------------------------
 
-    def _train(self, ready: Ready) -> None:
+    def _train(self, ready: PreparedTraining) -> None:
         compiled, ledger = ready.compiled, ready.ledger
         trainer = EpochTrainer(
             compiled,
             ready.sizes,
             self._recipe,
-            position=self._position,
+            counters=self._position,
             rules=self._rules,
-            teller=self._teller,
+            events=self._teller,
             stop=self._stop,
             ledger=ledger,
             run=self._run,
         )
-        keeping = self._keeping(ready)
+        manager = self._keeping(ready)
         self._checkpoint = None  # its arrays are in TensorFlow now
         try:
-            self._epochs(trainer, keeping, ready.sizes)
+            self._epochs(trainer, manager, ready.sizes)
         except NotFiniteError as error:
             raise self._spoilt(compiled, trainer) from error
         finally:
-            keeping.close()
+            manager.close()
         if self._position.step:
-            self._end(compiled, trainer, keeping)
+            self._end(compiled, trainer, manager)
         self._teller.tell(ledger.told())
         if self._speeds:
             self._warned(partial(self._keep_speed, compiled))
 
-    def _keeping(self, ready: Ready) -> Keeping | NotKeeping:
-        if not self._company.leads:
-            return NotKeeping(ready.compiled, self._company.hear_model)
-        return Keeping(
+    def _keeping(self, ready: PreparedTraining) -> CheckpointManager | NullCheckpointManager:
+        if not self._company.is_chief:
+            return NullCheckpointManager(ready.compiled, self._company.receive_model)
+        return CheckpointManager(
             self._run,
             ready.compiled,
             ready.card,
             ready.facts,
-            position=self._position,
+            counters=self._position,
             rules=self._rules,
             keeps_best=self._recipe.keep == "best",
-            teller=self._teller,
+            events=self._teller,
             ledger=ready.ledger,
             state=self._checkpoint.state if self._checkpoint else None,
         )
 
-    def _epochs(self, trainer: EpochTrainer, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
+    def _epochs(
+        self,
+        trainer: EpochTrainer,
+        manager: CheckpointManager | NullCheckpointManager,
+        sizes: Sizes,
+    ) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
         self._teller.phase("compiling", "Compiling the training step")
         self._warned(partial(truncate_confusions, self._run, self.epochs_done))
@@ -183,7 +188,7 @@ class Training:
         while self.epochs_done < sizes.epochs and not stop_words:
             if self._stop.is_on:
                 return
-            trained = trainer.train(partial(self._between_calls, keeping, sizes))
+            trained = trainer.train(partial(self._between_calls, manager, sizes))
             if trained is None:
                 return
             epoch, scores = trained
@@ -195,14 +200,16 @@ class Training:
                 self._warned(partial(append_confusion, self._run, epoch.epoch, confusion))
             for words in filter(None, (verdict.words, verdict.stop_words)):
                 self._teller.log(words)
-            keeping.after_epoch(is_best=verdict.is_best)
+            manager.after_epoch(is_best=verdict.is_best)
             stop_words = verdict.stop_words
         self.is_completed = True
 
-    def _between_calls(self, keeping: Keeping | NotKeeping, sizes: Sizes) -> None:
+    def _between_calls(
+        self, manager: CheckpointManager | NullCheckpointManager, sizes: Sizes
+    ) -> None:
         # Where only the validation is left, the epoch's own checkpoint comes soon.
         if self._position.steps_of_epoch < sizes.steps_per_epoch:
-            keeping.after_call()
+            manager.after_call()
         self._teller.wait_for_room(lambda: self._stop.is_on)
         self._folder.check()
 
@@ -222,21 +229,27 @@ class Training:
     # the end -----------------------------------------------------------------------------
 
     def _end(
-        self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping | NotKeeping
+        self,
+        compiled: Compiled,
+        trainer: EpochTrainer,
+        manager: CheckpointManager | NullCheckpointManager,
     ) -> None:
         """Keeps from where to go on, unless completed, and the weights, unless paused."""
         if not self.is_completed:
-            keeping.keep_place()
+            manager.keep_place()
         if self.is_completed or not self._stop.is_pause:
-            self._finish(compiled, trainer, keeping)
+            self._finish(compiled, trainer, manager)
 
     def _finish(
-        self, compiled: Compiled, trainer: EpochTrainer, keeping: Keeping | NotKeeping
+        self,
+        compiled: Compiled,
+        trainer: EpochTrainer,
+        manager: CheckpointManager | NullCheckpointManager,
     ) -> None:
         """Keeps the weights for good and tests them."""
         try:
-            model = keeping.finish()
-            self._company.tell_model(model)
+            model = manager.finish()
+            self._company.send_model(model)
         except NotFiniteError as error:
             raise self._spoilt(compiled, trainer) from error
         scores = self._test_scores(compiled, trainer, model)
@@ -244,7 +257,7 @@ class Training:
             self.test = TestResult(
                 loss=finite(scores.loss), accuracy=finite(scores.accuracy), count=scores.count
             )
-            keeping.keep_model(model, self.test)
+            manager.keep_model(model, self.test)
 
     def _keep_speed(self, compiled: Compiled) -> None:
         """Throughput here, for later estimates. The first epoch of several warms up."""

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.network.graph import Edge
 from workbench.gui.design.canvas.routing import Route
-from workbench.gui.design.canvas.style import DETAIL_FROM, Look, rounded_path
+from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle, rounded_path
 
 GRAB_WIDTH = 14.0
 """How near the pointer must be, across, in scene pixels."""
@@ -17,7 +17,7 @@ GRAB_WIDTH = 14.0
 class EdgeItem(QGraphicsItem):
     """A line along a route; it draws what it is told and never writes to the graph."""
 
-    def __init__(self, edge: Edge, look: Look) -> None:
+    def __init__(self, edge: Edge, look: CanvasStyle) -> None:
         super().__init__()
         self.edge = edge
         self.route: Route = ()

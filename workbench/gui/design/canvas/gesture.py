@@ -1,4 +1,4 @@
-"""What every gesture is: it starts, moves, and ends or is cancelled with a reason."""
+"""What every gesture is: it starts, moves, and ends or is canceled with a reason."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class GestureView(Protocol):
         """Opens the layer search at a scene point, for a layer after a node."""
 
 
-class Interaction:
+class Gesture:
     """One gesture. The view runs at most one; nothing else may edit while it lasts.
 
     The document is changed in `end` only, by one edit, so that a gesture is one undo step
-    and cancelling has nothing to take back but marks on the canvas.
+    and canceling has nothing to take back but marks on the canvas.
     """
 
     cursor: Qt.CursorShape | None = None
@@ -106,5 +106,5 @@ class GestureChoice:
         on_layer: The gesture of a layer dragged in, by the key of its type.
     """
 
-    on_press: Callable[[GestureView, Pointer], Interaction | None]
-    on_layer: Callable[[GestureView, str], Interaction]
+    on_press: Callable[[GestureView, Pointer], Gesture | None]
+    on_layer: Callable[[GestureView, str], Gesture]

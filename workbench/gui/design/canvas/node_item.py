@@ -19,8 +19,8 @@ from workbench.gui.design.canvas.style import (
     PORT_RADIUS,
     RADIUS,
     STRIP_WIDTH,
-    Ink,
-    Look,
+    CanvasStyle,
+    TextStyle,
 )
 
 _MARGIN = 12.0
@@ -38,10 +38,10 @@ class NodeItem(QGraphicsItem):
     Args:
         node_id: Id of the node it stands for.
         facts: What it shows.
-        look: Colours and fonts shared by the canvas.
+        look: Colors and fonts shared by the canvas.
     """
 
-    def __init__(self, node_id: str, facts: NodeFacts, look: Look) -> None:
+    def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
         super().__init__()
         self.node_id = node_id
         self.facts = facts
@@ -142,7 +142,7 @@ class NodeItem(QGraphicsItem):
             self._paint_badge(painter)
 
     def _paint_box(self, painter: QPainter, scale: float) -> None:
-        """The card from far away: its colours only."""
+        """The card from far away: its colors only."""
         look, rect = self._look, QRectF(0, 0, NODE_WIDTH, self.height)
         is_bad = self.facts.severity == "error"
         painter.fillRect(rect, look.bad_soft if is_bad else look.panel)
@@ -236,7 +236,7 @@ def _draw(
     painter: QPainter,
     place: QRectF,
     text: str,
-    ink: Ink,
+    ink: TextStyle,
     alignment: Qt.AlignmentFlag,
 ) -> None:
     painter.setFont(ink.font)

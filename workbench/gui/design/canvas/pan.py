@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
 
-from workbench.gui.design.canvas.gesture import Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, Pointer
 
 
-class Pan(Interaction):
-    """The canvas follows the pointer; cancelling brings it back."""
+class Pan(Gesture):
+    """The canvas follows the pointer; canceling brings it back."""
 
     cursor = Qt.CursorShape.ClosedHandCursor
     scrolls_at_edge = False

@@ -1,4 +1,4 @@
-"""A card beside a node: what is wrong, why, and buttons that mend it."""
+"""A card beside a node: what is wrong, why, and buttons that fix it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.checks.problems import Fix, Problem
 from workbench.gui.design.canvas.routing import Box
-from workbench.gui.design.canvas.style import DETAIL_FROM, RADIUS, Look
+from workbench.gui.design.canvas.style import DETAIL_FROM, RADIUS, CanvasStyle
 
 CARD_WIDTH = 304.0
 DISTANCE = 24.0
@@ -26,10 +26,10 @@ class ProblemCard(QGraphicsItem):
 
     Args:
         problem: What it tells.
-        look: Colours and fonts shared by the canvas.
+        look: Colors and fonts shared by the canvas.
     """
 
-    def __init__(self, problem: Problem, look: Look) -> None:
+    def __init__(self, problem: Problem, look: CanvasStyle) -> None:
         super().__init__()
         self.problem = problem
         self._look = look

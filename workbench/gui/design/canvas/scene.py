@@ -30,7 +30,7 @@ from workbench.gui.design.canvas.node_facts import (
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.problem_card import ProblemCard
 from workbench.gui.design.canvas.routing import Box, Router, end_points
-from workbench.gui.design.canvas.style import Look
+from workbench.gui.design.canvas.style import CanvasStyle
 
 
 class GraphScene(QGraphicsScene):
@@ -46,7 +46,9 @@ class GraphScene(QGraphicsScene):
     contents_changed = Signal()
     graph_changed = Signal()
 
-    def __init__(self, document: ProjectDocument, layers: Registry[LayerSpec], look: Look) -> None:
+    def __init__(
+        self, document: ProjectDocument, layers: Registry[LayerSpec], look: CanvasStyle
+    ) -> None:
         super().__init__()
         self.document = document
         self.layers = layers
@@ -172,7 +174,7 @@ class GraphScene(QGraphicsScene):
             item.set_facts(self._facts(node_id))
 
     def refresh_look(self) -> None:
-        """Repaints everything in the theme's new colours."""
+        """Repaints everything in the theme's new colors."""
         self.look.refresh()
         for item in self.items():
             item.update()

@@ -19,8 +19,8 @@ DETAIL_FROM = 0.35
 
 
 @dataclass(frozen=True)
-class Ink:
-    """A font and the colour it is written in."""
+class TextStyle:
+    """A font and the color it is written in."""
 
     font: QFont
     color: QColor
@@ -30,7 +30,7 @@ class Ink:
         object.__setattr__(self, "metrics", QFontMetricsF(self.font))
 
 
-class Look:
+class CanvasStyle:
     """What items paint with, made once per theme instead of at every repaint."""
 
     def __init__(self, theme: Theme) -> None:
@@ -39,7 +39,7 @@ class Look:
         self.refresh()
 
     def refresh(self) -> None:
-        """Takes colours and fonts from the theme again."""
+        """Takes colors and fonts from the theme again."""
         colors = self.theme.colors
         self._categories: dict[str, QColor] = {}
         self.canvas = QColor(colors.canvas)
@@ -74,17 +74,17 @@ class Look:
 
     def _make_fonts(self) -> None:
         font = self.theme.font
-        self.title_ink = Ink(font(13, weight=600), self.text)
-        self.words_ink = Ink(font(12), self.dim)
-        self.count_ink = Ink(font(12, tabular=True), self.dim)
-        self.shape_ink = Ink(font(11, tabular=True), self.dim)
-        self.body_ink = Ink(font(12), self.text)
-        self.button_ink = Ink(font(12, weight=600), self.text)
-        self.primary_ink = Ink(font(12, weight=600), self.accent_text)
-        self.badge_ink = Ink(font(11, weight=600), self.panel)
+        self.title_ink = TextStyle(font(13, weight=600), self.text)
+        self.words_ink = TextStyle(font(12), self.dim)
+        self.count_ink = TextStyle(font(12, tabular=True), self.dim)
+        self.shape_ink = TextStyle(font(11, tabular=True), self.dim)
+        self.body_ink = TextStyle(font(12), self.text)
+        self.button_ink = TextStyle(font(12, weight=600), self.text)
+        self.primary_ink = TextStyle(font(12, weight=600), self.accent_text)
+        self.badge_ink = TextStyle(font(11, weight=600), self.panel)
 
     def category_color(self, category: str) -> QColor:
-        """The strip's colour of a layer category."""
+        """The strip's color of a layer category."""
         if category not in self._categories:
             self._categories[category] = QColor(self.theme.category_color(category))
         return self._categories[category]

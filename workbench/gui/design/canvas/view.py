@@ -21,8 +21,8 @@ from workbench.gui.design.canvas.edge_scroller import EdgeScroller
 from workbench.gui.design.canvas.gesture import (
     LAYER_MIME,
     PORT_REACH,
+    Gesture,
     GestureChoice,
-    Interaction,
     Pointer,
 )
 from workbench.gui.design.canvas.node_item import NodeItem
@@ -58,8 +58,8 @@ class GraphView(ZoomView):
     def __init__(self, scene: GraphScene, gestures: GestureChoice) -> None:
         super().__init__(scene)
         self._gestures = gestures
-        self._interaction: Interaction | None = None
-        self._drop: Interaction | None = None  # of a layer dragged in, while it is over the canvas
+        self._gesture: Gesture | None = None
+        self._drop: Gesture | None = None  # of a layer dragged in, while it is over the canvas
         self._button = Qt.MouseButton.NoButton
         self._hovered: NodeItem | None = None
         self._is_space_held = False
@@ -77,28 +77,28 @@ class GraphView(ZoomView):
     # gestures --------------------------------------------------------------------------
 
     @property
-    def interaction(self) -> Interaction | None:
+    def gesture(self) -> Gesture | None:
         """The gesture that is going on."""
-        return self._interaction
+        return self._gesture
 
-    def begin(self, interaction: Interaction, pointer: Pointer) -> None:
-        """Starts a gesture; one that still runs is cancelled first."""
+    def begin(self, gesture: Gesture, pointer: Pointer) -> None:
+        """Starts a gesture; one that still runs is canceled first."""
         self.cancel("another gesture began")
         self._set_hovered(None)
-        self._interaction = interaction
-        if interaction.cursor is not None:
-            self.viewport().setCursor(interaction.cursor)
-        interaction.start(pointer)
+        self._gesture = gesture
+        if gesture.cursor is not None:
+            self.viewport().setCursor(gesture.cursor)
+        gesture.start(pointer)
         self._follow(pointer)
 
     def move_gesture(self, pointer: Pointer) -> None:
         """The pointer of the gesture that is going on is somewhere else."""
-        if self._interaction is not None:
-            self._interaction.move(pointer)
+        if self._gesture is not None:
+            self._gesture.move(pointer)
             self._follow(pointer)
 
     def _follow(self, pointer: Pointer) -> None:
-        if self._interaction is not None and self._interaction.scrolls_at_edge:
+        if self._gesture is not None and self._gesture.scrolls_at_edge:
             self._scroller.follow(pointer)
         else:
             self._scroller.stop()
@@ -108,30 +108,30 @@ class GraphView(ZoomView):
 
     def finish(self, pointer: Pointer) -> None:
         """Ends the gesture: it makes its edit."""
-        interaction = self._let_go()
-        if interaction is None:
+        gesture = self._let_go()
+        if gesture is None:
             return
         try:
-            interaction.end(pointer)
+            gesture.end(pointer)
         except WorkbenchError as error:
             self.show_hint(f"{error.what} {error.fix}", pointer.view, is_refusal=True)
 
     def cancel(self, reason: str) -> None:
         """Gives the gesture up; nothing is changed."""
-        interaction = self._let_go()
-        if interaction is not None:
-            interaction.cancel(reason)
+        gesture = self._let_go()
+        if gesture is not None:
+            gesture.cancel(reason)
 
     def _on_graph_changed(self) -> None:
         self.cancel("the network changed")
 
-    def _let_go(self) -> Interaction | None:
-        interaction, self._interaction = self._interaction, None
+    def _let_go(self) -> Gesture | None:
+        gesture, self._gesture = self._gesture, None
         self._button = Qt.MouseButton.NoButton
         self._scroller.stop()
         self._show_cursor()
         self.hide_hint()
-        return interaction
+        return gesture
 
     def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
         """A view position as gestures want it."""
@@ -177,7 +177,7 @@ class GraphView(ZoomView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()
-        if self._interaction is not None:
+        if self._gesture is not None:
             self.cancel("another button was pressed")
             return
         button = event.button()
@@ -185,25 +185,25 @@ class GraphView(ZoomView):
         wants_pan = button == Qt.MouseButton.MiddleButton or (
             button == Qt.MouseButton.LeftButton and self._is_space_held
         )
-        interaction: Interaction | None = None
+        gesture: Gesture | None = None
         if wants_pan:
-            interaction = Pan(self)
+            gesture = Pan(self)
         elif button == Qt.MouseButton.LeftButton:
-            interaction = self._gestures.on_press(self, pointer)
-        if interaction is not None:
-            self.begin(interaction, pointer)
+            gesture = self._gestures.on_press(self, pointer)
+        if gesture is not None:
+            self.begin(gesture, pointer)
             self._button = button
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         pointer = self.pointer(event.position(), event.modifiers())
-        if self._interaction is not None:
+        if self._gesture is not None:
             self.move_gesture(pointer)
         else:
             self._hover(pointer)
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._interaction is not None and event.button() == self._button:
+        if self._gesture is not None and event.button() == self._button:
             self.finish(self.pointer(event.position(), event.modifiers()))
         event.accept()
 
@@ -223,7 +223,7 @@ class GraphView(ZoomView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if self._interaction is not None:
+        if self._gesture is not None:
             return
         scene_point = self.mapToScene(event.pos())
         item = self.graph_scene.node_at(scene_point)
@@ -266,17 +266,17 @@ class GraphView(ZoomView):
         """While a gesture lasts no shortcut works: undo in its middle would pull the
         ground away.
         """
-        if event.type() == QEvent.Type.ShortcutOverride and self._interaction is not None:
+        if event.type() == QEvent.Type.ShortcutOverride and self._gesture is not None:
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._interaction is not None:
+        if self._gesture is not None:
             if event.key() == Qt.Key.Key_Escape:
                 self.cancel("Escape was pressed")
             else:
-                self._interaction.key(event)
+                self._gesture.key(event)
             event.accept()
             return
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
@@ -358,7 +358,7 @@ class GraphView(ZoomView):
 
     @property
     def _is_dropping(self) -> bool:
-        return self._drop is not None and self._interaction is self._drop
+        return self._drop is not None and self._gesture is self._drop
 
     def _drop_pointer(self, event: QDropEvent) -> Pointer:
         return self.pointer(event.position(), event.modifiers())
@@ -368,7 +368,7 @@ class GraphView(ZoomView):
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.graph_scene.tooltip_at(self.mapToScene(event.pos()))
-            if text and self._interaction is None:
+            if text and self._gesture is None:
                 QToolTip.showText(event.globalPos(), plain_tip(text), self.viewport())
             else:
                 QToolTip.hideText()

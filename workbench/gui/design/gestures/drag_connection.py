@@ -5,14 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, Qt
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.gestures.marks import DraftEdgeItem, PortItem
 
 _CARD_MARGIN = 10.0
 
 
-class DragConnection(Interaction):
+class DragConnection(Gesture):
     """Draws an edge from an output, from an input, or takes up the end of an old one.
 
     Exactly one end is fixed: `source` or `target`.

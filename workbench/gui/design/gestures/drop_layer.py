@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
 from workbench.gui.design.gestures.marks import GhostItem
 from workbench.gui.design.gestures.placement import Placement, card_height, place_at
 
 
-class DropLayer(Interaction):
+class DropLayer(Gesture):
     """Adds a layer where the ghost stands.
 
     Args:

@@ -6,12 +6,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
 from workbench.gui.design.canvas.walking import ARROWS, nearest_towards, next_node
 from workbench.gui.design.gestures.marks import DraftEdgeItem
 
 
-class ConnectByKeys(Interaction):
+class ConnectByKeys(Gesture):
     """Arrows choose the end of an edge, Enter connects or disconnects, Escape gives up."""
 
     scrolls_at_edge = False

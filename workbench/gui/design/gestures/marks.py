@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.network.layout import NODE_WIDTH
-from workbench.gui.design.canvas.style import PADDING, PORT_RADIUS, RADIUS, Look
+from workbench.gui.design.canvas.style import PADDING, PORT_RADIUS, RADIUS, CanvasStyle
 
 _TAG_HEIGHT = 26.0
 
@@ -18,11 +18,11 @@ class GestureMark(QGraphicsItem):
     """What the marks share: the canvas's look, a place above the cards, a plain `draw`.
 
     Args:
-        look: Colours and pens.
+        look: Colors and pens.
         height: Which of the marks lies above which.
     """
 
-    def __init__(self, look: Look, height: float) -> None:
+    def __init__(self, look: CanvasStyle, height: float) -> None:
         super().__init__()
         self._look = look
         self.setZValue(height)
@@ -43,7 +43,7 @@ class GestureMark(QGraphicsItem):
 class PortItem(GestureMark):
     """A ring at a port where the connection being dragged may end."""
 
-    def __init__(self, node_id: str, look: Look) -> None:
+    def __init__(self, node_id: str, look: CanvasStyle) -> None:
         super().__init__(look, 6)
         self.node_id = node_id
         self._is_near = False
@@ -69,7 +69,7 @@ class PortItem(GestureMark):
 class GhostItem(GestureMark):
     """Where the layer being dragged would stand."""
 
-    def __init__(self, title: str, height: float, look: Look) -> None:
+    def __init__(self, title: str, height: float, look: CanvasStyle) -> None:
         super().__init__(look, 5)
         self._title = title
         self._height = height
@@ -121,7 +121,7 @@ class GhostItem(GestureMark):
 class GuideItem(GestureMark):
     """Thin lines that show what the moved cards are lined up with."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: CanvasStyle) -> None:
         super().__init__(look, 3)
         self._lines: list[QLineF] = []
 
@@ -146,7 +146,7 @@ class GuideItem(GestureMark):
 class RubberBandItem(GestureMark):
     """The rectangle drawn over the canvas to select what is in it."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: CanvasStyle) -> None:
         super().__init__(look, 6)
         self._rect = QRectF()
 
@@ -170,7 +170,7 @@ class RubberBandItem(GestureMark):
 class DraftEdgeItem(GestureMark):
     """The line that follows the pointer while a connection is dragged."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: CanvasStyle) -> None:
         super().__init__(look, 5)
         self._path = QPainterPath()
         self._is_refused = False

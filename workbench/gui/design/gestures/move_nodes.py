@@ -6,7 +6,7 @@ from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from workbench.core.network.layout import GAP, NODE_WIDTH
-from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import distance
 from workbench.gui.design.gestures.marks import GuideItem
@@ -17,7 +17,7 @@ _TOGGLING = Qt.KeyboardModifier.ControlModifier
 _ADDING = Qt.KeyboardModifier.ShiftModifier
 
 
-class MoveNodes(Interaction):
+class MoveNodes(Gesture):
     """Moves the selected cards; they line up with others unless Alt is held."""
 
     def __init__(self, view: GestureView, item: NodeItem) -> None:

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt
 
 from workbench.core.checks.problems import Fix
 from workbench.gui.design.canvas.edge_item import EdgeItem
-from workbench.gui.design.canvas.gesture import GestureView, Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
 
 
-class PressEdge(Interaction):
+class PressEdge(Gesture):
     """A click on a line selects it; Shift or Ctrl keeps the rest."""
 
     scrolls_at_edge = False
@@ -29,7 +29,7 @@ class PressEdge(Interaction):
             self.scene.select([], [edge])
 
 
-class PressFix(Interaction):
+class PressFix(Gesture):
     """A click on a fix button; it counts when the pointer is still on it at the end."""
 
     cursor = Qt.CursorShape.PointingHandCursor

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 
-from workbench.gui.design.canvas.gesture import Interaction, Pointer
+from workbench.gui.design.canvas.gesture import Gesture, Pointer
 from workbench.gui.design.gestures.marks import RubberBandItem
 
 _ADDING = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 
 
-class RubberBand(Interaction):
+class RubberBand(Gesture):
     """Selects as it grows; Shift or Ctrl adds to what was selected before."""
 
     def start(self, pointer: Pointer) -> None:

@@ -17,7 +17,7 @@ _DIALOGS: dict[str, type[FindLearningRateDialog | FindBatchSizeDialog]] = {
 }
 
 
-class FindFlow(QObject):
+class FinderController(QObject):
     """Opens the finders over a window.
 
     Signals:

@@ -13,7 +13,7 @@ MIN_INTERVAL_S = 0.4
 MAX_INTERVAL_S = 5.0
 
 
-class RedrawPace:
+class RedrawThrottle:
     """Decides when new values are worth a drawing. Times are in seconds of one clock."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from workbench.gui.train.plots.choices import PlotChoices
 from workbench.gui.train.plots.legend import Legend, LegendEntry
 from workbench.gui.train.plots.live_plot import LivePlot
 from workbench.gui.train.plots.overlay import Overlay
-from workbench.gui.train.plots.redraw_throttle import RedrawPace
+from workbench.gui.train.plots.redraw_throttle import RedrawThrottle
 from workbench.runs.log.history import MetricHistory
 
 REDRAW_INTERVAL_MS = 40
@@ -79,7 +79,7 @@ class RunPlots(QWidget):
         self._is_following = True
         self._is_dirty = True
         self._is_urgent = True
-        self._pace = RedrawPace()
+        self._pace = RedrawThrottle()
         self._background = Background(self, max_threads=1)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)

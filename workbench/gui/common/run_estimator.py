@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.background import Background
 from workbench.client.run_library import RunLibrary
-from workbench.core.checks.run_estimate import MeasuredRun, RunPrediction
+from workbench.core.checks.run_estimate import MeasuredRun, RunEstimate
 from workbench.core.format import bytes_text, count, duration
 from workbench.document.project_document import ProjectDocument
 from workbench.processes.memory import memory_limit
@@ -14,7 +14,7 @@ from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
 
 
-class RunPredictor(QObject):
+class RunEstimator(QObject):
     """Predicts with what this computer has trained so far; `changed` with each new figure.
 
     The file of speeds is read in another thread, at the start and after each run.
@@ -30,7 +30,7 @@ class RunPredictor(QObject):
         self, document: ProjectDocument, library: RunLibrary, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.prediction: RunPrediction | None = None
+        self.prediction: RunEstimate | None = None
         self._document = document
         self._background = Background(self, max_threads=1)
         self._speeds: list[MeasuredRun] | None = None
@@ -63,7 +63,7 @@ class RunPredictor(QObject):
         if self.prediction != before:
             self.changed.emit()
 
-    def _predicted(self) -> RunPrediction | None:
+    def _predicted(self) -> RunEstimate | None:
         document = self._document
         if self._speeds is None or not document.analysis.is_trainable:
             return None
@@ -76,7 +76,7 @@ class RunPredictor(QObject):
         )
 
 
-def epoch_words(prediction: RunPrediction) -> str:
+def epoch_words(prediction: RunEstimate) -> str:
     """Such as "12 s"; the speed where the number of images is not known yet."""
     if prediction.epoch_s is None:
         return f"{count(_two_digits(prediction.images_per_second))} images/s"
@@ -86,14 +86,14 @@ def epoch_words(prediction: RunPrediction) -> str:
     return f"{seconds} s" if seconds < 10 else duration(seconds)
 
 
-def memory_words(prediction: RunPrediction) -> str:
+def memory_words(prediction: RunEstimate) -> str:
     """What is needed and what is there: "1.3 GB of 24 GB"."""
     needed = bytes_text(prediction.memory_bytes)
     limit = prediction.limit_bytes
     return f"{needed} of {bytes_text(limit)}" if limit else needed
 
 
-def fit_words(prediction: RunPrediction) -> str:
+def fit_words(prediction: RunEstimate) -> str:
     """Why a run will not fit and what would; "" when it does."""
     if prediction.fits:
         return ""

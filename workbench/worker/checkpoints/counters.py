@@ -1,4 +1,4 @@
-"""Where a training is: what is done, and what of the epoch under way."""
+"""Counters of a training: steps and epochs done, and the values of the current epoch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Facts:
 
 
 @dataclass
-class Position:
+class TrainingCounters:
     """Counters of a training; all of it goes into checkpoints and comes back from them.
 
     Attributes:
@@ -56,7 +56,9 @@ class Position:
     _epoch_begun: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, state: TrainerState, arrays: Mapping[str, Floats], begun: float) -> Position:
+    def of(
+        cls, state: TrainerState, arrays: Mapping[str, Floats], begun: float
+    ) -> TrainingCounters:
         """The position of a checkpoint.
 
         Args:
