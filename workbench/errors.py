@@ -22,7 +22,7 @@
         └── TpuError          a TPU that is missing, busy, gone or of the wrong kind
 
 Every error says what happened, where, what was received, what was expected and how to
-mend it; the parts that do not apply stay empty.
+fix it; the parts that do not apply stay empty.
 """
 
 from __future__ import annotations

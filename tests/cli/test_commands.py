@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 
 import pytest
 
-from tests.written_runs import WrittenRun
-from workbench.cli import _follow, _service, main
+from workbench.cli import _service, main
 from workbench.cli import train as train_command
-from workbench.runs.control import wish_of
 
 
 @pytest.fixture
@@ -171,29 +168,6 @@ def test_a_folder_without_pictures_is_told_before_anything_is_loaded(tmp_path, c
     assert main(["classify", "run", str(tmp_path), "--json"]) == 3
     (line,) = _json_lines(capsys)
     assert line["error"]["where"] == str(tmp_path)
-
-
-@pytest.mark.parametrize("outcome", ["stopped", "completed"])
-def test_control_c_stops_the_run_and_is_told_by_the_exit_code(
-    project, capsys, monkeypatch, outcome
-):
-    written = WrittenRun("interrupted").begin().train(1)
-    presses = iter([signal.SIGINT])
-
-    def pause(_seconds):
-        for press in presses:
-            signal.raise_signal(press)
-            return
-        assert wish_of(written.folder)
-        written.finish(outcome)
-
-    monkeypatch.setattr(_follow.time, "sleep", pause)
-    monkeypatch.setattr(train_command, "create_run", lambda *_, **__: written.folder)
-    monkeypatch.setattr(train_command, "start_trainer", lambda _run: 0)
-    capsys.readouterr()
-    # A run that was just complete is done, whatever was pressed.
-    assert main(["train", str(project), "--json"]) == (130 if outcome == "stopped" else 0)
-    assert _json_lines(capsys)[-1]["outcome"] == outcome
 
 
 def test_counts_are_told_now_and_then_and_steps_at_once(monkeypatch):

@@ -17,6 +17,7 @@ from workbench.cli import _ctrl_c, main
 from workbench.cli import train as train_command
 from workbench.cli._ctrl_c import CtrlC
 from workbench.runs.control import wish_of
+from workbench.runs.folder import RunFolder
 
 
 @pytest.fixture
@@ -115,3 +116,22 @@ def test_a_real_training_is_stopped_and_told_to_its_end(project):
         assert process.wait(280) == 130
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert (events[-1]["event"], events[-1]["outcome"]) == ("run_finished", "stopped")
+
+
+@pytest.mark.worker
+def test_a_run_that_was_just_complete_is_done_whatever_was_pressed(project, tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    words = ["--epochs", "1", "--set", "steps_per_epoch=1", "--run", str(folder.path)]
+    command = [sys.executable, "-m", "workbench", "train", str(project), "--json", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        lines = [process.stdout.readline()]
+        process.send_signal(signal.SIGSTOP)  # it does not see the run's end before the key
+        until = time.monotonic() + 280
+        while folder.is_alive():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        lines += process.stdout
+        assert process.wait(280) == 0
+    assert json.loads(lines[-1])["outcome"] == "completed"

@@ -84,7 +84,7 @@ def test_people_get_the_verdict_on_stdout_and_remarks_on_stderr(project, capsys)
     told = capsys.readouterr()
     assert "v3-8 (4 chips, 8 cores)" in told.out
     assert "bfloat16" in told.err
-    assert "possible fix: Set the batch to" in told.err
+    assert "fix: Set the batch to" in told.err
 
 
 @pytest.mark.worker

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.written_runs import WrittenRun
-from workbench.cli import _turn, main
+from workbench.cli import _output, _turn, main
 from workbench.core.projects.project import Project
 from workbench.protocol.events import RunFinished
 from workbench.runs.folder import RunFolder, create_run
@@ -221,7 +221,18 @@ def test_train_waits_for_its_turn_and_then_follows(trainers, project, capsys, mo
 def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatch, written):
     monkeypatch.setattr(_turn, "_LOOK_S", 0.02)
     written("busy").begin()
-    thread = threading.Thread(target=_interrupt_when_waiting)
+    is_said = threading.Event()
+
+    def tell(words):
+        _output.tell(words)
+        is_said.set()
+
+    def interrupt():
+        is_said.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(_turn, "tell", tell)
+    thread = threading.Thread(target=interrupt)
     thread.start()
     assert main(["train", str(project), "--wait"]) == 130
     thread.join()
@@ -231,12 +242,6 @@ def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatc
     assert isinstance(told, RunFinished)
     assert told.outcome == "stopped"
     assert "Queued, next" in capsys.readouterr().err
-
-
-def _interrupt_when_waiting():
-    _until(queue.waiting)
-    time.sleep(0.1)
-    signal.raise_signal(signal.SIGINT)
 
 
 def _until(condition):

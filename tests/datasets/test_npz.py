@@ -123,7 +123,7 @@ def test_class_names_of_the_file(tmp_path):
         ({"x": np.array([["a"] * 3] * 12)[..., None], "y": LABELS}, "text", "U1"),
         ({"x": GREY * 1000.0, "y": LABELS}, "not pixel values", "values from"),
         ({"x": GREY - 100.0, "y": LABELS}, "not pixel values", "values from -"),
-        ({"x": GREY * np.nan, "y": LABELS}, "not finite", "nan"),
+        ({"x": GREY * np.nan, "y": LABELS}, "not finite", "NaN"),
         ({"x": GREY, "y": LABELS + 0.5}, "not labels", "float64 (12,)"),
         ({"x": GREY, "y": np.ones((12, 3))}, "not labels", "float64 (12, 3)"),
         ({"x": GREY, "y": LABELS * 0}, "only one class", "12 labels are 0"),

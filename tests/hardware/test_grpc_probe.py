@@ -136,8 +136,8 @@ def test_a_machine_that_is_off_is_waited_for_in_vain():
     """A full queue of connections: the kernel leaves the next one without an answer."""
     with full() as port:
         told = probe_grpc("127.0.0.1", port)
-    assert "does not answer" in told.what
-    assert told.received == "no answer within 5 s"
+    assert "does not respond" in told.what
+    assert told.received == "no response within 5 s"
 
 
 def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
@@ -149,7 +149,7 @@ def test_what_is_known_at_the_deadline_is_the_answer(monkeypatch):
 def test_a_child_that_cannot_be_started_is_told(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     told = probe_grpc("127.0.0.1", 1)
-    assert "could not be asked" in told.what
+    assert "could not be checked" in told.what
     assert "No such file" in told.received
 
 

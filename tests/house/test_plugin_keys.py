@@ -27,6 +27,7 @@ ALLOWED = (
     ("activation", "core/specs/layer.py", "a category"),
     ("Input", "core/specs/layer.py", "a category"),
     ("Activation", "core/specs/layer.py", "a category"),
+    ("Normalization", "core/specs/layer.py", "a category"),
     ("input", "gui/kit/colors.py", "a category"),
     ("activation", "gui/kit/colors.py", "a category"),
     ("input", "gui/files/welcome.py", "a category"),
@@ -117,7 +118,7 @@ EVERYDAY_KEYS = {
 
 EVERYDAY_TITLES = {
     "panels": "Classes, Pictures, Recipe: headings of other parts too",
-    "options": "Colours, Runs folder: words of other texts too",
+    "options": "Theme, Runs folder: words of other texts too",
 }
 """Folders of which only the keys are looked for."""
 

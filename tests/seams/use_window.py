@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for tests.written_runs
 
 import numpy as np
-from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
@@ -29,6 +30,9 @@ from workbench.runs.home import data_home
 assert Path(workbench.__file__).is_relative_to(Path.cwd()), "not the copy"
 
 
+PATIENCE_S = 300
+
+
 def opened(context):
     """A window over the parts, shown and active."""
     window = make_window(context, data_home())
@@ -38,14 +42,12 @@ def opened(context):
     return window
 
 
-def wait_for(signal, start):
-    """Calls `start` and returns the signal's arguments."""
-    loop, got = QEventLoop(), []
-    signal.connect(lambda *arguments: (got.append(arguments), loop.quit()))
-    start()
-    if not got:
-        loop.exec()
-    return got[0]
+def wait_until(is_so):
+    """Lets the window work until something is so; fails where it never is."""
+    end_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end_s, f"never so: line {is_so.__code__.co_firstlineno}"
+        QTest.qWait(20)
 
 
 def menu_of(window, title):
@@ -90,15 +92,19 @@ def stripes_project(folder):
 def panel(context, folder):
     window = opened(context)
     context.library.open()
-    _run, outcome = wait_for(
-        context.library.run_ended,
-        lambda: context.library.start_run(stripes_project(folder), title="Stripes"),
-    )
-    assert outcome.kind == "completed", outcome
+    context.library.start_run(stripes_project(folder), title="Stripes")
+    wait_until(lambda: context.library.current is not None)
+    wait_until(lambda: context.library.current.is_over)
+    assert context.library.current.outcome.kind == "completed"
     evaluate = window.show_view("evaluate")
-    if evaluate.chooser.path is None:
-        wait_for(evaluate.chooser.model_changed, context.library.refresh)
-    (answer,) = wait_for(evaluate.state.evaluated, evaluate.evaluate)
+    context.library.refresh()
+    wait_until(lambda: evaluate.chooser.path is not None)
+    failures = []
+    evaluate.state.failed.connect(failures.append)
+    evaluate.evaluate()
+    wait_until(lambda: failures or evaluate.state.evaluation is not None)
+    assert not failures
+    answer = evaluate.state.evaluation
     worst = evaluate.panels["worst_class"]
     seen = {
         "recalls": {score.name: score.recall for score in answer.per_class},
@@ -108,6 +114,7 @@ def panel(context, folder):
     }
     next(a for a in evaluate.panels.actions() if a.text() == "Worst class").trigger()
     seen["is hidden"] = worst.isHidden()
+    wait_until(lambda: not window.runs.is_running)  # else closing asks
     assert window.close()
     again = opened(context)
     kept = again.show_view("evaluate").panels
@@ -121,12 +128,11 @@ def panel(context, folder):
 def curve(context, folder):
     run = WrittenRun("quick").begin().train(2).finish()
     window = opened(context)
-    wait_for(context.library.runs_changed, context.library.open)
+    context.library.open()
+    wait_until(lambda: context.library.runs)
     context.library.select(run.path)
     plots = window.show_view("train").plots
-    follower = context.library.current
-    if not follower.is_loaded:
-        wait_for(follower.loaded, lambda: None)
+    wait_until(lambda: context.library.current.is_loaded)
     plot = plots.by_key["images_per_second"]
     was_shown = plot.isVisible()
     actions = plots.by_key["loss"].header.menu.actions()
@@ -134,7 +140,10 @@ def curve(context, folder):
     plots.redraw()
     x, y = plot.main.raw.item.getData()
     plot.hovered.emit(1.0)
-    wait_for(plots.saved, lambda: plots.export(plot, folder / "plot.csv"))
+    saved = []
+    plots.saved.connect(saved.append)
+    plots.export(plot, folder / "plot.csv")
+    wait_until(lambda: saved)
     return {
         "run": str(run.path),
         "was shown": was_shown,

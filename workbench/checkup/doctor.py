@@ -183,5 +183,5 @@ def _ssh() -> Finding:
     return Finding(
         "ssh",
         ok=True,
-        words=program or "not installed: only this computer can train",
+        words=program or "not installed: training on other computers is not possible",
     )

@@ -7,7 +7,7 @@ L4  on another computer, over a line
 L5  on a TPU
 
 Nothing here ran on a TPU while it was written. What needs a chip and has none is told as not
-run; what ran on processors is labelled so.
+run; what ran on processors is labeled so.
 """
 
 from __future__ import annotations

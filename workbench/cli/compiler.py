@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Status: 1 when it is not installed. Install: 1 while its licence is not accepted."""
+    """Status: 1 when it is not installed. Install: 1 while its license is not accepted."""
     environment = CompilerEnvironment()
     match arguments.command:
         case "install":

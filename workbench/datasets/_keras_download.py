@@ -2,7 +2,7 @@
 
 The one seam to the internet. A file that Keras has already fetched is used as it is; one
 fetched here is found by Keras. Unlike Keras's own routine it tells its progress, can be
-cancelled, and unpacks nothing onto the disk: members are read in memory, by name.
+canceled, and unpacks nothing onto the disk: members are read in memory, by name.
 
 Not by pooch: it unpacks a .gz file whose server sends it as "Content-Encoding: gzip", so that
 the checksum no longer fits, and what a killed download leaves has a name like any other file's.

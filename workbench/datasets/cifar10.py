@@ -1,4 +1,4 @@
-"""CIFAR-10: 60,000 small colour photos in ten classes, as Keras downloads it."""
+"""CIFAR-10: 60,000 small color photos in ten classes, as Keras downloads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CIFAR-100: 60,000 small colour photos in a hundred classes, as Keras downloads it."""
+"""CIFAR-100: 60,000 small color photos in a hundred classes, as Keras downloads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fashion-MNIST: 70,000 small grey pictures of clothes, complete, inside the application."""
+"""Fashion-MNIST: 70,000 small gray pictures of clothes, complete, inside the application."""
 
 from __future__ import annotations
 

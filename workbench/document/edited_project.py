@@ -254,7 +254,7 @@ class EditedProject(QObject):
 
 
 def with_places(state: Project, places: Mapping[str, Position]) -> Project:
-    """A state with other positions; zoom and centre are no part of a state."""
+    """A state with other positions; zoom and center are no part of a state."""
     return replace(state, view=View(dict(places)))
 
 

@@ -116,8 +116,8 @@ def connection_warning(
 def removed(graph: Graph, node_ids: Iterable[str], edges: Iterable[Edge] = ()) -> Graph:
     """Removes nodes and edges, and closes the gap in a chain.
 
-    Neighbouring removed nodes count as one piece. A piece that had exactly one edge in and
-    one edge out was a link of a chain: its neighbours are connected, unless they are
+    Neighboring removed nodes count as one piece. A piece that had exactly one edge in and
+    one edge out was a link of a chain: its neighbors are connected, unless they are
     already, or one of the two edges was itself to be removed.
     """
     gone = [key for key in graph.nodes if key in set(node_ids)]

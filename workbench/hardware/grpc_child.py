@@ -27,7 +27,7 @@ def _ask(host: str, port: int) -> None:
     except socket.gaierror:
         return
     words = "The machine does not respond: it is off, or behind a firewall."
-    _report(words, f"no answer within {_CONNECT_S:.0f} s")
+    _report(words, f"no response within {_CONNECT_S:.0f} s")
     try:
         line = socket.create_connection((host, port), timeout=_CONNECT_S)
     except TimeoutError:
@@ -90,7 +90,7 @@ def _ask_tensorflow(address: str) -> None:
     if any(kind.startswith("TPU") for kind in kinds):
         _report("A TPU responds, but current TensorFlow cannot train on it.", seen)
     elif kinds:
-        _report("That machine runs TensorFlow but has no TPU.", seen)
+        _report("The machine runs TensorFlow but has no TPU.", seen)
 
 
 def device_kinds(status: bytes) -> list[str]:

@@ -37,8 +37,8 @@ def probe_grpc(host: str, port: int) -> TpuError:
     except subprocess.TimeoutExpired as error:
         output = error.stdout or b""
     except OSError as error:
-        output = json.dumps(["That address could not be asked.", str(error)]).encode()
-    lines = output.splitlines() or [b'["That address could not be asked.", "no answer"]']
+        output = json.dumps(["The address could not be checked.", str(error)]).encode()
+    lines = output.splitlines() or [b'["The address could not be checked.", "no answer"]']
     what, received = json.loads(lines[-1])
     where = f"grpc://{f'[{host}]' if ':' in host else host}:{port}"
     return TpuError(what, where=where, received=received, fix=_ENDED)

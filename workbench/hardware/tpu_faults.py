@@ -52,7 +52,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class FoundFault:
-    """A fault that was recognised, with the text's own figures in its words."""
+    """A fault that was recognized, with the text's own figures in its words."""
 
     fault: Fault
     words: str

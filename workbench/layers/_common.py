@@ -258,7 +258,7 @@ def extras(params: Params) -> list[str]:
 
 
 def affine_count(params: Mapping[str, Any], channels: int) -> ParamCount:
-    """Scale and offset per channel, as normalisation layers learn them."""
+    """Scale and offset per channel, as normalization layers learn them."""
     return ParamCount(channels * (bool(params["scale"]) + bool(params["center"])))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
 from workbench.layers._common import join, one_per_value, same_shape, unless
-from workbench.layers._normalisation import (
+from workbench.layers._normalization import (
     affine_arguments,
     affine_params,
     affine_words,

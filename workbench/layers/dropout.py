@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.specs import LayerSpec, TrainingClass
 from workbench.layers._common import same_shape
-from workbench.layers._regularisation import describe_rate, rate_param
+from workbench.layers._regularization import describe_rate, rate_param
 
 SPEC = LayerSpec(
     key="dropout",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.layers._common import join, one_per_value
-from workbench.layers._normalisation import (
+from workbench.layers._normalization import (
     affine_arguments,
     affine_params,
     affine_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.core.params import Params
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import join, one_per_value, same_shape
-from workbench.layers._normalisation import (
+from workbench.layers._normalization import (
     affine_arguments,
     affine_params,
     affine_words,

@@ -230,7 +230,7 @@ def _eight_bits(values: np.ndarray[Any, Any], *, is_scaled: bool) -> Pixels:
     """Grey values of more than 8 bits as 8 bits.
 
     16-bit files use the whole range. Wider and real numbers state no range: 0..1, 0..255
-    and 0..65535 are recognised, anything else is stretched from its least to its greatest.
+    and 0..65535 are recognized, anything else is stretched from its least to its greatest.
     """
     if is_scaled:
         scaled: Pixels = ((values.astype(np.uint32) * 255 + 32_767) // 65_535).astype(np.uint8)

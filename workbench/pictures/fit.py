@@ -96,7 +96,7 @@ def _resize(image: Image.Image, width: int, height: int, fit: str) -> Image.Imag
 
 
 def _centre(size: tuple[int, int], aspect: float) -> tuple[float, float, float, float]:
-    """The largest centred box with width / height = `aspect`, inside the picture."""
+    """The largest centered box with width / height = `aspect`, inside the picture."""
     full_width, full_height = float(size[0]), float(size[1])
     width = min(full_width, full_height * aspect)
     height = min(full_height, full_width / aspect)

@@ -66,7 +66,7 @@ def fitted_rows(
         part: Files, or pictures in memory.
         shape: (height, width, 1 or 3).
         fit: A key of fits.FITS.
-        ctx: Cache folder, progress and cancelling.
+        ctx: Cache folder, progress and canceling.
         words: What is being prepared, for the progress, e.g. "training pictures".
         is_streamed: Store nothing: decode whenever asked. Also done where the disk is full.
     """

@@ -27,7 +27,7 @@ UNSUPPORTED: dict[str, str] = {
     "TEXT": "text, not a picture",
     "ZEROS": "only zero bytes (a crashed copy leaves such files)",
 }
-"""Contents that are recognised in order to be refused in words."""
+"""Contents that are recognized in order to be refused in words."""
 
 _STARTS: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "PNG"),

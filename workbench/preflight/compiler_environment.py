@@ -1,6 +1,6 @@
 """The optional compiler environment: Google's TPU compiler in a Python environment of its own.
 
-Nothing of it is bundled. The person downloads it, is shown the licence that came with it, and
+Nothing of it is bundled. The person downloads it, is shown the license that came with it, and
 installs it by naming that licence's checksum. Packages and their hashes are pinned in
 `resources/environments/compiler.lock`.
 """
@@ -43,7 +43,7 @@ Check = Callable[[], None]
 
 @dataclass(frozen=True)
 class Licence:
-    """The licence that the downloaded compiler came with, and the sum that names it."""
+    """The license that the downloaded compiler came with, and the sum that names it."""
 
     text: str
     sha256: str
@@ -96,7 +96,7 @@ class CompilerEnvironment:
         return is_same and self.python.exists()
 
     def is_downloaded(self) -> bool:
-        """True when only the licence is left to accept."""
+        """True when only the license is left to accept."""
         try:
             return (self._wheels / "complete").read_text("utf-8") == self._lock_sha256()
         except (OSError, UnicodeDecodeError):
@@ -108,10 +108,10 @@ class CompilerEnvironment:
         return sum(path.stat().st_size for path in files)
 
     def licence(self) -> Licence:
-        """The licence inside the downloaded package of the compiler.
+        """The license inside the downloaded package of the compiler.
 
         Raises:
-            InputError: nothing is downloaded, or there is no licence in it.
+            InputError: nothing is downloaded, or there is no license in it.
         """
         wheels = sorted(self._wheels.glob("libtpu-*.whl")) if self.is_downloaded() else []
         for wheel in wheels:
@@ -157,7 +157,7 @@ class CompilerEnvironment:
             save_bytes(self._wheels / "complete", self._lock_sha256().encode())
 
     def install(self, accepted_sha256: str, *, tell: Tell, check: Check) -> None:
-        """Installs what is downloaded, once its licence has been read and accepted.
+        """Installs what is downloaded, once its license has been read and accepted.
 
         Args:
             accepted_sha256: The licence's checksum, as the person has confirmed it.
@@ -165,7 +165,7 @@ class CompilerEnvironment:
             check: As of `download`.
 
         Raises:
-            UsageError: another licence than the one that came with it.
+            UsageError: another license than the one that came with it.
             WorkbenchError: it could not be installed; what was there before stays.
         """
         self._refuse_where_impossible()

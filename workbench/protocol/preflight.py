@@ -27,7 +27,7 @@ ESTIMATE_WORDS = "compiler estimate"
 
 
 class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
-    """A way to mend a problem.
+    """A way to fix a problem.
 
     Attributes:
         key: As `core.checks.problems.Fix` has it.
@@ -43,7 +43,7 @@ class ReportFix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """As `core.checks.problems.Problem`: what is wrong, at which node, and what would mend it."""
+    """As `core.checks.problems.Problem`: what is wrong, at which node, and what would fix it."""
 
     node: str | None
     severity: Literal["error", "warning", "hint"]

@@ -82,7 +82,7 @@ class Service:
         self._jobs_lock = threading.Lock()
 
     def run(self) -> None:
-        """Works until stdin closes; then what is still waiting is cancelled."""
+        """Works until stdin closes; then what is still waiting is canceled."""
         threading.Thread(target=self._read, name="requests", daemon=True).start()
         while (item := self._queue.get()) is not None:
             job, request = item

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import threading
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -454,10 +455,12 @@ def test_dear_drawings_of_new_values_wait_but_the_user_never_does(qtbot, pair):
     history = history_of(20)
     pair.set_history(history)
     pair.redraw()
-    pair._next_live_s = float("inf")  # as after a drawing that took very long
+    in_an_hour = perf_counter() + 3600.0  # as after a drawing whose costs have not passed yet
+    pair._pace.drew(in_an_hour, 0.0, pair._size())
     extend(history, 5)
     pair.grow()
     pair._on_timeout()
+    assert pair._timer.isActive()
     assert len(pair.by_key["loss"].series.values) == 20
     pair.show_all()
     pair._on_timeout()

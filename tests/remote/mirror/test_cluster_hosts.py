@@ -18,7 +18,7 @@ from workbench.remote.mirror.cluster_hosts import Members
 from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote
-from workbench.worker.cluster.join_error import refusal_of
+from workbench.worker.cluster.join_error import join_error_of
 
 PATIENCE_S = 60.0
 MACHINES = ("one:1", "two:2")
@@ -114,7 +114,7 @@ def test_they_come_once_the_first_one_has_begun(homes):
             wait_for((homes[1] / "runs" / "run-1.2" / "events.jsonl").exists)
         there = json.loads((homes[1] / "runs" / "run-1.2" / "cluster.json").read_text())
         assert there == {**json.loads(cluster), "index": 1}
-        assert refusal_of(RunFolder(homes[0] / "runs" / "run-1")) is None
+        assert join_error_of(RunFolder(homes[0] / "runs" / "run-1")) is None
         for line, name in ((leader, "run-1"), (other, "run-1.2")):
             line.call("signal", run=name, signal="kill")
 
@@ -129,14 +129,14 @@ def test_who_cannot_come_is_told_to_the_first_with_its_last_words(homes, source,
             made(other, "run-1.2", source)
         cluster = leader.call("start", these.cluster(), run="run-1", attempt=1).data
         with these.coming(leader, REMOTE, cluster):
-            wait_for(lambda: refusal_of(folder) is not None)
-        refused = refusal_of(folder)
+            wait_for(lambda: join_error_of(folder) is not None)
+        refused = join_error_of(folder)
         assert refused.what.startswith("Machine 2 could not join: ")
         assert word in refused.received
         leader.call("signal", run="run-1", signal="kill")
         wait_for(lambda: not folder.is_alive())
         leader.call("start", these.cluster(), run="run-1", attempt=2)
-        assert refusal_of(folder) is None  # that was another attempt
+        assert join_error_of(folder) is None  # that was another attempt
         leader.call("signal", run="run-1", signal="kill")
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from workbench.runs.library.filter import matches
 from workbench.runs.library.summary import RunSummary
@@ -12,7 +13,7 @@ RUN = RunSummary(
     name="2026-01-02_wide",
     title="Wide net: 32 filters",
     outcome="completed",
-    words="Training is completed.",
+    words="Training completed.",
     created=0.0,
     epochs_done=12,
     best_val_accuracy=0.91,
@@ -56,6 +57,11 @@ def test_an_unknown_figure_fits_no_comparison():
     assert matches(bare, "crashed outcome:crashed")
 
 
-@pytest.mark.parametrize("text", ['"', '""', "-", ":", "tag:", ">", "acc>", 'a"b', "acc>1.2.3"])
-def test_half_typed_words_raise_nothing(text):
-    matches(RUN, text)
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [('"', True), ('""', True), ("-", True), (":", True), ("tag:", False), (">", False),
+     ("acc>", False), ('a"b', False), ("acc>1.2.3", False)],
+)  # fmt: skip
+def test_half_typed_words_are_looked_for_as_words(text, is_found):
+    assert matches(RUN, text) is is_found
+    assert matches(replace(RUN, note=f"({text.replace(chr(34), '')})"), text)

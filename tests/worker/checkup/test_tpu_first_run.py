@@ -52,14 +52,14 @@ def test_without_a_chip_nothing_is_said_to_have_run_on_one(tmp_path, capsys):
 
 def test_what_the_check_of_replicas_says_is_believed_only_when_it_is_whole():
     good = b'noise\n{"replicas": 8, "variables": 9, "differing": [], "memory_bytes": 1500000000}\n'
-    assert _replicas_in_words(good.splitlines(), 0).endswith("8 replicas; 1.50 GB peak")
+    assert _replicas_in_words(good.splitlines(), 0).endswith("8 replicas; 1.5 GB peak")
     bad = b'{"replicas": 8, "variables": 9, "differing": ["state/a"], "memory_bytes": 0}'
     with pytest.raises(RunError, match="replicas differ") as caught:
         _replicas_in_words([bad], 1)
     assert caught.value.received == "state/a"
-    with pytest.raises(RunError, match="badly"):
+    with pytest.raises(RunError, match="check failed"):
         _replicas_in_words([], -11)
-    with pytest.raises(RunError, match="badly"):
+    with pytest.raises(RunError, match="check failed"):
         _replicas_in_words([good, b"\xff"], 0)
     lost = {"what": "Gone.", "where": "", "received": "", "expected": "", "fix": ""}
     with pytest.raises(RunError, match="Gone"):

@@ -181,4 +181,4 @@ def test_onednns_lack_of_memory_is_told_as_that():
     words = "Operation received an exception:Status: 1, message: could not create a memory object"
     told = error_parts(tf.errors.AbortedError(None, None, words), batch_size=8)
     assert "memory" in told.what
-    assert "batch of 4" in told.fix
+    assert "batch size of 4" in told.fix

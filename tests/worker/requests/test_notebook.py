@@ -338,7 +338,7 @@ def test_two_members_of_one_name_are_refused(away, trained, tmp_path):
         pytest.warns(UserWarning, match="Duplicate name"),
     ):
         archive.writestr("card.json", b"{}")
-    assert "two files with the same name" in refused(away, some, tmp_path / "x.zip").what
+    assert "two members with the same name" in refused(away, some, tmp_path / "x.zip").what
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"x" * 1000], ids=["none", "cut", "text"])

@@ -100,37 +100,6 @@ def test_a_plain_recipe_stays_a_plain_program():
         assert word not in text
 
 
-def test_a_pinned_pair_is_the_only_thing_that_is_installed():
-    assert (
-        'NEEDED = {"tensorflow-tpu": "2.19.1", "libtpu": "0.0.10", "keras": "3.15.1"}'
-        in _tpu_texts.INSTALL
-    )
-    assert _tpu_texts.INSTALL.count('"install"') == 1
-    assert '[f"{package}=={version}" for package' in _tpu_texts.INSTALL
-
-
-def test_nothing_is_installed_where_there_is_no_tpu(monkeypatch):
-    """The first cell as it is, on this computer."""
-    if list(pathlib.Path("/dev").glob("accel[0-9]*")):
-        pytest.skip("this computer has a TPU")
-    run = []
-    monkeypatch.setattr(subprocess, "run", lambda *words, **more: run.append(words))
-    names = {}
-    exec(_tpu_texts.INSTALL, names)  # noqa: S102
-    assert names["HAS_TPU"] is False
-    assert run == []
-    monkeypatch.setattr(sys, "version_info", (3, 11, 0))
-    monkeypatch.setitem(sys.modules, "tensorflow", SimpleNamespace(__version__="9"))
-    with pytest.raises(SystemExit, match="restart"):
-        names["install"]()
-    removed, installed = (words[0][1:] for words in run)
-    assert removed[:3] == ["-m", "pip", "uninstall"]
-    assert installed == [
-        "-m", "pip", "install", "--quiet", "tensorflow-tpu==2.19.1", "libtpu==0.0.10",
-        "keras==3.15.1",
-    ]  # fmt: skip
-
-
 # pictures ----------------------------------------------------------------------------------
 
 

@@ -176,7 +176,7 @@ def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, 
         events.tell(batch(number, 0.0))
         events.tell(epoch(number, number))
     (text,) = warnings(run)
-    assert text == "The TensorBoard files are not written any further: File exists."
+    assert text == "TensorBoard logging stopped: File exists."
     assert len(read_all(run.events_path)) == 7
 
 
@@ -189,7 +189,7 @@ def test_a_full_disk_in_the_middle_is_told_once(run, events):
     os.close(full)
     events.tell(epoch(1, 10))
     events.tell(epoch(2, 20))
-    assert warnings(run) == ["TensorBoard files are no longer written: No space left on device."]
+    assert warnings(run) == ["TensorBoard logging stopped: No space left on device."]
     assert len(read_all(run.events_path)) == 4
 
 

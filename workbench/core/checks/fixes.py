@@ -1,4 +1,4 @@
-"""Fixes: changes to a graph that mend a problem. All work on the graph as it is when they
+"""Fixes: changes to a graph that fix a problem. All work on the graph as it is when they
 are applied, and leave it alone when the node is gone.
 """
 

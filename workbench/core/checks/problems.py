@@ -13,12 +13,12 @@ Severity = Literal["error", "warning", "hint"]
 
 @dataclass(frozen=True)
 class Fix:
-    """One way to mend a problem.
+    """One way to fix a problem.
 
     Attributes:
         key: Stable name, e.g. "insert_flatten".
         title: Words of its button, e.g. "Insert Flatten".
-        apply: Graph -> mended graph.
+        apply: Graph -> fixed graph.
         recipe: Values of the recipe to change; empty for a fix of the graph.
     """
 

@@ -20,7 +20,7 @@ class Layering:
     Attributes:
         keys: Node id of each item; None for a dummy (a lane that an edge passes through).
         rank: Layer number of each item.
-        up, down: Neighbours in the layer above and in the layer below.
+        up, down: Neighbors in the layer above and in the layer below.
         layers: Items of each layer from left to right.
         trunk: The items of the longest path, one of each layer.
         is_trunk: Whether each item is on the trunk.
@@ -144,7 +144,7 @@ def _rank(graph: Graph, part: Sequence[str]) -> tuple[dict[str, int], list[str]]
 
 
 def order_layers(layering: Layering) -> None:
-    """Sorts each layer by the mean place of its neighbours, keeping the best order seen."""
+    """Sorts each layer by the mean place of its neighbors, keeping the best order seen."""
     best = [list(layer) for layer in layering.layers]
     fewest = count_crossings(layering)
     for sweep in range(_SWEEPS):
@@ -200,7 +200,7 @@ def _swap_neighbours(layering: Layering) -> None:
 
 
 def count_crossings(layering: Layering) -> int:
-    """Pairs of edges between neighbouring layers that cross."""
+    """Pairs of edges between neighboring layers that cross."""
     place = _places(layering)
     crossings = 0
     for layer in layering.layers:

@@ -158,10 +158,10 @@ def _tops(layering: Layering, heights: Sequence[float], centres: Sequence[float]
 
 
 def _straighten(layering: Layering, widths: Sequence[float]) -> list[float]:
-    """Centres of all items: near their neighbours, in order, without overlaps.
+    """Centers of all items: near their neighbors, in order, without overlaps.
 
     The trunk stands at 0; the items left and right of it are moved towards the mean of
-    their neighbours, alternately those above and those below.
+    their neighbors, alternately those above and those below.
     """
     centres = [0.0] * len(layering.keys)
     for layer in layering.layers:
@@ -179,7 +179,7 @@ def _straighten(layering: Layering, widths: Sequence[float]) -> list[float]:
 def _wanted(item: int, layering: Layering, centres: Sequence[float], *, is_down: bool) -> float:
     """Where an item would like to stand.
 
-    Neighbours off the trunk come first, so that a branch or a lane stays straight instead
+    Neighbors off the trunk come first, so that a branch or a lane stays straight instead
     of leaning towards the column that it left.
     """
     near = layering.up[item] if is_down else layering.down[item]
@@ -188,7 +188,7 @@ def _wanted(item: int, layering: Layering, centres: Sequence[float], *, is_down:
     if not chosen:
         return centres[item]
     if not beside and (layering.up[item] if not is_down else layering.down[item]):
-        return centres[item]  # the other side's neighbours decide
+        return centres[item]  # the other side's neighbors decide
     return sum(centres[i] for i in chosen) / len(chosen)
 
 
@@ -199,7 +199,7 @@ def _spread(
     widths: Sequence[float],
     centres: list[float],
 ) -> None:
-    """Sets the centres of one layer: nearest to `wanted` that keeps order and distances."""
+    """Sets the centers of one layer: nearest to `wanted` that keeps order and distances."""
     middle = next((k for k, i in enumerate(layer) if layering.is_trunk[i]), 0)
     right = _one_side(layer[middle:], wanted[middle:], layering, widths)
     left = _one_side(layer[middle::-1], [-x for x in wanted[middle::-1]], layering, widths)

@@ -19,8 +19,8 @@ CATEGORIES: Mapping[str, str] = {
     "convolution": "Convolution",
     "pooling": "Pooling",
     "core": "Core",
-    "normalisation": "Normalisation",
-    "regularisation": "Regularisation",
+    "normalisation": "Normalization",
+    "regularisation": "Regularization",
     "activation": "Activation",
     "merge": "Merge",
 }
@@ -136,7 +136,7 @@ class LayerSpec:
         is_adapted: Whether Keras's `adapt` sets its state from the training pictures, before
             training starts.
         training_class: What trains it in place of Keras's class; None for that.
-        pipeline_form: How it runs in the input pipeline in one function with its neighbours;
+        pipeline_form: How it runs in the input pipeline in one function with its neighbors;
             None where it runs there as Keras has it.
         common_rank: Its place among the layers that are used most, from 1; None for others.
     """

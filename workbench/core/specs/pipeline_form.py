@@ -1,4 +1,4 @@
-"""How a layer runs in the input pipeline in one function with its neighbours: as a matrix that
+"""How a layer runs in the input pipeline in one function with its neighbors: as a matrix that
 moves pixels, or as a curve that changes their values.
 
 *Matrices* of layers one after the other multiply into one, so a picture is interpolated once:

@@ -1,7 +1,7 @@
 """Files of earlier versions, brought up to date one version at a time.
 
 A migration is a pure function from the plain dict of version N to that of version N + 1.
-It never refuses: what it does not recognise it leaves in place, and the reader of the
+It never refuses: what it does not recognize it leaves in place, and the reader of the
 newest version says what is wrong with it.
 """
 

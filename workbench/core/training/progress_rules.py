@@ -60,7 +60,7 @@ def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
     """The value that `keep_by` means, turned so that more is better; of equals, less loss.
 
     With few validation pictures many epochs are equal, the untrained first ones too: there
-    the loss tells which has learnt more. Without validation the training's own values stand
+    the loss tells which has learned more. Without validation the training's own values stand
     in. What is not a number is minus infinity.
     """
     # A log of a newer Workbench may name a value that this one does not know.

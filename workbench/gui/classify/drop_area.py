@@ -54,6 +54,6 @@ class DropArea(QFrame):
         self.cancel.clicked.connect(self.cancel_wanted)
 
     def set_busy(self, *, is_busy: bool) -> None:
-        """A folder is being classified: it can be cancelled, not started again."""
+        """A folder is being classified: it can be canceled, not started again."""
         self.folder.setVisible(not is_busy)
         self.cancel.setVisible(is_busy)

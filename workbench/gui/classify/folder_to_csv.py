@@ -36,7 +36,7 @@ def csv_text(answers: list[Classified]) -> str:
 
 
 class FolderToCsv(QObject):
-    """One such job; starts with `start`, can be cancelled between requests.
+    """One such job; starts with `start`, can be canceled between requests.
 
     Signals:
         progressed: What is being done, in words.

@@ -144,7 +144,7 @@ class PictureStrip(QListView):
             image: What it shows.
             words: The line below.
             tip: More words for the mouse; the line below where empty.
-            mood: "good" or "bad" colours the line; the words say the same.
+            mood: "good" or "bad" colors the line; the words say the same.
             at_front: Newest first.
         """
         item = QStandardItem(words)

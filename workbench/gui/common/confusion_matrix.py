@@ -46,7 +46,7 @@ Rgb = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def _is_dark(color: QColor) -> bool:
-    """Whether white is easier to read on a colour than black."""
+    """Whether white is easier to read on a color than black."""
     light = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
     return light < WHITE_BELOW
 

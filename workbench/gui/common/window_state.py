@@ -40,7 +40,7 @@ class WindowState(QObject):
         self._store.remove("layout")
 
     def recent(self) -> list[str]:
-        """Project files, the last opened first; missing ones too (shown greyed)."""
+        """Project files, the last opened first; missing ones too (shown grayed)."""
         return self._settings.recent_files
 
     def add_recent(self, path: str) -> None:

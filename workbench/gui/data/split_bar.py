@@ -18,7 +18,7 @@ _ROW_PX = 22
 
 @dataclass(frozen=True)
 class BarPart:
-    """One part: its name, its size, and the name of its colour token."""
+    """One part: its name, its size, and the name of its color token."""
 
     name: str
     size: int

@@ -115,7 +115,7 @@ def make_canvas_actions(
 
 
 def refresh_canvas_icons(actions: Mapping[str, QAction], theme: Theme) -> None:
-    """Draws all icons in the theme's colour."""
+    """Draws all icons in the theme's color."""
     for spec in CANVAS_ACTIONS:
         if spec.icon:
             actions[spec.key].setIcon(theme.icon(spec.icon))

@@ -197,7 +197,7 @@ class CanvasPanel(QWidget):
             self._edit(lambda: self.scene.select(self._document.duplicate(ids)))
 
     def delete(self) -> None:
-        """Removes the selected nodes and edges; the neighbour is selected next."""
+        """Removes the selected nodes and edges; the neighbor is selected next."""
         ids, edges = self.scene.selected_ids(), self.scene.selected_edges()
         if not ids and not edges:
             return
@@ -270,7 +270,7 @@ class CanvasPanel(QWidget):
         self._refresh_actions()
 
     def _refresh_actions(self) -> None:
-        """An action that can do nothing now is grey; all are while the panel is hidden."""
+        """An action that can do nothing now is gray; all are while the panel is hidden."""
         ids = self.scene.selected_ids()
         card = self.scene.card
         has = {

@@ -172,7 +172,7 @@ def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:
 
 
 def category_chip(theme: Theme, category: str) -> QPixmap:
-    """A rounded square in the category's colour with its icon in white."""
+    """A rounded square in the category's color with its icon in white."""
     ratio = 2
     chip = QPixmap(18 * ratio, 18 * ratio)
     chip.fill(Qt.GlobalColor.transparent)

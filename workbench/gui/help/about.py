@@ -39,7 +39,7 @@ def _version(package: str) -> str:
 
 
 class AboutDialog(QDialog):
-    """Name, licence, versions; a button copies them."""
+    """Name, license, versions; a button copies them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -33,7 +33,7 @@ class HelpController(QObject):
         ShortcutsSheet(groups_of(menus), self._window).exec()
 
     def show_about(self) -> None:
-        """Shows versions and licence."""
+        """Shows versions and license."""
         AboutDialog(self._window).exec()
 
     def show_settings(self) -> None:

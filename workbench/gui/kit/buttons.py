@@ -54,7 +54,7 @@ class TextButton(QPushButton):
         self.refresh_icon()
 
     def refresh_icon(self) -> None:
-        """Draws the icon in the colour of the words."""
+        """Draws the icon in the color of the words."""
         if self._theme is None or not self._icon_name:
             return
         colors = self._theme.colors

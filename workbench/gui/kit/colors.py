@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Colors:
-    """All colours of one theme as "#rrggbb"."""
+    """All colors of one theme as "#rrggbb"."""
 
     background: str
     panel: str
@@ -82,4 +82,4 @@ CATEGORY_COLORS = {
     "activation": "#65a30d",
     "merge": "#475569",
 }
-"""Strip and icon colour of each layer category, the same in both themes."""
+"""Strip and icon color of each layer category, the same in both themes."""

@@ -22,7 +22,7 @@ def plain_label(
 
     Args:
         text: What it says.
-        role: Its look; colours come from the style sheet. "heading" is small capitals,
+        role: Its look; colors come from the style sheet. "heading" is small capitals,
             "title" is large, "value" has figures of equal width.
         wrap: Breaks lines to the width it is given.
         parent: Owner.
@@ -47,7 +47,7 @@ def plain_label(
 
 
 def set_role(label: QLabel, role: Role) -> None:
-    """Changes the colour of a label to that of another role."""
+    """Changes the color of a label to that of another role."""
     label.setProperty("role", role)
     label.style().unpolish(label)
     label.style().polish(label)

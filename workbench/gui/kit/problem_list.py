@@ -1,4 +1,4 @@
-"""Problems in words, each with its place and the buttons that mend it."""
+"""Problems in words, each with its place and the buttons that fix it."""
 
 from __future__ import annotations
 

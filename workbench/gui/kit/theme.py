@@ -1,4 +1,4 @@
-"""The theme: colours, icons and fonts; light or dark, chosen or following the system."""
+"""The theme: colors, icons and fonts; light or dark, chosen or following the system."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Theme(QObject):
 
     @property
     def colors(self) -> Colors:
-        """The colour tokens in force."""
+        """The color tokens in force."""
         return DARK if self.is_dark else LIGHT
 
     def set_mode(self, mode: str) -> None:
@@ -63,7 +63,7 @@ class Theme(QObject):
         return ui_font(px, weight=weight, tabular=tabular)
 
     def icon(self, name: str, color: str | None = None) -> QIcon:
-        """A bundled icon in a colour (default: the text colour), faint when disabled."""
+        """A bundled icon in a color (default: the text color), faint when disabled."""
         normal = color or self.colors.text
         key = (name, normal, self.colors.faint)
         if key not in self._icons:
@@ -71,11 +71,11 @@ class Theme(QObject):
         return self._icons[key]
 
     def category_icon(self, category: str) -> QIcon:
-        """The icon of a layer category in its colour."""
+        """The icon of a layer category in its color."""
         return self.icon(category, self.category_color(category))
 
     def category_color(self, category: str) -> str:
-        """The colour of a layer category; that of "core" for one this version lacks."""
+        """The color of a layer category; that of "core" for one this version lacks."""
         return CATEGORY_COLORS.get(category, self.colors.dim)
 
     def _wanted_dark(self) -> bool:
@@ -99,7 +99,7 @@ class Theme(QObject):
 
 
 def palette_for(colors: Colors) -> QPalette:
-    """Fusion's palette from the colour tokens."""
+    """Fusion's palette from the color tokens."""
     role = QPalette.ColorRole
     normal = {
         role.Window: colors.background,

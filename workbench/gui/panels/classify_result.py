@@ -21,7 +21,7 @@ def _make(state: ClassifyState) -> QWidget:
 SPEC = PanelSpec(
     key="classify_result",
     view="classify",
-    title="Answer",
+    title="Prediction",
     area="left",
     order=10,
     make=_make,

@@ -21,7 +21,7 @@ def _make(state: DataState) -> QWidget:
 SPEC = PanelSpec(
     key="data_source",
     view="data",
-    title="Pictures",
+    title="Data source",
     area="left",
     order=10,
     make=_make,

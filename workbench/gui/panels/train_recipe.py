@@ -28,7 +28,7 @@ def _make(state: TrainState) -> QWidget:
 SPEC = PanelSpec(
     key="train_recipe",
     view="train",
-    title="Recipe",
+    title="Training settings",
     area="right",
     order=20,
     make=_make,

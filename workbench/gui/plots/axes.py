@@ -26,7 +26,7 @@ _ABOVE = 1.5  # lower edge of the best epoch's words, in their heights above the
 
 
 class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type information
-    """A pyqtgraph widget in the colours of the theme.
+    """A pyqtgraph widget in the colors of the theme.
 
     Args:
         theme: Colors.
@@ -163,7 +163,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         return max(50, int(self.box.width()))
 
     def set_dots(self, lines: Sequence[tuple[Any, Any, str]], *, is_log: bool) -> None:
-        """Dots at (x, y) of each line in its colour, while they are few enough to tell."""
+        """Dots at (x, y) of each line in its color, while they are few enough to tell."""
         spots: list[dict[str, Any]] = [
             {"pos": (float(x), self._y(float(y), is_log=is_log)), "brush": color}
             for xs, ys, color in lines

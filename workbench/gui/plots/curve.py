@@ -31,7 +31,7 @@ class LiveCurve:
 
     Args:
         plot: The pyqtgraph PlotItem it is drawn in.
-        color: Colour of the line; its alpha is kept.
+        color: Color of the line; its alpha is kept.
         width: In pixels; above 1 the line is drawn in segments, which is much faster.
         z: Higher is drawn later.
         is_smooth: Where several points share a pixel column, its middle is drawn instead
@@ -65,7 +65,7 @@ class LiveCurve:
         self.y: Values = np.empty(0)
 
     def set_color(self, color: QColor) -> None:
-        """Changes the colour of the line."""
+        """Changes the color of the line."""
         if color == self._color:
             return
         self._color = QColor(color)

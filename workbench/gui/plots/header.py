@@ -28,7 +28,7 @@ def span_of(position: int) -> float:
 
 
 class Swatch(QWidget):
-    """A short line in the colour of a curve."""
+    """A short line in the color of a curve."""
 
     def __init__(self, color: str) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Swatch(QWidget):
         self.setFixedSize(QSize(12, 12))
 
     def set_color(self, color: str) -> None:
-        """Shows another colour."""
+        """Shows another color."""
         self._color = color
         self.update()
 
@@ -94,7 +94,7 @@ class PlotHeader(QWidget):
     """The controls of one plot. The menu is filled by the plot.
 
     Args:
-        theme: Colours and icons.
+        theme: Colors and icons.
         title: What is plotted.
         is_plain: For a single line: without legend, smoothing and points by epoch.
         has_validation: Whether the legend names a second line.

@@ -50,7 +50,7 @@ class _Level:
 
 
 def _fold(lows: Values, highs: Values, group: int) -> tuple[Values, Values]:
-    """Lows and highs of each `group` neighbours (the last group may be smaller)."""
+    """Lows and highs of each `group` neighbors (the last group may be smaller)."""
     if group == 1 or len(lows) == 0:
         return lows, highs
     starts = np.arange(0, len(lows), group)

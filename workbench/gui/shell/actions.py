@@ -134,7 +134,7 @@ def make_actions(
 
 
 def refresh_icons(actions: dict[str, QAction], theme: Theme) -> None:
-    """Draws the icons of all actions in the theme's colour."""
+    """Draws the icons of all actions in the theme's color."""
     for action in actions.values():
         if action.data():
             action.setIcon(theme.icon(action.data()))

@@ -15,7 +15,7 @@ _THEME_TITLES = {"system": "&System", "light": "&Light", "dark": "&Dark"}
 
 
 def fill_recent(menu: QMenu, state: WindowState, open_path: Callable[[str], object]) -> None:
-    """Lists the recent projects; those that are gone are greyed."""
+    """Lists the recent projects; those that are gone are grayed."""
     menu.clear()
     paths = state.recent()
     for path in paths:

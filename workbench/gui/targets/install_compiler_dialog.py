@@ -1,4 +1,4 @@
-"""Installs Google's TPU compiler, once its licence has been read and accepted."""
+"""Installs Google's TPU compiler, once its license has been read and accepted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _GivenUpError(RunError):
 
 
 class InstallCompilerDialog(WorkingDialog):
-    """Download, licence, installation: one after another, each started by a click.
+    """Download, license, installation: one after another, each started by a click.
 
     Signals:
         told: A line of what goes on; from another thread.

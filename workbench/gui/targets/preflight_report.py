@@ -129,7 +129,7 @@ class PreflightReportView(QWidget):
     """Fills while levels and batches come in, then shows the whole report.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         graph: Gives the network as it is now, which fixes are for.
 
     Signals:

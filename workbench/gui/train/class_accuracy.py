@@ -1,4 +1,4 @@
-"""How each class is learnt: its accuracy over the epochs, and what was taken for what after
+"""How each class is learned: its accuracy over the epochs, and what was taken for what after
 the chosen epoch.
 """
 

@@ -26,7 +26,7 @@ _SWATCH_PX = QSize(12, 12)
 class ClassMarks(QListWidget):
     """One line a class, with a tick that marks its curve.
 
-    At first all are marked while there are colours enough, else those that are learnt worst.
+    At first all are marked while there are colors enough, else those that are learned worst.
 
     Signals:
         changed: The marked classes as a dict: number -> "#rrggbb".

@@ -1,4 +1,4 @@
-"""The curves of a run, or how each of its classes is learnt: two pages in one place."""
+"""The curves of a run, or how each of its classes is learned: two pages in one place."""
 
 from __future__ import annotations
 

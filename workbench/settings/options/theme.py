@@ -1,4 +1,4 @@
-"""Light or dark colours."""
+"""Light or dark colors."""
 
 from workbench.core.params import ChoiceParam
 from workbench.settings.spec import SettingSpec

@@ -23,7 +23,7 @@ _FIRST_STREAM = 1 << 30
 
 
 def erase(tf: Any, pictures: Any, *, seed: int, step: Any, recipe: TrainingRecipe) -> Any:
-    """Fills a random rectangle of some pictures with the picture's mean colour.
+    """Fills a random rectangle of some pictures with the picture's mean color.
 
     Args:
         tf: TensorFlow.

@@ -76,7 +76,7 @@ def training_pipeline(
     gather = _gather(tf, part, place or cache_mode_of(part, recipe))
     jit = may_compile and (recipe is None or recipe.xla != "off")
     rows = share.rows(batch_size)
-    # A picture that is mixed with its neighbour, or drawn for in one go with all the others,
+    # A picture that is mixed with its neighbor, or drawn for in one go with all the others,
     # needs the whole batch to be made.
     is_by_row = draws_one_by_one(layers) and not _mixes(recipe)
     made, handed = (rows, slice(None)) if is_by_row else (slice(None), rows)

@@ -19,7 +19,7 @@ class BenchmarkSetup:
     """A project and its pictures, ready to be compiled again and again.
 
     Attributes:
-        job: Told what goes on, and heard when it is cancelled.
+        job: Told what goes on, and heard when it is canceled.
         keras: Keras, imported.
         project: With the trial's own recipe.
         data: Its pictures; only the training part is used.

@@ -39,7 +39,7 @@ def preflight(job: Job, request: Preflight) -> AnyAnswer:
     """Looks level by level, and tells each.
 
     Raises:
-        WorkbenchError: no such TPU, the project cannot be read, or the request is cancelled.
+        WorkbenchError: no such TPU, the project cannot be read, or the request is canceled.
     """
     chip = chip_choice(request.tpu)
     project = parse_project(request.project, "the project")

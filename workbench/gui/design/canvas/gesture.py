@@ -1,4 +1,4 @@
-"""What every gesture is: it starts, moves, and ends or is cancelled with a reason."""
+"""What every gesture is: it starts, moves, and ends or is canceled with a reason."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Gesture:
     """One gesture. The view runs at most one; nothing else may edit while it lasts.
 
     The document is changed in `end` only, by one edit, so that a gesture is one undo step
-    and cancelling has nothing to take back but marks on the canvas.
+    and canceling has nothing to take back but marks on the canvas.
     """
 
     cursor: Qt.CursorShape | None = None

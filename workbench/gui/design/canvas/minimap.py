@@ -13,7 +13,7 @@ _PADDING = 8.0
 
 
 class Minimap(QWidget):
-    """Cards as coloured blocks, and a frame around the part that is shown."""
+    """Cards as colored blocks, and a frame around the part that is shown."""
 
     def __init__(self, view: ZoomView) -> None:
         super().__init__(view)
@@ -29,7 +29,7 @@ class Minimap(QWidget):
         self._on_changed()
 
     def refresh(self) -> None:
-        """Draws the blocks anew: cards, or colours, are others."""
+        """Draws the blocks anew: cards, or colors, are others."""
         self._blocks = None
         self.update()
 

@@ -38,7 +38,7 @@ class NodeItem(QGraphicsItem):
     Args:
         node_id: Id of the node it stands for.
         facts: What it shows.
-        look: Colours and fonts shared by the canvas.
+        look: Colors and fonts shared by the canvas.
     """
 
     def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
@@ -142,7 +142,7 @@ class NodeItem(QGraphicsItem):
             self._paint_badge(painter)
 
     def _paint_box(self, painter: QPainter, scale: float) -> None:
-        """The card from far away: its colours only."""
+        """The card from far away: its colors only."""
         look, rect = self._look, QRectF(0, 0, NODE_WIDTH, self.height)
         is_bad = self.facts.severity == "error"
         painter.fillRect(rect, look.bad_soft if is_bad else look.panel)

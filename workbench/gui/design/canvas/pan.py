@@ -8,7 +8,7 @@ from workbench.gui.design.canvas.gesture import Gesture, Pointer
 
 
 class Pan(Gesture):
-    """The canvas follows the pointer; cancelling brings it back."""
+    """The canvas follows the pointer; canceling brings it back."""
 
     cursor = Qt.CursorShape.ClosedHandCursor
     scrolls_at_edge = False

@@ -1,4 +1,4 @@
-"""A card beside a node: what is wrong, why, and buttons that mend it."""
+"""A card beside a node: what is wrong, why, and buttons that fix it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProblemCard(QGraphicsItem):
 
     Args:
         problem: What it tells.
-        look: Colours and fonts shared by the canvas.
+        look: Colors and fonts shared by the canvas.
     """
 
     def __init__(self, problem: Problem, look: CanvasStyle) -> None:

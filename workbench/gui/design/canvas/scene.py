@@ -174,7 +174,7 @@ class GraphScene(QGraphicsScene):
             item.set_facts(self._facts(node_id))
 
     def refresh_look(self) -> None:
-        """Repaints everything in the theme's new colours."""
+        """Repaints everything in the theme's new colors."""
         self.look.refresh()
         for item in self.items():
             item.update()

@@ -20,7 +20,7 @@ DETAIL_FROM = 0.35
 
 @dataclass(frozen=True)
 class TextStyle:
-    """A font and the colour it is written in."""
+    """A font and the color it is written in."""
 
     font: QFont
     color: QColor
@@ -39,7 +39,7 @@ class CanvasStyle:
         self.refresh()
 
     def refresh(self) -> None:
-        """Takes colours and fonts from the theme again."""
+        """Takes colors and fonts from the theme again."""
         colors = self.theme.colors
         self._categories: dict[str, QColor] = {}
         self.canvas = QColor(colors.canvas)
@@ -84,7 +84,7 @@ class CanvasStyle:
         self.badge_ink = TextStyle(font(11, weight=600), self.panel)
 
     def category_color(self, category: str) -> QColor:
-        """The strip's colour of a layer category."""
+        """The strip's color of a layer category."""
         if category not in self._categories:
             self._categories[category] = QColor(self.theme.category_color(category))
         return self._categories[category]

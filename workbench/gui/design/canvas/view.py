@@ -82,7 +82,7 @@ class GraphView(ZoomView):
         return self._gesture
 
     def begin(self, gesture: Gesture, pointer: Pointer) -> None:
-        """Starts a gesture; one that still runs is cancelled first."""
+        """Starts a gesture; one that still runs is canceled first."""
         self.cancel("another gesture began")
         self._set_hovered(None)
         self._gesture = gesture

@@ -205,7 +205,7 @@ class ZoomView(QGraphicsView):
         painter.setTransform(self.viewportTransform())
 
     def _dot_tile(self) -> QPixmap | None:
-        """One dot on the ground's colour, as large as the distance between dots now."""
+        """One dot on the ground's color, as large as the distance between dots now."""
         distance = _DOTS * self._zoom
         if distance < 12:
             return None
@@ -223,7 +223,7 @@ class ZoomView(QGraphicsView):
 
 
 def _between(a: QColor, b: QColor) -> QColor:
-    """A colour one quarter of the way from a to b."""
+    """A color one quarter of the way from a to b."""
     return QColor(
         (3 * a.red() + b.red()) // 4,
         (3 * a.green() + b.green()) // 4,

@@ -18,7 +18,7 @@ class GestureMark(QGraphicsItem):
     """What the marks share: the canvas's look, a place above the cards, a plain `draw`.
 
     Args:
-        look: Colours and pens.
+        look: Colors and pens.
         height: Which of the marks lies above which.
     """
 

@@ -61,7 +61,7 @@ class ClassAccuracyPlot(PlotAxes):
         self.set_y_range((low, max(1.0, low + 0.1)))
 
     def set_marked(self, marked: dict[int, str]) -> None:
-        """Draws these classes in a colour of their own, above the rest."""
+        """Draws these classes in a color of their own, above the rest."""
         self._marked = dict(marked)
         self._color()
 

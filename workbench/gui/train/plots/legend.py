@@ -80,7 +80,7 @@ class Legend(QWidget):
 
 
 def _swatch(color: str, faint: str, *, is_main: bool) -> QIcon:
-    """A line in the run's colour; a faint one for the button that is off."""
+    """A line in the run's color; a faint one for the button that is off."""
     icon = QIcon()
     for state, shown in ((QIcon.State.On, color), (QIcon.State.Off, faint)):
         pixmap = QPixmap(SWATCH_PX * 2)

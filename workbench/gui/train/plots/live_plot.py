@@ -37,7 +37,7 @@ class LivePlot(QFrame):
     the pair.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         curve: What is plotted; a plain one is one line a run, never smoothed.
 
     Signals:
@@ -118,7 +118,7 @@ class LivePlot(QFrame):
         self.main.set_series(series, scale)
 
     def set_overlays(self, runs: dict[Hashable, tuple[str, str]]) -> None:
-        """Chooses the other runs: title and colour by key. Known ones keep their values."""
+        """Chooses the other runs: title and color by key. Known ones keep their values."""
         for key in [key for key in self.overlays if key not in runs]:
             self.overlays.pop(key).remove()
         for order, (key, (title, color)) in enumerate(runs.items()):

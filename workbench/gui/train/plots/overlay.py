@@ -1,4 +1,4 @@
-"""Other runs in the same plots, each in a colour that can be told from the rest."""
+"""Other runs in the same plots, each in a color that can be told from the rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ blue and amber of the current run."""
 
 
 def overlay_color(index: int) -> str:
-    """The colour "#rrggbb" of the overlay with this number, from 0; again after the last."""
+    """The color "#rrggbb" of the overlay with this number, from 0; again after the last."""
     return OVERLAY_COLORS[index % len(OVERLAY_COLORS)]
 
 

@@ -22,7 +22,7 @@ class RunLook:
     """How a run's lines look.
 
     Attributes:
-        train, validation: Colours as "#rrggbb".
+        train, validation: Colors as "#rrggbb".
         raw_alpha: Opacity of the per-batch line below its average, 0..255.
         width: Line width of average and validation, in pixels.
         raw_width: Line width of the per-batch line, in pixels.
@@ -44,7 +44,7 @@ class RunCurves:
 
     Args:
         plot: The pyqtgraph PlotItem they are drawn in.
-        look: Colours and widths.
+        look: Colors and widths.
         span: Number of steps the average goes over.
         title: The run's name, for the legend and the values.
     """

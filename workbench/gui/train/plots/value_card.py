@@ -53,7 +53,7 @@ class ValueCard(QFrame):
     """A small box over a plot; the mouse passes through it.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: The plot it stands over.
         curve: What the plot shows.
     """

@@ -39,7 +39,7 @@ class CompareRuns(QDialog):
     """Compares any two of some runs; their folders are read in another thread.
 
     Args:
-        theme: Colours and fonts.
+        theme: Colors and fonts.
         runs: The runs to choose from.
         left, right: Folders of the two that are compared first.
     """

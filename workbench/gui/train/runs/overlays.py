@@ -1,4 +1,4 @@
-"""The runs that are drawn beside the selected one, each in a colour of its own."""
+"""The runs that are drawn beside the selected one, each in a color of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.gui.train.plots.overlay import Overlay, overlay_color
 
 
 class RunOverlays(QObject):
-    """Gives each shown run of a library a colour, which it keeps while it is shown.
+    """Gives each shown run of a library a color, which it keeps while it is shown.
 
     `changed` when another run is shown, or more of one was read.
     """

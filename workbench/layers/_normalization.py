@@ -1,4 +1,4 @@
-"""What the normalisation layers share. Not a plug-in itself."""
+"""What the normalization layers share. Not a plug-in itself."""
 
 from __future__ import annotations
 

@@ -1,0 +1,44 @@
+"""All rules: what each looks for, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.house import contracts, errors, imports, sizes
+from tests.house.sources import Module
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that the code must not have.
+
+    Attributes:
+        title: What is counted.
+        look: Modules -> one line for each breach.
+    """
+
+    title: str
+    look: Callable[[Sequence[Module]], list[str]]
+
+
+def _plug_in_keys(_modules: Sequence[Module]) -> list[str]:
+    from tests.house import test_plugin_keys as keys
+
+    hits = [hit for folder in keys.FOLDERS for hit in keys._hits(keys._words_of(folder), folder)]
+    return [f"{path}:{line}: {key}" for path, line, key in hits if not keys._is_allowed(path, key)]
+
+
+SIZE = Rule("lines too many", sizes.too_many_lines)
+KEYS = Rule("keys outside plug-ins", _plug_in_keys)
+"""Has tests of its own."""
+
+RULES = (
+    Rule(f"files over {sizes.MOST_LINES_OF_FILE} lines", sizes.long_files),
+    Rule(f"functions over {sizes.MOST_LINES_OF_FUNCTION} lines", sizes.long_functions),
+    Rule(f"folders over {sizes.MOST_MODULES_OF_FOLDER} modules", sizes.large_folders),
+    Rule("import circles", imports.circles),
+    Rule("private imports between packages", imports.private_imports),
+    Rule("packages missing in import contracts", contracts.gaps),
+    Rule("swallowed errors", errors.swallowed),
+)

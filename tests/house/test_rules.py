@@ -1,0 +1,138 @@
+"""Each rule finds a planted breach, and nothing in what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.house import contracts, errors, imports, sizes
+from tests.house.sources import Module, read_modules
+
+
+def module(name: str, text: str, *, is_package: bool = False) -> Module:
+    path = name.replace(".", "/") + ("/__init__.py" if is_package else ".py")
+    return Module(name, path, text)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "try:\n    work()\nexcept Exception:\n    pass",
+        "try:\n    work()\nexcept:\n    found = None",
+        "try:\n    work()\nexcept (ValueError, BaseException):\n    print('failed')",
+        "with suppress(Exception):\n    work()",
+        "with contextlib.suppress(OSError, Exception):\n    work()",
+    ],
+)
+def test_a_swallowed_error_is_found(body):
+    assert errors.swallowed([module("workbench.a", body)])[0] == "workbench/a.py: the module"
+
+
+def test_the_function_that_returns_none_for_any_error_is_found():
+    text = "def read():\n    try:\n        work()\n    except Exception:\n        return None\n"
+    assert "workbench/a.py: read" in errors.swallowed([module("workbench.a", text)])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "try:\n    work()\nexcept Exception as error:\n    failed(error)",
+        "try:\n    work()\nexcept BaseException:\n    undo()\n    raise",
+        "try:\n    work()\nexcept Exception:\n    log.exception('failed')",
+        "try:\n    work()\nexcept OSError:\n    pass",
+        "with suppress(OSError):\n    work()",
+    ],
+)
+def test_an_error_that_is_looked_at_or_named_is_not(body):
+    found = errors.swallowed([module("workbench.a", body)])
+    assert not [line for line in found if line.startswith("workbench/a.py")]
+
+
+def test_circles_are_found_also_where_only_types_are_imported():
+    found = imports.circles(
+        [
+            module("workbench", "", is_package=True),
+            module("workbench.a", "from workbench.b import thing"),
+            module("workbench.b", "from workbench import c"),
+            module("workbench.c", "if TYPE_CHECKING:\n    from workbench.a import Kind"),
+            module("workbench.d", "import workbench.a"),
+        ]
+    )
+    assert found == ["workbench.a <-> workbench.b <-> workbench.c"]
+
+
+def test_private_modules_and_names_stay_in_their_package():
+    inner = "from workbench.a._tools import saw\nfrom workbench.a.b import _plane"
+    outer = "from workbench.a import _tools\nfrom workbench.a.b import _plane, nail, __version__"
+    found = imports.private_imports(
+        [
+            module("workbench.a", "", is_package=True),
+            module("workbench.a.c", inner),
+            module("workbench.a.deep.e", inner),
+            module("workbench.d", outer),
+        ]
+    )
+    assert found == [
+        "workbench/d.py:1: workbench.a._tools",
+        "workbench/d.py:2: workbench.a.b._plane",
+    ]
+
+
+def test_blank_lines_do_not_count():
+    assert sizes.long_files([module("workbench.a", "x = 1\n\n" * 400)]) == []
+    assert sizes.long_files([module("workbench.a", "x = 1\n" * 401)]) == [
+        "workbench/a.py: 401 lines"
+    ]
+
+
+def test_a_long_function_is_found():
+    text = "class A:\n    def f(self):\n" + "        x = 1\n" * 40
+    assert sizes.long_functions([module("workbench.a", text)]) == ["workbench/a.py: f"]
+    assert sizes.long_functions([module("workbench.a", text[:-14])]) == []
+
+
+def test_folders_of_plug_ins_may_be_large():
+    many = range(21)
+    plain = [module(f"workbench.a.m{number}", "") for number in many]
+    layers = [module(f"workbench.b.m{number}", "SPEC = 1") for number in many]
+    commands = [module(f"workbench.c.m{number}", 'NAME = ""\nHELP: str = ""') for number in many]
+    assert sizes.large_folders([*plain, *layers, *commands]) == ["workbench.a: 21 modules"]
+
+
+def test_too_many_lines_are_said():
+    line = module("workbench.a", "x = 1\n" * (sizes.MOST_LINES + 2))
+    assert sizes.too_many_lines([line]) == [f"2 lines more than {sizes.MOST_LINES:,}"]
+
+
+def test_contracts_name_each_package(tmp_path):
+    for name in ("core/training", "core/storage", "gui", "worker"):
+        folder = tmp_path / "workbench" / name
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+    for name in ("__init__", "app", "__main__", "core/__init__", "core/format"):
+        (tmp_path / "workbench" / f"{name}.py").touch()
+    pyproject = tmp_path / "pyproject.toml"
+    pyproject.write_text(
+        """
+[[tool.importlinter.contracts]]
+name = "Floors"
+type = "layers"
+layers = ["workbench.app", "workbench.gui | workbench.cellar"]
+
+[[tool.importlinter.contracts]]
+name = "Rooms of core"
+type = "layers"
+layers = ["workbench.core.training"]
+
+[[tool.importlinter.contracts]]
+name = "Qt only in the window"
+type = "forbidden"
+source_modules = ["workbench.core"]
+"""
+    )
+    assert contracts.gaps(read_modules(tmp_path), pyproject) == [
+        "Floors: without workbench.core",
+        "Floors: without workbench.worker",
+        "Floors: workbench.cellar is not there",
+        "Rooms of core: without workbench.core.storage",
+        "Qt only in the window: without workbench.worker",
+    ]
