@@ -143,7 +143,7 @@ def _fail():
 
 
 def test_a_fault_is_logged_and_reported(window, tmp_path, qtbot, expect_log):
-    expect_log("ERROR workbench.window: A fault in the window")
+    expect_log("ERROR workbench.window: Error in the window")
     faults = Faults(tmp_path / "logs")
     faults.install()
     try:
