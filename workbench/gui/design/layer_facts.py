@@ -53,7 +53,7 @@ def network_facts(graph: Graph, analysis: Analysis, recipe: TrainingRecipe) -> F
         *([("Non-trainable", count(kept))] if kept else []),
         ("Multiply-adds", short(costs.multiply_adds)),
         (
-            f"Weights and activations, batch {count(recipe.batch_size)}",
+            f"Layer memory, batch {count(recipe.batch_size)}",
             bytes_text(costs.memory_bytes),
         ),
     ]
