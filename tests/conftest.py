@@ -44,7 +44,7 @@ def _leftovers(request):
     """
     of_test = Leftovers()
     yield of_test
-    values = request.node.funcargs
+    values = request.node.funcargs or {}  # None while pytest ends after Ctrl+C
     if "tmp_path" in values:
         of_test.marks.append(str(values["tmp_path"]))
     values.clear()  # pytest itself must not keep the test's window
