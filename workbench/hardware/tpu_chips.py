@@ -40,7 +40,7 @@ class TpuGeneration:
         bandwidth: Bytes a second between a core and its memory.
         clock_hz: Clock of a core in Hz, for the compiler's cycles.
         matrix_width: Rows and columns of its matrix units.
-        lanes, sublanes: The tile that arrays are padded to.
+        sublanes: Rows of the tile that arrays are padded to.
         slices: Number of chips -> name of the topology.
         is_megacore: The compiler is told that two cores work as one.
         needs_jax: TensorFlow has no support for it.
@@ -54,7 +54,6 @@ class TpuGeneration:
     bandwidth: float
     clock_hz: float
     matrix_width: int = 128
-    lanes: int = 128
     sublanes: int = 8
     slices: Mapping[int, str] = field(default_factory=lambda: _FLAT)
     is_megacore: bool = False
