@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError
-from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.hardware.tpu_faults import Fault, fault_of
 from workbench.processes.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunStarted
 from workbench.runs.folder import RunFolder, tail_lines
@@ -64,7 +64,7 @@ def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosi
     return _killed(run, heartbeat)
 
 
-def _told(found: FoundFault) -> str:
+def _told(found: Fault) -> str:
     return f"{found.words} {found.fix}"
 
 
