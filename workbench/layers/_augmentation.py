@@ -13,24 +13,17 @@ VALUE_RANGES = {"0-255": (0, 255), "0-1": (0, 1), "-1-1": (-1, 1)}
 
 def factor_param(key: str, title: str, default: float, maximum: float, words: str) -> FloatParam:
     """Largest change, as a share."""
-    return FloatParam(
-        key=key,
-        title=title,
-        default=default,
-        minimum=0.0,
-        maximum=maximum,
-        step=0.05,
-        help=words,
-    )
+    return FloatParam(key, default, words, title=title, maximum=maximum, step=0.05)
 
 
 def fill_params() -> tuple[Param, ...]:
     """How places that come from outside the picture are filled."""
     return (
         ChoiceParam(
-            key="fill_mode",
+            "fill_mode",
+            "reflect",
+            "How the gap at the borders is filled.",
             title="Fill",
-            default="reflect",
             choices=("reflect", "nearest", "wrap", "constant"),
             titles={
                 "reflect": "mirror the image",
@@ -38,25 +31,22 @@ def fill_params() -> tuple[Param, ...]:
                 "wrap": "repeat the image",
                 "constant": "constant value",
             },
-            help="How the gap at the borders is filled.",
             is_advanced=True,
         ),
         ChoiceParam(
-            key="interpolation",
-            title="Interpolation",
-            default="bilinear",
+            "interpolation",
+            "bilinear",
+            "How values between pixels are computed.",
             choices=("bilinear", "nearest"),
-            help="How values between pixels are computed.",
             is_advanced=True,
         ),
         FloatParam(
-            key="fill_value",
-            title="Fill value",
-            default=0.0,
+            "fill_value",
+            0.0,
+            'Used when Fill is "constant value".',
             minimum=-1000.0,
             maximum=1000.0,
             step=1.0,
-            help='Used when Fill is "constant value".',
             is_advanced=True,
         ),
     )
@@ -65,12 +55,12 @@ def fill_params() -> tuple[Param, ...]:
 def value_range_param() -> ChoiceParam:
     """The range that pixel values have at this place."""
     return ChoiceParam(
-        key="value_range",
+        "value_range",
+        "0-255",
+        "Range of the values at this point: 0 to 255, unless Rescaling comes before it.",
         title="Pixel values",
-        default="0-255",
         choices=tuple(VALUE_RANGES),
         titles={"0-255": "0 to 255", "0-1": "0 to 1", "-1-1": "−1 to 1"},
-        help="Range of the values at this point: 0 to 255, unless Rescaling comes before it.",
         is_advanced=True,
     )
 

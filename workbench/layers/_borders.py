@@ -13,14 +13,14 @@ SIDES = ("top", "bottom", "left", "right")
 def sides_param(key: str, title: str, default: int, help_text: str) -> SizeParam:
     """How many rows or columns at each side."""
     return SizeParam(
-        key=key,
+        key,
+        (default,) * 4,
+        help_text,
         title=title,
-        default=(default,) * 4,
         axes=SIDES,
         minimum=0,
         maximum=16_384,
         unit="px",
-        help=help_text,
     )
 
 

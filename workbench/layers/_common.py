@@ -68,24 +68,21 @@ TPU_LANES = 128
 def activation_param(default: str = "linear") -> ChoiceParam:
     """The activation a layer applies to its own output."""
     return ChoiceParam(
-        key="activation",
-        title="Activation",
-        default=default,
+        "activation",
+        default,
+        "Function applied to every value of the output. relu is the usual choice inside a "
+        "network, softmax at its end.",
         choices=ACTIVATIONS,
         titles={"linear": "none"},
-        help="Function applied to every value of the output. relu is the usual choice inside a "
-        "network, softmax at its end.",
     )
 
 
 def use_bias_param() -> BoolParam:
     """Whether a number is added to every output channel."""
     return BoolParam(
-        key="use_bias",
-        title="Use bias",
-        default=True,
-        help="Adds a learned bias to every output channel. Not needed right before "
-        "BatchNormalization.",
+        "use_bias",
+        True,
+        "Adds a learned bias to every output channel. Not needed right before BatchNormalization.",
         is_advanced=True,
     )
 
@@ -102,12 +99,11 @@ def vector_initializer_param(key: str, title: str, default: str = "zeros") -> Ch
 
 def _initializer(key: str, title: str, default: str, choices: tuple[str, ...]) -> ChoiceParam:
     return ChoiceParam(
-        key=key,
+        key,
+        default,
+        "How the weights are initialized. he_normal suits relu, glorot_uniform suits most others.",
         title=title,
-        default=default,
         choices=choices,
-        help="How the weights are initialized. he_normal suits relu, glorot_uniform suits most "
-        "others.",
         is_advanced=True,
     )
 
@@ -124,12 +120,12 @@ def regularizer_params(stem: str, words: str) -> tuple[FloatParam, FloatParam]:
 
 def _penalty(key: str, title: str, words: str) -> FloatParam:
     return FloatParam(
-        key=key,
+        key,
+        0.0,
+        f"Adds this times the sum of {words} to the loss. 0 is off.",
         title=title,
-        default=0.0,
         maximum=100.0,
         step=0.0001,
-        help=f"Adds this times the sum of {words} to the loss. 0 is off.",
         is_advanced=True,
     )
 
@@ -172,12 +168,11 @@ def size_param(key: str, title: str, default: int, help_text: str, **more: Any) 
 def padding_param(default: str = "valid") -> ChoiceParam:
     """What happens at the picture's border."""
     return ChoiceParam(
-        key="padding",
-        title="Padding",
-        default=default,
-        choices=("valid", "same"),
-        help="valid uses only full windows, so the image shrinks; same pads the border, so that "
+        "padding",
+        default,
+        "valid uses only full windows, so the image shrinks; same pads the border, so that "
         "the image keeps its size at stride 1.",
+        choices=("valid", "same"),
     )
 
 

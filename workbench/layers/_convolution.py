@@ -15,25 +15,13 @@ MAX_KERNEL = 1024
 def filters_param() -> IntParam:
     """Number of output channels."""
     return IntParam(
-        key="filters",
-        title="Filters",
-        default=32,
-        minimum=1,
-        maximum=16_384,
-        help="Number of filters; each produces one output channel.",
+        "filters", 32, "Number of filters; each produces one output channel.", maximum=16_384
     )
 
 
 def depth_multiplier_param() -> IntParam:
     """Filters per input channel of a depthwise convolution."""
-    return IntParam(
-        key="depth_multiplier",
-        title="Depth multiplier",
-        default=1,
-        minimum=1,
-        maximum=1024,
-        help="Number of filters per input channel.",
-    )
+    return IntParam("depth_multiplier", 1, "Number of filters per input channel.", maximum=1024)
 
 
 def window_params(*, kernel: int = 3) -> tuple[Param, ...]:
@@ -73,13 +61,10 @@ def dilation_param() -> Param:
 def groups_param() -> IntParam:
     """Independent groups of channels."""
     return IntParam(
-        key="groups",
-        title="Groups",
-        default=1,
-        minimum=1,
+        "groups",
+        1,
+        "Splits the channels into separate groups. Must divide the input channels and the filters.",
         maximum=16_384,
-        help="Splits the channels into separate groups. Must divide the input channels and the "
-        "filters.",
         is_advanced=True,
     )
 

@@ -18,14 +18,12 @@ from workbench.layers._common import (
 def epsilon_param() -> FloatParam:
     """The number that keeps the division safe."""
     return FloatParam(
-        key="epsilon",
-        title="Epsilon",
-        default=0.001,
-        minimum=0.0,
+        "epsilon",
+        0.001,
+        "Added to the variance to avoid division by zero.",
         is_minimum_excluded=True,
         maximum=1.0,
         step=0.001,
-        help="Added to the variance to avoid division by zero.",
         is_advanced=True,
     )
 
@@ -34,18 +32,18 @@ def affine_params() -> tuple[Param, ...]:
     """Learned scale and offset per channel."""
     return (
         BoolParam(
-            key="center",
+            "center",
+            True,
+            "Learns an offset per channel (beta).",
             title="Learn offset",
-            default=True,
-            help="Learns an offset per channel (beta).",
             is_advanced=True,
         ),
         BoolParam(
-            key="scale",
-            title="Learn scale",
-            default=True,
-            help="Learns a factor per channel (gamma). Not needed right before a Dense or "
+            "scale",
+            True,
+            "Learns a factor per channel (gamma). Not needed right before a Dense or "
             "Conv2D layer without an activation in between.",
+            title="Learn scale",
             is_advanced=True,
         ),
         vector_initializer_param("beta_initializer", "Offset initializer"),

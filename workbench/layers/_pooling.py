@@ -23,14 +23,12 @@ def pooling_params() -> tuple[Param, ...]:
             maximum=MAX_KERNEL,
         ),
         SizeParam(
-            key="strides",
-            title="Strides",
-            default=(0, 0),
+            "strides",
+            (0, 0),
+            "Step of the window. Left empty, it is the pool size, so that windows do not overlap.",
             minimum=0,
             maximum=MAX_KERNEL,
             zero_text="same as pool size",
-            help="Step of the window. Left empty, it is the pool size, so that windows do not "
-            "overlap.",
         ),
         padding_param(),
     )
@@ -73,10 +71,10 @@ def describe_pooling(params: Params) -> str:
 def keepdims_param() -> BoolParam:
     """Whether height and width stay as axes of length 1."""
     return BoolParam(
-        key="keepdims",
+        "keepdims",
+        False,
+        "Keeps height and width as axes of length 1: 1 × 1 × channels instead of channels.",
         title="Keep axes",
-        default=False,
-        help="Keeps height and width as axes of length 1: 1 × 1 × channels instead of channels.",
         is_advanced=True,
     )
 

@@ -33,14 +33,12 @@ SPEC = LayerSpec(
     "training faster and more stable. Predictions use the moving mean and variance.",
     params=(
         FloatParam(
-            key="momentum",
-            title="Momentum",
-            default=0.99,
-            minimum=0.0,
+            "momentum",
+            0.99,
+            "How slowly the moving mean and variance follow. Lower it, for example to 0.9, "
+            "when there are few steps.",
             maximum=1.0,
             is_maximum_excluded=True,
-            help="How slowly the moving mean and variance follow. Lower it, for example to 0.9, "
-            "when there are few steps.",
         ),
         epsilon_param(),
         *affine_params(),

@@ -53,12 +53,10 @@ SPEC = LayerSpec(
     summary="Fully connected layer. The last one has one unit per class.",
     params=(
         IntParam(
-            key="units",
-            title="Units",
-            default=128,
-            minimum=1,
+            "units",
+            128,
+            "Number of outputs. In the last layer: the number of classes.",
             maximum=1_048_576,
-            help="Number of outputs. In the last layer: the number of classes.",
         ),
         activation_param(),
         *weight_params(),

@@ -12,14 +12,7 @@ SPEC = LayerSpec(
     category="activation",
     summary="Keeps positive values and lets negative ones approach a limit smoothly.",
     params=(
-        FloatParam(
-            key="alpha",
-            title="Alpha",
-            default=1.0,
-            maximum=100.0,
-            step=0.1,
-            help="Negative values approach minus alpha.",
-        ),
+        FloatParam("alpha", 1.0, "Negative values approach minus alpha.", maximum=100.0, step=0.1),
     ),
     infer_shape=same_shape,
     describe=lambda params: unless(params, "alpha", 1.0, "alpha {:g}"),

@@ -45,13 +45,12 @@ SPEC = LayerSpec(
     "small batches.",
     params=(
         IntParam(
-            key="groups",
-            title="Groups",
-            default=32,
+            "groups",
+            32,
+            "Number of groups of channels; must divide the number of channels. -1 "
+            "normalizes each channel separately (instance normalization).",
             minimum=-1,
             maximum=16_384,
-            help="Number of groups of channels; must divide the number of channels. -1 "
-            "normalizes each channel separately (instance normalization).",
         ),
         epsilon_param(),
         *affine_params(),

@@ -46,10 +46,10 @@ SPEC = LayerSpec(
     summary="Like LeakyReLU, but the slope for negative values is learned.",
     params=(
         BoolParam(
-            key="share_places",
+            "share_places",
+            False,
+            "One slope per channel instead of one per value: far fewer weights.",
             title="Share over the image",
-            default=False,
-            help="One slope per channel instead of one per value: far fewer weights.",
         ),
         vector_initializer_param("alpha_initializer", "Slope initializer"),
         *regularizer_params("alpha", "Slope"),

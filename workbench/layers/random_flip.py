@@ -26,13 +26,13 @@ SPEC = LayerSpec(
     summary="Mirrors each training image at random, for more variety. Inactive during prediction.",
     params=(
         ChoiceParam(
-            key="mode",
+            "mode",
+            "horizontal",
+            "horizontal swaps left and right, which suits most photos; vertical swaps top "
+            "and bottom.",
             title="Direction",
-            default="horizontal",
             choices=("horizontal", "vertical", "horizontal_and_vertical"),
             titles={"horizontal_and_vertical": "both"},
-            help="horizontal swaps left and right, which suits most photos; vertical swaps top "
-            "and bottom.",
         ),
     ),
     infer_shape=picture_same_shape("RandomFlip"),

@@ -39,10 +39,10 @@ SPEC = LayerSpec(
     params=(
         factor_param("height_factor", "Height", 0.1, 0.9, "Largest change of the height."),
         BoolParam(
-            key="keep_ratio",
+            "keep_ratio",
+            True,
+            "Zooms the width by the same factor as the height.",
             title="Keep proportions",
-            default=True,
-            help="Zooms the width by the same factor as the height.",
         ),
         factor_param(
             "width_factor",

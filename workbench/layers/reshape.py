@@ -44,11 +44,10 @@ SPEC = LayerSpec(
     summary="Changes the shape and keeps all values in order.",
     params=(
         ShapeParam(
-            key="target_shape",
-            title="Target shape",
-            default=(-1,),
+            "target_shape",
+            (-1,),
+            "The new shape without the batch axis; -1 once for the remaining size.",
             can_infer=True,
-            help="The new shape without the batch axis; -1 once for the remaining size.",
         ),
     ),
     infer_shape=_infer_shape,

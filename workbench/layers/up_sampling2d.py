@@ -34,11 +34,10 @@ SPEC = LayerSpec(
     params=(
         size_param("size", "Factors", 2, "How often each row and column is repeated.", maximum=256),
         ChoiceParam(
-            key="interpolation",
-            title="Interpolation",
-            default="nearest",
+            "interpolation",
+            "nearest",
+            "nearest repeats values; the others interpolate.",
             choices=("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"),
-            help="nearest repeats values; the others interpolate.",
         ),
     ),
     infer_shape=_infer_shape,
