@@ -11,10 +11,10 @@ from workbench.layers._common import (
     activation_param,
     extras,
     join,
-    kernel_arguments,
     lanes_hint,
     unless,
     weight_params,
+    with_regularizers,
 )
 
 
@@ -33,7 +33,7 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
 def _describe(params: Params) -> str:
     units = params["units"]
     words = "1 unit" if units == 1 else f"{units} units"
-    return join([words, unless(params, "activation", "linear"), *extras(params)])
+    return join(words, unless(params, "activation", "linear"), *extras(params))
 
 
 def _tpu_hint(params: Params, output: Shape) -> str:
@@ -59,13 +59,13 @@ SPEC = LayerSpec(
             maximum=1_048_576,
         ),
         activation_param(),
-        *weight_params(),
+        *weight_params("kernel"),
     ),
     infer_shape=_infer_shape,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
     describe=_describe,
-    keras_arguments=kernel_arguments,
+    keras_arguments=with_regularizers,
     role=Role.DENSE,
     width="units",
     projection=_projection,

@@ -7,14 +7,8 @@ from collections.abc import Sequence
 
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.layers._common import join, one_per_value
-from workbench.layers._normalization import (
-    affine_arguments,
-    affine_params,
-    affine_words,
-    count_affine,
-    epsilon_param,
-)
+from workbench.layers._common import one_per_value, with_regularizers
+from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -34,7 +28,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
 def _describe(params: Params) -> str:
     groups = params["groups"]
     words = "each channel alone" if groups == -1 else f"{groups} groups"
-    return join([words, *affine_words(params)])
+    return describe_affine(params, words)
 
 
 SPEC = LayerSpec(
@@ -52,13 +46,12 @@ SPEC = LayerSpec(
             minimum=-1,
             maximum=16_384,
         ),
-        epsilon_param(),
-        *affine_params(),
+        *NORMALIZATION_PARAMS,
     ),
     infer_shape=_infer_shape,
     count_params=count_affine,
     count_multiply_adds=one_per_value,
     describe=_describe,
-    keras_arguments=affine_arguments,
+    keras_arguments=with_regularizers,
     keywords=("groupnorm", "instance", "normalize", "standardize"),
 )

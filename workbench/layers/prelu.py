@@ -9,7 +9,6 @@ from typing import Any
 from workbench.core.params import BoolParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
 from workbench.layers._common import (
-    join,
     regularizer_params,
     same_shape,
     vector_initializer_param,
@@ -33,7 +32,7 @@ def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
 
 
 def _keras_arguments(params: Params) -> dict[str, Any]:
-    arguments = with_regularizers(params, ("alpha",))
+    arguments = with_regularizers(params)
     if arguments.pop("share_places"):
         arguments["shared_axes"] = [1, 2]
     return arguments
@@ -56,7 +55,7 @@ SPEC = LayerSpec(
     ),
     infer_shape=_infer_shape,
     count_params=_count_params,
-    describe=lambda params: join(["shared" if params["share_places"] else ""]),
+    describe=lambda params: "shared" if params["share_places"] else "",
     keras_arguments=_keras_arguments,
     keywords=("activation", "parametric", "rectified", "learned"),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.core.params import ChoiceParam
-from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix
-from workbench.layers._common import picture_same_shape
+from workbench.core.specs import AffineTransform, Draw, Matrix
+from workbench.layers._augmentation import augmentation_layer
 
 _FLIPPED_BELOW = 0.5
 
@@ -19,10 +19,9 @@ def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
     return (x, 0.0, (1.0 - x) / 2 * (width - 1)), (0.0, y, (1.0 - y) / 2 * (height - 1))
 
 
-SPEC = LayerSpec(
+SPEC = augmentation_layer(
     key="random_flip",
     title="RandomFlip",
-    category="preprocessing",
     summary="Mirrors each training image at random, for more variety. Inactive during prediction.",
     params=(
         ChoiceParam(
@@ -35,9 +34,7 @@ SPEC = LayerSpec(
             titles={"horizontal_and_vertical": "both"},
         ),
     ),
-    infer_shape=picture_same_shape("RandomFlip"),
     describe=lambda params: str(params["mode"]).replace("_", " "),
-    place="pipeline",
     pipeline_form=AffineTransform(_matrix, draws=1),
     keywords=("augmentation", "mirror", "random"),
 )

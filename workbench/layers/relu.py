@@ -15,11 +15,9 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
 
 def _describe(params: Params) -> str:
     return join(
-        [
-            unless(params, "max_value", 0.0, "at most {:g}"),
-            unless(params, "negative_slope", 0.0, "slope {:g}"),
-            unless(params, "threshold", 0.0, "from {:g}"),
-        ]
+        unless(params, "max_value", 0.0, "at most {:g}"),
+        unless(params, "negative_slope", 0.0, "slope {:g}"),
+        unless(params, "threshold", 0.0, "from {:g}"),
     )
 
 

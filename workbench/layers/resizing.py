@@ -31,11 +31,9 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
 
 def _describe(params: Params) -> str:
     return join(
-        [
-            f"{params['height']}×{params['width']}",
-            unless(params, "interpolation", "bilinear"),
-            unless(params, "fit", "stretch"),
-        ]
+        f"{params['height']}×{params['width']}",
+        unless(params, "interpolation", "bilinear"),
+        unless(params, "fit", "stretch"),
     )
 
 
