@@ -1,7 +1,5 @@
 """What the random picture layers share. Not a plug-in itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import ChoiceParam, FloatParam, Param, Params

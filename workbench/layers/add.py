@@ -1,7 +1,5 @@
 """Add: the sum of its inputs."""
 
-from __future__ import annotations
-
 from workbench.layers._merging import merge_layer
 
 SPEC = merge_layer(

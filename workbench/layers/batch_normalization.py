@@ -1,7 +1,5 @@
 """BatchNormalization: each channel to mean 0 and variance 1 over the batch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from workbench.core.params import FloatParam, Params

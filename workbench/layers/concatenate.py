@@ -1,7 +1,5 @@
 """Concatenate: its inputs side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

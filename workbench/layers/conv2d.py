@@ -1,7 +1,5 @@
 """Conv2D: learned filters that slide over the picture."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Conv2DTranspose: a convolution backwards, which enlarges the picture."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

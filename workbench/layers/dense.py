@@ -1,7 +1,5 @@
 """Dense: every input connected with every output."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

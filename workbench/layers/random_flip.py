@@ -1,7 +1,5 @@
 """RandomFlip: mirrors pictures at random."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import ChoiceParam

@@ -1,7 +1,5 @@
 """RandomRotation: turns pictures at random."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ReLU: negative values become zero."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import FloatParam, Params

@@ -1,7 +1,5 @@
 """Rescaling: every value times a factor plus an offset."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import FloatParam, Params

@@ -13,8 +13,6 @@ their norms say nothing of a good step. So does a layer of zeros, which would st
 Keras has LAMB, which is the same upon Adam, but not LARS.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
