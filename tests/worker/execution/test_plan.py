@@ -194,8 +194,6 @@ def test_words_say_what_was_chosen_and_what_it_gained(monkeypatch):
 def compiled_on(monkeypatch, tmp_path, small_project):
     """Compiles a tiny network with dropout and normalization, and trains a few steps."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
-    import keras
-    import tensorflow as tf
 
     from tests.worker.conftest import stripes
     from workbench.pictures.prepare import PreparedData, PreparedPart
@@ -213,11 +211,9 @@ def compiled_on(monkeypatch, tmp_path, small_project):
         recipe = arguments.pop("recipe", {})
         project = small_project(*middle, **recipe)
         return compile_training(
-            tf,
-            keras,
             project,
             data,
-            target=connect(tf, project),
+            target=connect(project),
             sizes=sizes_of(project, 200),
             check=lambda: None,
             **arguments,

@@ -15,6 +15,7 @@ from workbench.targets import all_targets
 from workbench.worker.execution.plan import Tell, settle_plan, settled_before
 from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.model.build import BuiltModel
+from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.process.versions import compiles_for_processors
 from workbench.worker.step.batching import Sizes, sizes_of
 from workbench.worker.step.evaluator import Evaluator
@@ -94,7 +95,7 @@ class Connected:
         return int(self.strategy.num_replicas_in_sync)
 
 
-def connect(tf: Any, project: Project) -> Connected:
+def connect(project: Project) -> Connected:
     """Reaches the project's target. The first thing that a process does with TensorFlow.
 
     The target knows what it allows, and this environment what can be had here: where a
@@ -109,8 +110,6 @@ def connect(tf: Any, project: Project) -> Connected:
 
 
 def compile_training(
-    tf: Any,
-    keras: Any,
     project: Project,
     data: PreparedData,
     *,
@@ -125,8 +124,6 @@ def compile_training(
     """Settles how the training is run, and builds model, optimizer and pipelines for it.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
         project: Graph and recipe.
         data: Its pictures.
         target: Made by `connect`.
@@ -140,9 +137,7 @@ def compile_training(
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    task = Task(
-        tf, keras, project, data, target.strategy, sizes, limits=target.limits, share=target.share
-    )
+    task = Task(project, data, target.strategy, sizes, limits=target.limits, share=target.share)
     if plan is None:
         settled = settle_plan(task, measure=measure, tell=tell or _tell_nobody, check=check)
     else:
@@ -156,7 +151,6 @@ def compile_training(
         if part is None:
             return None
         return Evaluator(
-            tf,
             loop,
             part,
             layers,

@@ -139,6 +139,6 @@ class Job:
         known = self._session.runners.find(model)
         if known is not None:
             return known
-        keras = self.keras()
+        self.keras()
         self.progress("Loading the model")
-        return self._session.runners.load(model, keras)
+        return self._session.runners.load(model)

@@ -19,7 +19,6 @@ class Evaluator:
     """Evaluates one part again and again; the pictures are handed to TensorFlow once.
 
     Args:
-        tf: TensorFlow.
         loop: Runs the batches.
         part: The pictures.
         layers: The pipeline's layers.
@@ -30,7 +29,6 @@ class Evaluator:
 
     def __init__(
         self,
-        tf: Any,
         loop: TrainingLoop,
         part: PreparedPart,
         layers: Sequence[Any],
@@ -45,7 +43,7 @@ class Evaluator:
         self._top_k = top_k
         self._num_steps = -(-len(part) // size)
         self._steps = 1
-        self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size, share=loop.share)
+        self._dataset = evaluation_pipeline(part, layers, batch_size=size, share=loop.share)
 
     def scores(self, tell: Callable[[float], None], barrier: Callable[[int], int]) -> Scores | None:
         """Means over all pictures; None when stopped on the way.

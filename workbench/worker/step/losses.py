@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.specs import LossInputs
+from workbench.worker.process.lazy_keras import keras, tf
 
 Weights = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -38,24 +39,14 @@ class Objective:
     """The losses of one recipe.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
         recipe: Loss, its gamma, and label smoothing.
         is_logits: The network ends without softmax.
         class_weights: What a picture of each class counts in training, or None.
     """
 
     def __init__(
-        self,
-        tf: Any,
-        keras: Any,
-        recipe: TrainingRecipe,
-        *,
-        is_logits: bool,
-        class_weights: Weights | None = None,
+        self, recipe: TrainingRecipe, *, is_logits: bool, class_weights: Weights | None = None
     ) -> None:
-        self._tf = tf
-        self._keras = keras
         self._recipe = recipe
         self._is_logits = is_logits
         self._class_weights = class_weights
@@ -84,14 +75,14 @@ class Objective:
         if spec.compute_sparse is not None and not smoothing and not is_soft:
             targets, compute = labels, spec.compute_sparse
         else:
-            targets = labels if is_soft else self._tf.one_hot(labels, outputs.shape[-1])
+            targets = labels if is_soft else tf.one_hot(labels, outputs.shape[-1])
         if smoothing:
             targets = targets * (1.0 - smoothing) + smoothing / outputs.shape[-1]
-        inputs = LossInputs(self._tf, self._keras, targets, outputs, self._is_logits)
+        inputs = LossInputs(tf, keras, targets, outputs, self._is_logits)
         return compute(inputs, self._recipe.values_of(spec))
 
     def _weights_of(self, labels: Any) -> Any:
-        weights = self._tf.constant(self._class_weights)
+        weights = tf.constant(self._class_weights)
         if len(labels.shape) == 2:
-            return self._tf.linalg.matvec(labels, weights)
-        return self._tf.gather(weights, labels)
+            return tf.linalg.matvec(labels, weights)
+        return tf.gather(weights, labels)

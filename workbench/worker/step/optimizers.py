@@ -6,9 +6,10 @@ from typing import Any
 
 from workbench.core.training.optimizers import NOT_DECAYED
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.worker.process.lazy_keras import keras
 
 
-def make_optimizer(keras: Any, recipe: TrainingRecipe) -> Any:
+def make_optimizer(recipe: TrainingRecipe) -> Any:
     """The recipe's optimizer; call within the strategy's scope, then build it.
 
     Its learning rate is a function, not a variable: each step is given its own (see

@@ -21,6 +21,7 @@ from workbench.worker.input.shuffling import Indices, endless_passes, whole_epoc
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.model.replica_seeds import fold_replicas
 from workbench.worker.model.synced_batch_norm import synchronize
+from workbench.worker.process.lazy_keras import keras
 from workbench.worker.step.adapt_normalization import adapt_normalizations
 from workbench.worker.step.batching import Sizes
 from workbench.worker.step.losses import class_weights
@@ -47,8 +48,6 @@ class Task:
     """What is to be trained, on what, where.
 
     Attributes:
-        tf: TensorFlow.
-        keras: Keras on it.
         project: Graph and recipe.
         data: The pictures.
         strategy: The `tf.distribute` strategy.
@@ -58,8 +57,6 @@ class Task:
         share: Which part of each batch this machine computes.
     """
 
-    tf: Any
-    keras: Any
     project: Project
     data: PreparedData
     strategy: Any
@@ -122,11 +119,10 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    recipe, keras = task.project.recipe, task.keras
+    recipe = task.project.recipe
     with task.strategy.scope():
         keras.utils.set_random_seed(recipe.seed)
         built = build_model(
-            keras,
             task.project.graph,
             all_layers(),
             own_layers=task.limits.own_layers,
@@ -135,15 +131,13 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
         )
         _check_outputs(built, task.data)
         replicas = task.strategy.num_replicas_in_sync
-        fold_replicas(task.tf, keras, built.model, replicas)
+        fold_replicas(built.model, replicas)
         is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
-        synchronize(keras, built.model, is_on=is_synced)
-        optimizer = make_optimizer(keras, recipe)
+        synchronize(built.model, is_on=is_synced)
+        optimizer = make_optimizer(recipe)
         optimizer.build(built.model.trainable_variables)
-    adapt_normalizations(task.tf, keras, task.strategy, built, task.data.train, check=check)
+    adapt_normalizations(task.strategy, built, task.data.train, check=check)
     loop = TrainingLoop(
-        task.tf,
-        keras,
         task.strategy,
         built,
         optimizer,
@@ -165,7 +159,6 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
     task.start.step = start_step
     recipe, train = task.project.recipe, task.data.train
     return training_pipeline(
-        task.tf,
         train,
         _order(task.project, len(train), task.sizes),
         [layer for _, layer in trainable.built.pipeline],

@@ -17,6 +17,7 @@ import numpy as np
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.worker.input.sharding import WHOLE, Shard, iterate
 from workbench.worker.model.build import BuiltModel
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.step.losses import Weights
 from workbench.worker.step.train_step import StepMath
 
@@ -105,8 +106,6 @@ class TrainingLoop:
     """Runs steps of one model under a strategy.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
         strategy: The `tf.distribute` strategy; `built` and `optimizer` were made in its scope.
         built: The model; its pipeline layers run elsewhere.
         optimizer: Built for the model's variables.
@@ -120,8 +119,6 @@ class TrainingLoop:
 
     def __init__(
         self,
-        tf: Any,
-        keras: Any,
         strategy: Any,
         built: BuiltModel,
         optimizer: Any,
@@ -132,13 +129,10 @@ class TrainingLoop:
         class_weights: Weights | None = None,
         share: Shard = WHOLE,
     ) -> None:
-        self._tf = tf
         self.share = share
         self._strategy = strategy
         self._batch_size = batch_size
         self._step = StepMath(
-            tf,
-            keras,
             strategy,
             built,
             optimizer,
@@ -151,7 +145,7 @@ class TrainingLoop:
 
     def use_xla(self, xla: bool) -> None:  # noqa: FBT001 - the name says what is switched
         """Trains with the step compiled by XLA, or not; the next call is traced anew."""
-        tf, train = self._tf, self._step.train
+        train = self._step.train
         self._train_step = tf.function(train, jit_compile=True, autograph=False) if xla else train
         # AutoGraph reads source files, which a packed application has not.
         self._run_steps = tf.function(self._steps, autograph=False, reduce_retracing=True)
@@ -170,7 +164,6 @@ class TrainingLoop:
             steps: How many.
             rates: The learning rate of each, float32 (steps,); None for the optimizer's own.
         """
-        tf = self._tf
         started = time.monotonic()
         given = () if rates is None else (tf.constant(_padded(rates)),)
         results = self._run_steps(iterator, tf.constant(steps, tf.int32), *given)
@@ -180,8 +173,6 @@ class TrainingLoop:
         return StepResults(losses, accuracies, seconds, min(float(input_s), seconds))
 
     def _steps(self, iterator: Any, steps: Any, rates: Any = None) -> tuple[Any, Any, Any]:
-        tf = self._tf
-
         def body(step: Any, input_s: Any, losses: Any, correct: Any) -> tuple[Any, ...]:
             batch, waited_s = self._timed_next(iterator)
             rate = () if rates is None else (rates[step],)
@@ -199,7 +190,6 @@ class TrainingLoop:
 
     def _timed_next(self, iterator: Any) -> tuple[Any, Any]:
         """The next batch, and the seconds that it was waited for."""
-        tf = self._tf
         asked = tf.timestamp()
         with tf.control_dependencies([asked]):
             batch = iterator.get_next()
@@ -217,14 +207,13 @@ class TrainingLoop:
         The first replica would begin at once and take the processor from what brings the
         others theirs; that time would count as waiting for pictures.
         """
-        tf = self._tf
         with tf.device(part.device), tf.control_dependencies([moment]):
             return tf.identity(part)
 
     def _over_replicas(self, function: Any, batch: Any) -> tuple[Any, ...]:
         """Runs a function on each replica's part of a batch and adds the results."""
         results = self._strategy.run(function, args=batch)
-        reduce_sum = self._tf.distribute.ReduceOp.SUM
+        reduce_sum = tf.distribute.ReduceOp.SUM
         return tuple(self._strategy.reduce(reduce_sum, value, axis=None) for value in results)
 
     # evaluation ------------------------------------------------------------------------
@@ -238,13 +227,10 @@ class TrainingLoop:
             sums: What an earlier call returned, to go on from; None to start. The result is
                 the same to the bit however the batches are divided into calls.
         """
-        tf = self._tf
         start = self._step.evaluation_zeros() if sums is None else sums
         return list(self._run_evaluation(iterator, tf.constant(steps, tf.int32), *start))
 
     def _evaluation_steps(self, iterator: Any, steps: Any, *start: Any) -> tuple[Any, ...]:
-        tf = self._tf
-
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
             values = self._over_replicas(self._step.evaluate, iterator.get_next())
             # Many small losses: float64 keeps the mean exact.

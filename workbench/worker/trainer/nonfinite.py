@@ -21,6 +21,7 @@ from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.worker.checkpoints.snapshot import restore, snapshot
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import BuiltModel
+from workbench.worker.process.lazy_keras import keras, tf
 
 _CALL_STEPS = 16
 _LIMIT_S = 120.0
@@ -87,9 +88,6 @@ class Replay:
             None when there is nothing to begin with, it was stopped, took too long, or did
             not happen again.
         """
-        import keras
-        import tensorflow as tf
-
         begun = self._restore(bad_step)
         if begun is None:
             return None
@@ -97,7 +95,7 @@ class Replay:
         if not self._train(iterator, begun, bad_step - 1):
             return None
         pictures = _local(next(iterator)[0])
-        return culprit_of_batch(tf, keras, self._compiled.built, pictures)
+        return culprit_of_batch(self._compiled.built, pictures)
 
     def _restore(self, bad_step: int) -> int | None:
         """Puts the latest state before a step back; returns the steps done in it."""
@@ -133,9 +131,9 @@ def _local(value: Any) -> Any:
     return value.values[0] if hasattr(value, "values") else value
 
 
-def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> Culprit:
+def culprit_of_batch(built: BuiltModel, pictures: Any) -> Culprit:
     """Where a batch's values stop being finite with the weights as they are now."""
-    if not _is_finite(tf, pictures):
+    if not _is_finite(pictures):
         return Culprit("", "the images from the input pipeline are not finite")
     weights = culprit_of_weights(built)
     if weights is not None:
@@ -145,13 +143,13 @@ def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> C
     outputs = probe(tf.cast(pictures, tf.float32), training=True)
     outputs = outputs if isinstance(outputs, list | tuple) else [outputs]
     for layer, output in zip(model.layers, outputs, strict=True):
-        if not _is_finite(tf, output):
+        if not _is_finite(output):
             return Culprit(
                 layer.name,
                 f"the first layer whose output is not finite is “{layer.name}” "
                 f"({type(layer).__name__})",
             )
-    sizes = [_size(tf, output) for output in outputs]
+    sizes = [_size(output) for output in outputs]
     largest = int(np.argmax(sizes))
     name = model.layers[largest].name
     return Culprit(
@@ -161,7 +159,7 @@ def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> C
     )
 
 
-def _size(tf: Any, values: Any) -> float:
+def _size(values: Any) -> float:
     return float(tf.reduce_max(tf.abs(tf.cast(values, tf.float32))))
 
 
@@ -179,7 +177,7 @@ def culprit_of_weights(built: BuiltModel) -> Culprit | None:
     return None
 
 
-def _is_finite(tf: Any, values: Any) -> bool:
+def _is_finite(values: Any) -> bool:
     if not values.dtype.is_floating:
         return True
     return bool(tf.reduce_all(tf.math.is_finite(tf.cast(values, tf.float32))))

@@ -23,6 +23,7 @@ from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.worker.checkpoints.snapshot import snapshot
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.process.stop import StopSwitch
 
 
@@ -81,8 +82,6 @@ def _is_same(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> bool:
 
 
 def _memory_bytes() -> int:
-    import tensorflow as tf
-
     peaks = [0]
     for device in tf.config.list_logical_devices("TPU"):
         try:

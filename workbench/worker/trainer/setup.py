@@ -142,12 +142,10 @@ class TrainingSetup:
     ) -> tuple[Compiled, Sizes, int]:
         if not lazy_keras.is_loaded:
             self._teller.phase("importing", "Importing TensorFlow")
-        keras = lazy_keras.keras()
-        import tensorflow as tf
-
+        lazy_keras.keras()
         self._stop.check()
         self._teller.phase("building", "Building the model")
-        target = self._company.connect(tf, self._project, mark)
+        target = self._company.connect(self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
         self._tell_data(data, sizes, target.replicas)
         self._tell_split(target.limits)
@@ -155,8 +153,6 @@ class TrainingSetup:
         self._ledger = TimeLedger()  # imports and loading are told by their phases
         with self._ledger.spending("compile"):
             compiled = compile_training(
-                tf,
-                keras,
                 self._project,
                 data,
                 target=target,
