@@ -100,6 +100,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--graphs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args(arguments)
+    import keras
+    import tensorflow as tf
+
     warnings.filterwarnings("ignore", message="Gradients do not exist|You are using a softmax")
     judge, started, num_failures = Judge(), time.monotonic(), 0
     for number, (name, project, precision) in enumerate(cases(chosen.graphs, chosen.seed), 1):

@@ -57,6 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--random-only", action="store_true", help="no templates")
     chosen = parser.parse_args(arguments)
+    import keras
     import tensorflow as tf
 
     warnings.filterwarnings("ignore", message="Gradients do not exist|You are using a softmax")
