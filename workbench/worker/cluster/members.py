@@ -24,7 +24,8 @@ import msgspec
 
 from workbench.core.projects.project import Project
 from workbench.errors import RemoteError, WorkbenchError
-from workbench.hardware.cluster import CLUSTER_VARIABLE, Address, Cluster
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Address, Cluster, kept_cluster
+from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import this_machine
 from workbench.targets.this_computer import computes_bfloat16
@@ -209,9 +210,10 @@ def mark_text(mark: DataMark) -> str:
     return msgspec.json.encode(mark).decode()
 
 
-def each_but(index: int, count: int) -> Iterator[int]:
-    """The numbers of the other machines."""
-    return (number for number in range(count) if number != index)
+def handed_cluster(run: RunFolder) -> Cluster | None:
+    """The machines as the environment names them, else as the run folder keeps them."""
+    text = os.environ.pop(CLUSTER_VARIABLE, None)
+    return Cluster.from_text(text) if text is not None else kept_cluster(run.path)
 
 
 def summing(strategy: Any, count: int) -> Callable[[Sequence[int]], list[int]]:

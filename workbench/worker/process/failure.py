@@ -27,7 +27,7 @@ class DivergedError(RunError):
         found: Where it came from, as far as that was found out; half a sentence.
     """
 
-    def __init__(self, what: str, *, step: int, learning_rate: float, found: str = "") -> None:
+    def __init__(self, what: str, step: int, learning_rate: float, found: str) -> None:
         more = f"; {found}" if found else ""
         super().__init__(
             f"Training diverged: {what} at step {step:,}{more}.",

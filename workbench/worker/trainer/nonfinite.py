@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import WeightsError
-from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.checkpoints.snapshot import restore, snapshot
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import BuiltModel
@@ -50,43 +50,29 @@ class Replay:
     """Trains a run again, from its last checkpoint or its start.
 
     Args:
-        run: Whose checkpoints to begin with.
+        job: Its run has the checkpoints to begin with; its stop switch is looked at.
         compiled: What is trained, in the state it begins with.
         step: Steps done before.
         rates: (first step from 0, count) -> the learning rates as they were trained with.
-        is_stopped: Asked between calls.
     """
 
     def __init__(
-        self,
-        run: RunFolder,
-        compiled: Compiled,
-        *,
-        step: int,
-        rates: Callable[[int, int], Rates],
-        is_stopped: Callable[[], bool],
+        self, job: TrainingJob, compiled: Compiled, step: int, rates: Callable[[int, int], Rates]
     ) -> None:
-        self._run = run
+        self._job = job
         self._compiled = compiled
         self._first_step = step
         self._rates = rates
-        self._is_stopped = is_stopped
         # A run that goes on has a checkpoint already.
         first = {} if step else snapshot(compiled.state_variables())
         is_small = sum(array.nbytes for array in first.values()) <= _MAX_FIRST_BYTES
         self._first = first if is_small else {}
 
     def find(self, bad_step: int) -> Culprit | None:
-        """Trains up to a step whose loss is not finite and looks at its batch.
+        """Trains up to a step, counted from 1, whose loss is not finite and looks at its batch.
 
-        The network is of no use afterwards.
-
-        Args:
-            bad_step: Counted from 1.
-
-        Returns:
-            None when there is nothing to begin with, it was stopped, took too long, or did
-            not happen again.
+        The network is of no use afterwards. None when there is nothing to begin with, it was
+        stopped, took too long, or did not happen again.
         """
         begun = self._restore(bad_step)
         if begun is None:
@@ -100,7 +86,7 @@ class Replay:
     def _restore(self, bad_step: int) -> int | None:
         """Puts the latest state before a step back; returns the steps done in it."""
         try:
-            checkpoint = read_checkpoint(self._run)
+            checkpoint = read_checkpoint(self._job.run)
         except WeightsError:
             checkpoint = None
         variables = self._compiled.state_variables()
@@ -116,7 +102,7 @@ class Replay:
         """Trains the steps between; False when it is of no use to go on."""
         deadline = time.monotonic() + _LIMIT_S
         while done < until:
-            if self._is_stopped() or time.monotonic() > deadline:
+            if self._job.stop.is_on or time.monotonic() > deadline:
                 return False
             steps = min(_CALL_STEPS, until - done)
             results = self._compiled.loop.train(iterator, steps, rates=self._rates(done, steps))

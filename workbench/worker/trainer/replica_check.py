@@ -20,6 +20,7 @@ from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.checkpoints.snapshot import snapshot
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
@@ -51,9 +52,8 @@ def check(run: RunFolder) -> dict[str, Any]:
     ):
         # The run's log is its trainer's, and so is what was asked of it.
         stop = StopSwitch(RunFolder(Path(folder)))
-        ready = TrainingSetup(
-            run, project, checkpoint, peers=Peers(), events=EventLogger(writer), stop=stop
-        ).make()
+        job = TrainingJob(run, project, EventLogger(writer), stop)
+        ready = TrainingSetup(job, checkpoint, Peers()).make()
         variables = ready.compiled.state_variables()
         differing = [
             name

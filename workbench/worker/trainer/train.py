@@ -27,6 +27,7 @@ from workbench.runs.store.checkpoint import (
     remove_checkpoints,
     tidy_up,
 )
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.cluster.chief import peers_of
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
@@ -95,18 +96,15 @@ def _train(
         os.environ.update(project_environment(project))
         refuse_unready(project.target)  # TensorFlow might hang there, or end this process
         tidy_up(run)
+        job = TrainingJob(run, project, events, stop)
         if member is None:
-            on_hang = partial(_give_up, run, events, begun)
-            peers = peers_of(run, project, events, stop, on_hang)
+            peers = peers_of(job, partial(_give_up, run, events, begun))
         with HeartbeatThread(writer):
             peers.rendezvous(resume=resume)
             from workbench.worker.trainer.training import Training  # after the first events
 
             training = Training(
-                run,
-                project,
-                events,
-                stop,
+                job,
                 # Not kept here: a large state would be held once more all the time.
                 checkpoint=read_checkpoint(run) if resume else None,
                 is_resumed=resume,
