@@ -28,7 +28,7 @@ def batch():
     return pictures, np.arange(_COUNT) % 4
 
 
-def mixed(batch, mixing, *, alpha=1.0, step=5, seed=7):
+def mixed(tf, batch, mixing, *, alpha=1.0, step=5, seed=7):
     recipe = TrainingRecipe(mixing=mixing, mixing_alpha=alpha)
     pictures, labels = (tf.constant(part) for part in batch)
     found = mix(pictures, labels, seed=seed, step=step, recipe=recipe, num_classes=4)
@@ -37,7 +37,7 @@ def mixed(batch, mixing, *, alpha=1.0, step=5, seed=7):
 
 def test_mixup_fades_pictures_as_it_fades_labels(tf, batch):
     pictures, labels = batch
-    faded, targets = mixed(batch, "mixup")
+    faded, targets = mixed(tf, batch, "mixup")
     own = targets[np.arange(_COUNT), labels]
     assert targets.sum(axis=1) == pytest.approx(1.0)
     expected = own * pictures[:, 0, 0, 0] + (1 - own) * np.roll(pictures[:, 0, 0, 0], 1)
@@ -52,7 +52,7 @@ def test_mixup_fades_pictures_as_it_fades_labels(tf, batch):
 
 def test_cutmix_tells_the_share_that_was_cut(tf, batch):
     pictures, labels = batch
-    cut, targets = mixed(batch, "cutmix")
+    cut, targets = mixed(tf, batch, "cutmix")
     assert cut.dtype == np.uint8
     is_own = (cut == pictures).all(axis=-1)
     assert (is_own | (cut == np.roll(pictures, 1, axis=0)).all(axis=-1)).all()
@@ -67,7 +67,7 @@ def test_cutmix_tells_the_share_that_was_cut(tf, batch):
 
 @pytest.mark.parametrize("alpha", [0.001, 0.2, 50.0])
 def test_any_alpha_gives_shares(tf, batch, alpha):
-    _, targets = mixed(batch, "mixup", alpha=alpha)
+    _, targets = mixed(tf, batch, "mixup", alpha=alpha)
     assert np.isfinite(targets).all()
     assert (targets >= 0).all()
     spread = targets.max(axis=1).mean()
@@ -76,10 +76,10 @@ def test_any_alpha_gives_shares(tf, batch, alpha):
 
 @pytest.mark.parametrize("mixing", ["mixup", "cutmix"])
 def test_the_same_step_gives_the_same_mixture(tf, batch, mixing):
-    first, again = mixed(batch, mixing), mixed(batch, mixing)
+    first, again = mixed(tf, batch, mixing), mixed(tf, batch, mixing)
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
-    assert not np.array_equal(first[1], mixed(batch, mixing, step=6)[1])
-    assert not np.array_equal(first[1], mixed(batch, mixing, seed=8)[1])
+    assert not np.array_equal(first[1], mixed(tf, batch, mixing, step=6)[1])
+    assert not np.array_equal(first[1], mixed(tf, batch, mixing, seed=8)[1])
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "bfloat16"])
