@@ -82,16 +82,16 @@ def trained(project):
     sizes = sizes_of(project, len(pictures.train), replicas=target.replicas)
     compiled = compile_training(project, pictures, target=target, sizes=sizes, check=lambda: None)
     rates = np.linspace(0.02, 0.001, 2 * STEPS, dtype=np.float32)
-    loop, trainable = compiled.loop, compiled.trainable
+    loop = compiled.loop
     first = loop.train(compiled.iterator, STEPS, rates=rates[:STEPS])
-    between = trainable.read_state()
+    between = compiled.read_state()
     second = loop.train(compiled.iterator, STEPS, rates=rates[STEPS:])
-    end = trainable.read_state()
+    end = compiled.read_state()
     with compiled.averaging.applied():
         scores = compiled.validation.scores(lambda _fraction: None, lambda steps: steps)
-    trainable.restore_state(between)
+    compiled.restore_state(between)
     again = loop.train(compiled.restart(STEPS), STEPS, rates=rates[STEPS:])
-    after = trainable.read_state()
+    after = compiled.read_state()
     return {
         "replicas": target.replicas,
         "batch": sizes.batch_size,

@@ -255,14 +255,14 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
 
 def test_state_variables_are_all_that_training_changes(compiled_on):
     compiled = compiled_on()
-    model, optimizer = compiled.built.model, compiled.trainable.optimizer
+    model, optimizer = compiled.built.model, compiled.optimizer
     assert len(compiled.state_variables()) == len(model.variables) + len(optimizer.variables)
-    state = compiled.trainable.read_state()
+    state = compiled.read_state()
     _, after = train(compiled)
     changed = [name for name in state if state[name].tobytes() != after[name].tobytes()]
     assert len(changed) > len(model.trainable_variables)
-    compiled.trainable.restore_state(state)
-    for name, value in compiled.trainable.read_state().items():
+    compiled.restore_state(state)
+    for name, value in compiled.read_state().items():
         assert value.tobytes() == state[name].tobytes()
 
 

@@ -188,7 +188,7 @@ def test_scores_are_counted_as_predictions_say():
     net = small(TrainingRecipe(top_k=2, label_smoothing=0.2))
     net.train(4)
     part = stripes(75, seed=9)  # two full batches and a filled one
-    scores = net.scores(part, top_k=2)
+    scores = net.scores(part)
     pictures = part.x.astype(np.float32)
     for _, layer in net.built.pipeline:
         pictures = layer(pictures)

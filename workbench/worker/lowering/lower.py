@@ -135,14 +135,7 @@ def step_of(
     optimizer.build(built.model.trainable_variables)
     # Only their number matters here.
     weights = None if recipe.class_weights == "none" else np.ones(classes, np.float32)
-    math = StepMath(
-        tf.distribute.get_strategy(),
-        built,
-        optimizer,
-        batch_size=batch,
-        recipe=recipe,
-        class_weights=weights,
-    )
+    math = StepMath(tf.distribute.get_strategy(), built, optimizer, batch, recipe, weights)
     labels = tf.TensorSpec((batch,), tf.int64)
     if recipe.mixing != "none":
         labels = tf.TensorSpec((batch, classes), tf.float32)
