@@ -20,7 +20,7 @@ from workbench.worker.input import pipeline
 from workbench.worker.input.cache_mode import cache_mode_of, fits_memory, memory_for_pictures
 from workbench.worker.input.pipeline import evaluation_pipeline, training_pipeline
 from workbench.worker.input.shuffling import endless_passes, whole_epochs
-from workbench.worker.process import reading_fault
+from workbench.worker.process import failure
 from workbench.worker.process.failure import error_parts
 
 pytestmark = pytest.mark.worker
@@ -161,7 +161,7 @@ def test_the_place_follows_memory_and_the_recipe(parts, monkeypatch):
 
 
 def test_a_picture_that_disappears_is_told_in_words(monkeypatch, tmp_path):
-    monkeypatch.setattr(reading_fault, "_LAST", [])
+    monkeypatch.setattr(failure, "_READING_FAULTS", [])
     path = tmp_path / "gone.png"
     write_png(path, np.zeros((4, 4, 3), np.uint8))
     files = FilePart((str(path),), np.zeros(1, np.int64))

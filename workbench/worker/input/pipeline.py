@@ -25,8 +25,8 @@ from workbench.worker.input.mixup import erase
 from workbench.worker.input.mixup import mix as mix_pictures
 from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.input.shuffling import Indices, padded_batches
+from workbench.worker.process.failure import noting_faults
 from workbench.worker.process.lazy_keras import tf
-from workbench.worker.process.reading_fault import noting_faults
 
 _PREFETCH = 3
 _THREADS = 2  # of those that TensorFlow has anyway

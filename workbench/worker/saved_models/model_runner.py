@@ -23,8 +23,7 @@ from workbench.runs.model_card import ModelCard
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
 from workbench.worker.process.lazy_keras import keras, tf
-from workbench.worker.saved_models.foreign_weights import read_foreign_weights
-from workbench.worker.saved_models.model_card_file import read_any_card
+from workbench.worker.saved_models.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.saved_models.weights_layout import weights_layout
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]

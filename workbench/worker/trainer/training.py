@@ -18,8 +18,11 @@ from workbench.runs.state.throughput import add_speed, measured_run
 from workbench.runs.store.checkpoint import Checkpoint
 from workbench.runs.store.provenance import write_origin
 from workbench.worker.checkpoints.counters import TrainingCounters
-from workbench.worker.checkpoints.manager import CheckpointManager, NotFiniteError
-from workbench.worker.checkpoints.null_manager import NullCheckpointManager
+from workbench.worker.checkpoints.manager import (
+    CheckpointManager,
+    NotFiniteError,
+    NullCheckpointManager,
+)
 from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.peers import Peers
