@@ -171,7 +171,7 @@ class GraphScene(QGraphicsScene):
 
     def _refresh_facts(self) -> None:
         for node_id, item in self.nodes.items():
-            item.set_facts(self._facts(node_id))
+            item.facts = self._facts(node_id)
 
     def refresh_look(self) -> None:
         """Repaints everything in the theme's new colors."""
@@ -217,13 +217,13 @@ class GraphScene(QGraphicsScene):
             near = {e for out in leaving for e in graph.edges_into(out.target)} | {*leaving}
             lines = [self.edges[edge] for edge in near if edge in self.edges]
             if len(lines) < 2 and all(line.is_straight for line in lines):
-                item.set_shape_left(False)
+                item.is_shape_left = False
                 continue
             sides = [
                 item.shape_place(is_left=side).translated(item.pos()) for side in (False, True)
             ]
             right, left = (any(line.crosses(place) for line in lines) for place in sides)
-            item.set_shape_left(right and not left)
+            item.is_shape_left = right and not left
 
     def reroute_near(self, node_ids: Iterable[str]) -> None:
         """Moves the lines at some nodes only: cheap enough for every mouse move."""

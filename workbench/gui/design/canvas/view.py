@@ -251,10 +251,10 @@ class GraphView(ZoomView):
     def _set_hovered(self, item: NodeItem | None) -> None:
         if self._hovered is not item:
             if self._hovered is not None and self._hovered.scene() is self.graph_scene:
-                self._hovered.set_hovered(False)
+                self._hovered.is_hovered = False
             self._hovered = item
             if item is not None:
-                item.set_hovered(True)
+                item.is_hovered = True
 
     def _show_cursor(self) -> None:
         open_hand = Qt.CursorShape.OpenHandCursor

@@ -49,13 +49,12 @@ class DragConnection(Gesture):
         self._draft = DraftEdgeItem(self.scene.look)
         self.scene.addItem(self._draft)
         if self._edge is not None:
-            self.scene.edges[self._edge].set_faded(True)
+            self.scene.edges[self._edge].is_faded = True
         for key, item in self.scene.nodes.items():
             if self._is_candidate(key) and not self.refusal(key):
-                ring = PortItem(key, self.scene.look)
+                ring = self._rings[key] = PortItem(self.scene.look)
                 ring.setPos(self._open_port(item))
                 self.scene.addItem(ring)
-                self._rings[key] = ring
         self._draw(pointer.scene, is_refused=False)
 
     def move(self, pointer: Pointer) -> None:
@@ -170,8 +169,7 @@ class DragConnection(Gesture):
             return
         for node, is_near in ((self._near, False), (item, True)):
             if node is not None and node.node_id in self._rings:
-                node.set_target(is_near)
-                self._rings[node.node_id].set_near(is_near)
+                node.is_target = self._rings[node.node_id].is_near = is_near
         self._near = item
 
     def _clear(self) -> None:
@@ -181,5 +179,5 @@ class DragConnection(Gesture):
             self.scene.removeItem(ring)
         self._rings.clear()
         if self._edge is not None and self._edge in self.scene.edges:
-            self.scene.edges[self._edge].set_faded(False)
+            self.scene.edges[self._edge].is_faded = False
         self.view.hide_hint()

@@ -41,10 +41,10 @@ class DropLayer(Gesture):
 
     def _mark_edge(self, edge: Edge | None) -> None:
         if self._hot is not None and self._hot in self.scene.edges:
-            self.scene.edges[self._hot].set_hot(False)
+            self.scene.edges[self._hot].is_hot = False
         self._hot = edge
         if edge is not None:
-            self.scene.edges[edge].set_hot(True)
+            self.scene.edges[edge].is_hot = True
 
     def _words(self, place: Placement) -> str:
         names = {key: item.facts.name for key, item in self.scene.nodes.items()}

@@ -65,7 +65,7 @@ class ConnectByKeys(Gesture):
         if found == self._source:
             found = nearest_towards(self.scene, found, step)
         if found is not None:
-            self.scene.nodes[self._target].set_target(False)
+            self.scene.nodes[self._target].is_target = False
             self._target = found
             self._show()
 
@@ -79,7 +79,7 @@ class ConnectByKeys(Gesture):
     def _show(self) -> None:
         source, target = self.scene.nodes[self._source], self.scene.nodes[self._target]
         reason = self._reason()
-        target.set_target(not reason)
+        target.is_target = not reason
         self._draft.set_line(source.output_point(), target.input_point(), is_refused=bool(reason))
         self.view.ensureVisible(target.card_rect(), 40, 40)
         text = "Enter connects {source} to {target}"
@@ -103,5 +103,5 @@ class ConnectByKeys(Gesture):
     def _clear(self) -> None:
         self.scene.removeItem(self._draft)
         if self._target in self.scene.nodes:
-            self.scene.nodes[self._target].set_target(False)
+            self.scene.nodes[self._target].is_target = False
         self.view.hide_hint()

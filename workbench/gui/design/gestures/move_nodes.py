@@ -52,7 +52,7 @@ class MoveNodes(Gesture):
         if not pointer.has(Qt.KeyboardModifier.AltModifier):
             delta = self._snapped(delta)
         else:
-            self._guides.set_lines([])
+            self._guides.lines = []
         self._show(delta)
 
     def _show(self, delta: QPointF) -> None:
@@ -80,7 +80,7 @@ class MoveNodes(Gesture):
                 sides = [*row, wanted.x()]
                 level = y + self._item.height / 2
                 lines.append(QLineF(min(sides), level, max(sides) + NODE_WIDTH, level))
-        self._guides.set_lines(lines)
+        self._guides.lines = lines
         snapped = QPointF(wanted.x() if x is None else x, wanted.y() if y is None else y)
         return snapped - self._before[self._item.node_id]
 

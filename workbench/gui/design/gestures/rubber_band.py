@@ -23,7 +23,7 @@ class RubberBand(Gesture):
 
     def move(self, pointer: Pointer) -> None:
         rect = QRectF(self._origin, pointer.scene).normalized()
-        self._item.set_rect(rect)
+        self._item.rect = rect
         touched = {
             key for key, item in self.scene.nodes.items() if item.card_rect().intersects(rect)
         }
