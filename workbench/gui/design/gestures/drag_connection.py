@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, Qt
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import DraftEdgeItem, PortItem
 
 _CARD_MARGIN = 10.0
@@ -28,7 +29,7 @@ class DragConnection(Gesture):
 
     def __init__(
         self,
-        view: GestureView,
+        view: ZoomView,
         *,
         source: str | None = None,
         target: str | None = None,
@@ -41,8 +42,6 @@ class DragConnection(Gesture):
         self._rings: dict[str, PortItem] = {}
         self._near: NodeItem | None = None
         self._told: dict[str, tuple[bool, str]] = {}
-
-    # the gesture -----------------------------------------------------------------------
 
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer.view
@@ -97,7 +96,7 @@ class DragConnection(Gesture):
         if self._edge is not None:
             self.document.disconnect(self._edge)
         elif self._source is not None:
-            self.view.ask_search(pointer.scene, self._source)
+            self.view.search_asked.emit(pointer.scene, self._source)
 
     def _reconnect(self, old: Edge, target: str) -> None:
         """Moves an edge's end: two changes, one undo step."""
@@ -114,8 +113,6 @@ class DragConnection(Gesture):
         if key in {self._source, self._target}:
             return False
         return self._source is None or self.scene.has_free_input(key)
-
-    # what is allowed -------------------------------------------------------------------
 
     def refusal(self, key: str) -> str:
         """Why no edge may join the fixed end and this node; "" when one may."""
@@ -145,8 +142,6 @@ class DragConnection(Gesture):
         if self._source is not None:
             return "Drop on a layer to connect, or here to add one"
         return "Drop on the layer to connect from"
-
-    # marks -----------------------------------------------------------------------------
 
     def _item_at(self, point: QPointF) -> NodeItem | None:
         item = self.scene.node_at(point, _CARD_MARGIN)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import GhostItem
 from workbench.gui.design.gestures.placement import Placement, card_height, place_at
 
@@ -16,7 +17,7 @@ class DropLayer(Gesture):
         key: Key of the layer type.
     """
 
-    def __init__(self, view: GestureView, key: str) -> None:
+    def __init__(self, view: ZoomView, key: str) -> None:
         super().__init__(view)
         self._spec = self.scene.layers[key]
         self._hot: Edge | None = None

@@ -6,9 +6,10 @@ from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from workbench.core.network.layout import GAP, NODE_WIDTH
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import distance
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import GuideItem
 
 SNAP = 7.0
@@ -20,7 +21,7 @@ _ADDING = Qt.KeyboardModifier.ShiftModifier
 class MoveNodes(Gesture):
     """Moves the selected cards; they line up with others unless Alt is held."""
 
-    def __init__(self, view: GestureView, item: NodeItem) -> None:
+    def __init__(self, view: ZoomView, item: NodeItem) -> None:
         super().__init__(view)
         self._item = item
         self._has_moved = False

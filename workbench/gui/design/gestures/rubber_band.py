@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 
-from workbench.gui.design.canvas.gesture import Gesture, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer
 from workbench.gui.design.gestures.marks import RubberBandItem
 
 _ADDING = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
