@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from workbench.core.format import count, share
 from workbench.gui.evaluate.class_table import ClassTable
 from workbench.gui.evaluate.state import EvaluateState
-from workbench.gui.kit.cards import TitledBox
-from workbench.gui.kit.figure import Figure
+from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import plain_label
 from workbench.protocol.messages import Evaluation
 
@@ -23,9 +22,9 @@ class ClassesPanel(TitledBox):
         theme = state.context.theme
         self._state = state
         self.source = plain_label(role="dim")
-        self.accuracy = Figure(theme, "Accuracy", _FIGURE_PX)
-        self.loss = Figure(theme, "Loss", _FIGURE_PX)
-        self.pictures = Figure(theme, "Support", _FIGURE_PX)
+        self.accuracy = Figure("Accuracy", _FIGURE_PX)
+        self.loss = Figure("Loss", _FIGURE_PX)
+        self.pictures = Figure("Support", _FIGURE_PX)
         self.pictures.setToolTip("Test images")
         self.table = ClassTable(theme)
         figures = QHBoxLayout()
