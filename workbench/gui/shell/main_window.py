@@ -179,7 +179,7 @@ class MainWindow(QMainWindow):
         """What each action does, by its key."""
         return {
             **{key: partial(self.show_view, key) for key in all_views()},
-            **{key: partial(self.places.ask, key) for key, _words in ASKS},
+            **{key: partial(self.places.ask, key) for key in ASKS},
             **{key: partial(self.help.show_page, page) for key, page in _HELP_PAGES.items()},
             "new": self.files.new,
             "open": self.files.ask_open,
