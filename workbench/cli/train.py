@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,17 +105,14 @@ def tell_run(
         as_json: A line an event, for programs.
         past: Events of a resumed run from before.
     """
-    finished = None
-    if as_json:
+    event = None
+    with nullcontext() if as_json else RunTeller() as teller:
         for event in follow(folder, ctrl_c, past):
-            print_json(event)
-            finished = event
-    else:
-        with RunTeller() as teller:
-            for event in follow(folder, ctrl_c, past):
+            if teller is None:
+                print_json(event)
+            else:
                 teller.show(event)
-                finished = event
-    failed = isinstance(finished, RunFinished) and finished.outcome == "failed"
+    failed = isinstance(event, RunFinished) and event.outcome == "failed"
     return 4 if failed else 0
 
 

@@ -46,7 +46,7 @@ def cells(context: Any) -> list[Cell]:
 def network_source(context: Any) -> str:
     """The front and `build_model` alone, to be tried without images."""
     build = fill(sections("notebook.txt")["network.py"], _network(context))
-    return f"{_front_layers(context)}\n{build}"
+    return f"{_front(context, is_adapted=False)}\n{build}"
 
 
 def load_images(context: Any) -> str:
@@ -75,7 +75,6 @@ def _values(context: Any) -> dict[str, Any]:
     values = recipe_values(recipe, is_logits=context.is_logits, has_penalty=has_penalty)
     has_setup = values["is_balanced"] or values["erases"] or values["mixes"]
     parts = sections("parts.txt")
-    adapts_model = any(layer.spec.is_adapted for layer in _inside(context))
     return {
         **values,
         **_network(context),
@@ -89,9 +88,9 @@ def _values(context: Any) -> dict[str, Any]:
         "load_images": load_images(context),
         "picked": parts["picked"],
         "splits_test": not is_downloaded,
-        "front": _front(context),
+        "front": _front(context, is_adapted=True),
         "has_front_and_setup": context.front and has_setup,
-        "adapt_model": "\n" + parts["adapt_model"] if adapts_model else "",
+        "adapts_model": any(layer.spec.is_adapted for layer in _inside(context)),
         "recipe": "\n".join(
             f"{literal(key)}: {literal(value)}," for key, value in context.recipe_values.items()
         ),
@@ -103,23 +102,23 @@ def _inside(context: Any) -> list[Any]:
     return [layer for layer in context.keras_calls() if layer.name not in context.front]
 
 
-def _front(context: Any) -> str:
-    front = (layer for layer in context.keras_calls() if layer.name in context.front)
-    is_adapted = any(layer.spec.is_adapted for layer in front)
-    adapt = "\n" + sections("parts.txt")["adapt_front"] if is_adapted else ""
-    return _front_layers(context) + adapt
+def _front(context: Any, *, is_adapted: bool) -> str:
+    """The layers that run where the batches are made; "" without any.
 
-
-def _front_layers(context: Any) -> str:
+    Args:
+        context: As of `cells`.
+        is_adapted: Those that learn from the images do so.
+    """
     if not context.front:
         return ""
     by_name = {layer.name: layer for layer in context.keras_calls()}
-    items = [
-        call(f"layers.{layer.spec.title}", layer_words(layer), ",", indent=8)
-        for layer in (by_name[name] for name in context.front)
-    ]
-    head = "# These layers run on the host, in the input pipeline.\n"
-    return head + "front = keras.Sequential(\n    [\n" + "\n".join(items) + "\n    ]\n)\n"
+    front = [by_name[name] for name in context.front]
+    items = [call(f"layers.{each.spec.title}", layer_words(each), ",", indent=8) for each in front]
+    values = {
+        "front_layers": "\n".join(items),
+        "adapts_front": is_adapted and any(layer.spec.is_adapted for layer in front),
+    }
+    return fill(sections("parts.txt")["front"], values)
 
 
 def _network(context: Any) -> dict[str, Any]:
