@@ -41,33 +41,59 @@ def recipe_values(
         has_penalty: Some layer adds to the loss.
     """
     text = TrainingText(recipe, is_logits=is_logits, has_own_loop=True)
-    values, parts = text.values(), sections("parts.txt")
-    keeps_best, averages = recipe.keep == "best", recipe.ema_decay is not None
-    best_value, best_loss = _best(recipe)
-    validation_batches, num_validation = _VALIDATION[recipe.validation]
-    return values | {
+    values = text.values()
+    return {
+        **values,
+        **_split_values(recipe),
+        **_step_values(recipe, text, has_penalty=has_penalty),
+        **_loop_values(recipe),
         "epochs": recipe.epochs,
         "steps_per_call": min(200, recipe.steps_per_call or _STEPS_PER_CALL),
         "steps": recipe.steps_per_epoch or "max(1, len(x_train) // BATCH_SIZE)",
         "precision": _PRECISIONS[recipe.precision],
         "may_be_bfloat16": recipe.precision != "float32",
+        "make_optimizer": fill(sections("parts.txt")["make_optimizer"], values),
+        "loss": _loss(text),
+    }
+
+
+def _split_values(recipe: TrainingRecipe) -> dict[str, Any]:
+    validation_batches, num_validation = _VALIDATION[recipe.validation]
+    return {
         "test_share": literal(recipe.test_share),
         "is_validated": recipe.validation != "none",
         "splits_validation": recipe.validation == "split",
         "validation_seed": recipe.seed + 1,
         "validation_batches": validation_batches,
         "num_validation": num_validation,
-        "weights": _weights(is_balanced=values["is_balanced"], is_one_hot=text.is_one_hot),
+    }
+
+
+def _step_values(
+    recipe: TrainingRecipe, text: TrainingText, *, has_penalty: bool
+) -> dict[str, Any]:
+    """Values of what is done for one batch."""
+    is_balanced = recipe.class_weights == "balanced"
+    return {
+        "sample_weights": _weights(is_balanced=is_balanced, is_one_hot=text.is_one_hot),
         "labels": "tf.argmax(y, axis=-1)" if text.is_one_hot else "y",
         "targets": "tf.one_hot(y, NUM_CLASSES)" if text.is_one_hot else "y",
         "has_penalty": has_penalty,
-        "penalty": parts["penalty"] + "\n\n" if has_penalty else "",
+        "penalty": sections("parts.txt")["penalty"] + "\n\n" if has_penalty else "",
         "plus_penalty": " + penalty()" if has_penalty else "",
         "clips": recipe.clip_norm is not None,
         "clip_norm": literal(recipe.clip_norm),
+    }
+
+
+def _loop_values(recipe: TrainingRecipe) -> dict[str, Any]:
+    """Values of the epochs, and of what is kept of them."""
+    keeps_best, averages = recipe.keep == "best", recipe.ema_decay is not None
+    best_value, best_loss = _best(recipe)
+    return {
         "averages": averages,
         "keeps_averages": averages and not keeps_best,
-        "swap_averages": parts["swap_averages"] + "\n\n" if averages else "",
+        "swap_averages": sections("parts.txt")["swap_averages"] + "\n\n" if averages else "",
         "keeps_best": keeps_best,
         "best_value": best_value,
         "best_loss": best_loss,
@@ -75,8 +101,6 @@ def recipe_values(
         "decay_factor": literal(recipe.decay_factor),
         "stops_early": recipe.early_stopping_patience is not None,
         "patience": recipe.early_stopping_patience,
-        "make_optimizer": fill(parts["make_optimizer"], values),
-        "loss": _loss(text),
     }
 
 
