@@ -18,14 +18,10 @@ MOST_MODULES_OF_FOLDER = 20
 
 STILL_LONG = {
     "workbench/core/checks/run_estimate.py: predict",
-    "workbench/gui/shell/main_window.py: __init__",
-    "workbench/gui/shell/main_window.py: _connect",
     "workbench/gui/train/run_header.py: _build",
     "workbench/host/children.py: run",
     "workbench/preflight/compiler_environment.py: install",
-    "workbench/remote/ssh/faults.py: words_of",
     "workbench/remote/ssh/gcloud.py: place_from_gcloud",
-    "workbench/runs/start.py: start_trainer",
     "workbench/worker/execution/autotune.py: search",
     "workbench/worker/execution/compiled.py: compile_training",
     "workbench/worker/input/augment.py: augmentation",

@@ -73,7 +73,7 @@ def test_a_recipe_makes_it_and_may_spare_what_it_names(keras):
     recipe = TrainingRecipe(
         optimizer="lars", momentum=0.8, weight_decay=0.1, decay_biases=False, learning_rate=2.0
     )
-    optimizer = make_optimizer(keras, recipe)
+    optimizer = make_optimizer(recipe)
     optimizer.exclude_from_weight_decay(var_names=["matrix"])
     found = by_keras(keras, optimizer, RATES)
     expected = by_formula(RATES, 0.8, 0.1, undecayed=("matrix",))
