@@ -23,21 +23,15 @@ _SHA = re.compile(r"[0-9a-f]{64}")
 
 
 class Home:
-    """Paths within our folder. Texts from the other end are checked before they name one.
-
-    Args:
-        text: As the person wrote it; "~" is the home folder of the account.
+    """Paths within our folder, "~" in `text` being the account's. Texts from the other end are
+    checked before they name one.
     """
 
     def __init__(self, text: str) -> None:
         self.path = os.path.abspath(os.path.expanduser(text))
 
     def make(self) -> None:
-        """Makes the folders where there are none; only the account itself may look in.
-
-        Raises:
-            Fault: they cannot be made, or belong to somebody else.
-        """
+        """Makes the folders, for the account alone; raises Fault, also where they are foreign."""
         with system_faults(self.path):
             for name in ("", "environments", "code", "parcels", "states", "uploads", "runs"):
                 os.makedirs(os.path.join(self.path, name), mode=0o700, exist_ok=True)

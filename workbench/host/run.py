@@ -165,9 +165,8 @@ def _remove(path: str) -> None:
 
 
 def refuse(asked: HostRequest) -> Answer:
-    """Tells a run's trainer, which waits for other machines, why one of them cannot come.
-
-    Asks: run; bytes: the error as JSON.
+    """Tells a run's trainer, which waits for other machines, why one of them cannot come. Asks:
+    run; bytes: the error as JSON.
     """
     write_file(os.path.join(asked.home.known_run(asked.text("run")), _REFUSAL), asked.data)
     return {}, b""
@@ -208,10 +207,7 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
 
 
 def control(asked: HostRequest) -> Answer:
-    """Asks a run's trainer to stop or to pause; one that waits for its turn waits no more.
-
-    Asks: run, wish.
-    """
+    """Asks a trainer to stop or to pause; a waiting one waits no more. Asks: run, wish."""
     folder, wish = asked.home.known_run(asked.text("run")), asked.text("wish")
     if wish not in _WISHES:
         raise Fault("request", "Unknown command for a run.", received=wish[:100])

@@ -274,10 +274,8 @@ def _making(path: Path) -> AbstractContextManager[None]:
 
 
 def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder:
-    """A run by its folder, or by its name (or the start of it) among the user's runs.
-
-    Raises:
-        RunFolderError: there is no such run; the latest names are listed.
+    """A run by its folder, or by its name (or the start of it) among the user's runs; raises
+    RunFolderError that lists the latest names.
     """
     path = Path(path_or_name).expanduser()
     if (path / _REQUEST_NAME).is_file():
@@ -300,10 +298,9 @@ def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder
 
 
 def find_model(path_or_name: str | Path) -> str:
-    """The path of something that can classify: a run folder, a run by name, or a file.
-
-    An absolute path: of a `.keras` file as it stands, else of a run folder with weights. Raises
-    RunFolderError where there is no such run, or it has no weights yet.
+    """The absolute path of something that can classify: a `.keras` file, or the folder of a run
+    with weights, by its path or name. Raises RunFolderError where there is no such run, or no
+    weights.
     """
     path = Path(path_or_name).expanduser()
     if path.is_file():

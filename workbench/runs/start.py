@@ -68,18 +68,14 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
 
 
 def may_reattach(run: RunFolder) -> bool:
-    """Whether a courier has a chance: not where the other computer has refused the last one,
-    which a person has to look at.
-    """
+    """Whether a courier has a chance: a refusal of the other computer a person has to look at."""
     link = read_link(run)
     return link is None or link.state != "refused"
 
 
 def reattach(run: RunFolder) -> int:
-    """Starts a courier for a run that goes on elsewhere while nobody here is connected.
-
-    Returns its process id; errors as of `start_trainer`, and RunFolderError where the run is
-    nowhere else.
+    """Starts a courier for a run that goes on elsewhere while nobody here is connected; as
+    `start_trainer`, and RunFolderError where the run is nowhere else.
     """
     if read_remote(run) is None:
         raise RunFolderError(

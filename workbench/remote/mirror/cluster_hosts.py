@@ -179,10 +179,8 @@ class _Coming:
         return _facts(self.leader, self.remote.run).get("is_waiting") is True
 
     def _bring(self, line: Connection) -> None:
-        """Returns when it has joined, or the run is over without it.
-
-        Raises:
-            RemoteError: it cannot be started, has ended, or the line was cut.
+        """Returns when it has joined, or the run is over without it; raises RemoteError where it
+        cannot be started, has ended, or the line was cut.
         """
         name = member_name(self.remote.run, self.number)
         text = self.cluster.of(self.number - 1).text().encode()

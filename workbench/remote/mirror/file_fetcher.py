@@ -68,11 +68,8 @@ class Fetching:
         self._parts = run.path / PARTS_NAME
 
     def state(self) -> None:
-        """The checkpoints; one that names the weights of its best epoch comes after them.
-
-        Raises:
-            RemoteError: the line was cut, or what came is not what was promised.
-            SaveError: it cannot be written here.
+        """The checkpoints; one that names the weights of its best epoch comes after them. Raises
+        RemoteError where the line was cut or the file is not as promised, SaveError of this disk.
         """
         for generation in _GENERATIONS:
             path = checkpoint_path(self._run, generation)

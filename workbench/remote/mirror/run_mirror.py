@@ -74,9 +74,7 @@ class RunMirror:
         self._tries = 0
 
     def run(self) -> int:
-        """Returns 0 when the run is over and all of it is here, or it was left to itself; 4
-        where trying again is of no use.
-        """
+        """0 when the run is over and all is here, or it was left; else the code of a refusal."""
         while True:
             try:
                 self._try()
@@ -192,8 +190,8 @@ class RunMirror:
 
 
 def note_attempt(run: RunFolder) -> None:
-    """Keeps that a run shall go on from its checkpoint, before anybody is asked: whoever comes
-    after this courier asks for the same attempt. Raises SaveError.
+    """Keeps that a run shall go on from its checkpoint, before anybody is asked: the next courier
+    asks for the same attempt. Raises SaveError.
     """
     remote = read_remote(run)
     if remote is not None:

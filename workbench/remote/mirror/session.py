@@ -34,13 +34,8 @@ class LeftError(RemoteError):
 
 
 class FileFetcher:
-    """Fetches in a thread of its own what it is asked for; asked twice at once, once.
-
-    Args:
-        fetching: How.
-
-    Attributes:
-        error: Why it has ended before its time.
+    """Fetches in a thread of its own what it is asked for; asked twice at once, once. `error` is
+    why it has ended before its time.
     """
 
     def __init__(self, fetching: Fetching) -> None:
@@ -128,9 +123,7 @@ class FileFetcher:
 
 
 def _patiently(*steps: Callable[[], None]) -> None:
-    """Does each; a file that is damaged there is tried again, then passed over: the run's log
-    must not wait for it for ever.
-    """
+    """Does each; of a damaged file some tries, then it is passed over: the log must go on."""
     for step in steps:
         for _ in range(_TRIES):
             try:

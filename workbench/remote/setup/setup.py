@@ -68,11 +68,9 @@ class Prepared:
 
 
 class Setup:
-    """The steps, each by itself and in their order.
-
-    Args:
-        line: To the other computer.
-        tell: Called with words and a fraction (UNKNOWN where nobody knows).
+    """The steps, each by itself and in their order. `tell` is called with words and a fraction
+    (UNKNOWN where nobody knows). All raise RemoteError where the line was cut, or the answer is
+    none.
     """
 
     def __init__(self, line: Connection, tell: Tell) -> None:
@@ -80,11 +78,7 @@ class Setup:
         self._tell = tell
 
     def probe(self, python: str = "") -> dict[str, Any]:
-        """The facts of `workbench.host.probe`, with all texts made plain.
-
-        Raises:
-            RemoteError: the line was cut, or what came is no answer.
-        """
+        """The facts of `workbench.host.probe`, with all texts made plain."""
         self._tell("Checking the other computer", UNKNOWN)
         data = self._line.call("probe", python=python).data
         try:
@@ -126,12 +120,7 @@ class Setup:
         return sha
 
     def parcel(self, run: RunFolder) -> str:
-        """Packs and sends the pictures of a run; returns their sha256.
-
-        Raises:
-            DatasetError: they cannot be loaded here.
-            RemoteError: as everywhere.
-        """
+        """Packs and sends the pictures of a run; returns their sha256. Also raises DatasetError."""
         parcel = make_parcel(run, self._tell)
         what = "The packed images cannot be read."
         with (
@@ -143,10 +132,7 @@ class Setup:
 
     def state(self, run: RunFolder) -> str:
         """Sends what a run has told and kept here; returns its sha256, "" where that is nothing.
-
-        Raises:
-            SaveError: it cannot be packed here.
-            RemoteError: as everywhere.
+        Also raises SaveError.
         """
         with packed_state(run) as packed:
             if packed is None:
@@ -256,12 +242,8 @@ def prepare(
 
 
 def name_there(run: RunFolder, state: str = "") -> str:
-    """A run's name on another computer: its own, made one that no other run can have.
-
-    Args:
-        run: As it is here.
-        state: sha256 of what it has told and kept: one that comes back to where it was before
-            is not taken for what was left there.
+    """A run's name on another computer: its own, made one that no other run can have. With `state`
+    (sha256 of what it has kept), one that comes back is not taken for what was left there.
     """
     told = str(run.path).encode() + run.request_path.read_bytes() + state.encode()
     mark = hashlib.sha256(told).hexdigest()
@@ -284,10 +266,8 @@ def request_there(run: RunFolder, inner: Choice, *, parcel: str, on: str) -> byt
 
 
 def fitting_python(name: str, facts: Mapping[str, Any], place: str) -> str:
-    """The interpreter that a list of packages is for.
-
-    Raises:
-        RemoteError: there is none; the fix is the line that installs one.
+    """The interpreter that a list of packages is for; else raises RemoteError, whose fix is the
+    line that installs one.
     """
     found = [p for p in facts.get("pythons") or () if isinstance(p, dict)]
     wanted = _WANTED[name]

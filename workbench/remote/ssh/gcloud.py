@@ -97,11 +97,7 @@ def gcloud_argv(name: str, zone: str, project: str) -> list[str]:
 
 
 def place_in(output: str, asked: str) -> RemoteHost:
-    """The place in what gcloud's dry run prints.
-
-    Raises:
-        RemoteError: there is no ssh command in it, or one with a tunnel.
-    """
+    """The place in gcloud's dry run; raises RemoteError without ssh command, or with a tunnel."""
     for line in output.splitlines():
         try:
             words = shlex.split(line)

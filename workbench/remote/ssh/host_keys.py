@@ -48,11 +48,8 @@ def known_hosts_path() -> Path:
 
 
 def offered_keys(place: RemoteHost, *, deadline_s: float = _DEADLINE_S) -> list[HostKey]:
-    """The keys that answer at an address now. Nobody has vouched for them yet: whoever sits
-    between could show keys of their own, so a person compares a fingerprint.
-
-    Raises:
-        RemoteError: nobody answers, or with nothing that is a key.
+    """The keys that answer at an address now, or RemoteError. Nobody has vouched for them: whoever
+    sits between could show keys of their own, so a person compares a fingerprint.
     """
     settings = _settings(place, deadline_s)
     if {"proxyjump", "proxycommand"} & settings.keys():
@@ -148,11 +145,8 @@ def is_known(place: RemoteHost) -> bool:
 
 
 def accept(place: RemoteHost, keys: list[HostKey]) -> None:
-    """Keeps keys that a person has compared.
-
-    Raises:
-        RemoteError: others are kept for this address: they have to be forgotten first.
-        SaveError: the file cannot be written.
+    """Keeps keys that a person has compared; raises RemoteError where others are kept for this
+    address (they have to be forgotten first), and SaveError.
     """
     old = accepted_keys(place)
     if old and not set(old) & set(keys):

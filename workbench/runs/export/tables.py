@@ -147,9 +147,7 @@ def _texts(column: Column) -> list[str]:
 
 
 def csv_cells(texts: list[str]) -> str:
-    """Texts as cells of one line. What a spreadsheet would run as a formula gets an
-    apostrophe in front.
-    """
+    """Texts as cells of one line; an apostrophe before what spreadsheets run as a formula."""
     line = io.StringIO()
     safe = [f"'{text}" if text.startswith(_FORMULA_STARTS) else text for text in texts]
     csv.writer(line).writerow(safe)

@@ -45,9 +45,8 @@ class GrowingColumns:
         grown[: self.size] = column[: self.size]
 
     def cut(self, size: int) -> None:
-        """Forgets all behind the first `size` values.
-
-        The rest moves to new arrays: what somebody still draws keeps its values.
+        """Forgets all behind the first `size` values; the rest moves to new arrays, so that what is
+        still drawn keeps its values.
         """
         if size >= self.size:
             return

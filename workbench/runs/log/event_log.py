@@ -147,10 +147,7 @@ class EventWriter:
 
 
 def _end_of(path: Path) -> tuple[int, bool]:
-    """The last number in a log, and whether its last line is torn.
-
-    The end is enough where its last line is whole; else the log is read from its start.
-    """
+    """The last number in a log, and whether its last line is torn (then all of it is read)."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

@@ -106,11 +106,8 @@ def waiting_words(num_runs_before: int) -> str:
 
 
 def move(run: RunFolder, by: int) -> None:
-    """Moves a waiting run some places: -1 is one place nearer to its turn.
-
-    Raises:
-        RunFolderError: it does not wait (any more).
-        RunError, SaveError: as `enqueue`.
+    """Moves a waiting run some places, -1 one nearer to its turn; RunFolderError where it does not
+    wait (any more), others as `enqueue`.
     """
     with _locked(run.path.parent):
         entries = _entries(run.path.parent)
@@ -142,11 +139,8 @@ def cancel(run: RunFolder) -> None:
 
 
 def start_now(run: RunFolder) -> None:
-    """Starts a waiting run although others train or wait before it.
-
-    Raises:
-        RunFolderError: it does not wait (any more), or is no run.
-        RunError: the trainer cannot be started.
+    """Starts a waiting run although others train or wait before it; raises RunFolderError where it
+    does not wait (any more), RunError where the trainer cannot be started.
     """
     with _locked(run.path.parent):
         marker = _marker_of(run)
@@ -203,9 +197,7 @@ def start_next_after(run: RunFolder) -> None:
 
 
 def is_training(home: Path) -> bool:
-    """True while a trainer works on some run of a home folder: couriers only wait for what
-    another computer does.
-    """
+    """True while a trainer of this computer (no courier) works on some run of a home folder."""
     return any(not has_courier(run) and run.is_alive() for run in _folders(home))
 
 

@@ -105,11 +105,7 @@ def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, 
 
 
 def read_array(path: Path, name: str) -> np.ndarray[Any, Any]:
-    """One array of a file, not held against the checksum (zip's own CRC is).
-
-    Raises:
-        WeightsError: the file or the array in it is missing or damaged.
-    """
+    """One array, not held against the checksum (zip's own CRC is); raises WeightsError."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _read_member(archive, archive.getinfo(f"{name}.npy"))
