@@ -19,9 +19,6 @@ MOST_MODULES_OF_FOLDER = 20
 STILL_LONG = {
     "workbench/core/checks/analysis.py: analyse",
     "workbench/core/checks/run_estimate.py: predict",
-    "workbench/core/training/optimizers/lars.py: _make_class",
-    "workbench/gui/shell/main_window.py: __init__",
-    "workbench/gui/shell/main_window.py: _connect",
     "workbench/gui/train/run_header.py: _build",
     "workbench/host/children.py: run",
     "workbench/preflight/compiler_environment.py: install",
