@@ -61,15 +61,8 @@ class Members:
         return Cluster(self._machines, key=secrets.token_hex(16)).text().encode()
 
     def prepare(self, run: RunFolder, name: str, tell: Tell) -> None:
-        """Makes ready what the run needs on each of them.
-
-        Args:
-            run: As it is here.
-            name: As it is called on the leading computer.
-            tell: As of `Setup`.
-
-        Raises:
-            RemoteError: one cannot do it, or its line was cut; it says which.
+        """Makes ready on each of them what the run needs, which is `name` on the leading computer.
+        Raises RemoteError: one cannot do it, or its line was cut; it says which.
         """
         for number, place in self._places.items():
             tell_of = partial(_tell_of, tell, number)
@@ -81,16 +74,9 @@ class Members:
 
     @contextlib.contextmanager
     def coming(self, leader: Connection, remote: Remote, cluster: bytes) -> Iterator[None]:
-        """Starts them while it is entered; left without an error, the run is over, and who has
-        not joined by then is ended.
-
-        Args:
-            leader: The line to the leading computer.
-            remote: The run there.
-            cluster: What its trainer was told.
-
-        Raises:
-            RemoteError: that is not what was sent.
+        """Starts them while it is entered; left without an error, the run is over, and who has not
+        joined by then is ended. Raises RemoteError where `cluster`, what the trainer of the run
+        `remote` was told, is not what was sent over the line to the leader.
         """
         if not self._places:
             yield

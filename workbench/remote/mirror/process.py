@@ -28,15 +28,9 @@ from workbench.targets.ssh import SPEC as SSH
 
 
 def carry(folder: str | Path, *, resume: bool = False) -> int:
-    """Brings a run from where it is trained; how the line stands is told in its folder.
-
-    Args:
-        folder: The run's.
-        resume: Let it go on there from its checkpoint.
-
-    Returns:
-        0 when it is over and all of it is here, or it was left to itself; else the exit code
-        of the error.
+    """Brings a run from where it is trained (with `resume` it goes on there from its checkpoint);
+    how the line stands is told in its folder. Returns 0 when it is over and all of it is here, or
+    it was left to itself; else the exit code of the error.
     """
     run = RunFolder(Path(folder).absolute())
     lock = None

@@ -6,6 +6,7 @@ that sleeps are the same case: the next courier goes on from the bytes that are 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -40,19 +41,16 @@ class StoppedError(RemoteError):
 
 
 class RunMirror:
-    """Brings one run.
+    """Brings one run, whose lock is this process's; raises SaveError of its folder.
 
     Args:
-        run: The run; its lock is this process's.
+        run: The run.
         connect: Makes a line; raises RemoteError.
         prepare: Makes ready there what the run needs, and the run itself; says where it is.
             Raises RemoteError; may be called again at any time.
         reporter: Told how the line stands.
         resume: The run is over there, and goes on from its checkpoint.
         members: The other computers that train with that one.
-
-    Raises:
-        SaveError: the run's folder cannot be written.
     """
 
     def __init__(
@@ -102,14 +100,11 @@ class RunMirror:
         with self._connect() as line:
             self._tries = min(self._tries, _STOOD_TRIES)
             remote, cluster = self._arrive(line)
-            mirror = LogMirror(self._run.events_path)
-            try:
-                with self._members.coming(line, remote, cluster):
-                    MirrorSession(
-                        self._run, line, remote.run, mirror=mirror, tell=self._is_alive
-                    ).follow()
-            finally:
-                mirror.close()
+            with (
+                contextlib.closing(LogMirror(self._run.events_path)) as mirror,
+                self._members.coming(line, remote, cluster),
+            ):
+                MirrorSession(self._run, line, remote.run, mirror, self._is_alive).follow()
 
     def _is_alive(self, words: str) -> None:
         self._tries = 0

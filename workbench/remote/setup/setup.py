@@ -88,17 +88,10 @@ class Setup:
         return facts
 
     def environment(self, name: str, facts: Mapping[str, Any]) -> tuple[str, str]:
-        """Makes the Python environment, or finds it made.
+        """Makes the Python environment of a lock file (worker, tpu or gpu), or finds it made.
 
-        Args:
-            name: Name of a lock file: worker, tpu or gpu.
-            facts: What `probe` found.
-
-        Returns:
-            Its interpreter, and the sha256 of its list of packages.
-
-        Raises:
-            RemoteError: there is no fitting Python, no room, or the packages cannot be had.
+        Returns its interpreter, and the sha256 of the list of packages. Raises RemoteError where
+        there is no fitting Python, no room, or the packages cannot be had.
         """
         lock = assets.environment_lock(name).read_bytes()
         sha = hashlib.sha256(lock).hexdigest()
@@ -151,16 +144,10 @@ class Setup:
         parcel: str,
         state: str,
     ) -> tuple[str, str]:
-        """Makes the run there; returns its name and folder there.
+        """Makes the run there under a name, to train on `inner`; returns its name and folder there.
 
-        Args:
-            run: As it is here.
-            inner: What it trains on there.
-            name: Its name there.
-            code: sha256 of the sources that were sent.
-            python: Interpreter there.
-            parcel: sha256 of the pictures that were sent, or "".
-            state: sha256 of what it has told and kept before, or "".
+        `code`, `parcel` (or "") and `state` (or "": what it has kept before) are the sha256 of what
+        was sent.
         """
         answer = self._line.call(
             "create",
@@ -208,10 +195,9 @@ def prepare(
         run: A run whose target is another computer.
         line: To that computer.
         tell: As of `Setup`.
-        python: Interpreter there, where the run's target names none; "" for an environment of
-            ours.
-        name: Name of the remote folder, for a machine that joins and is told by another what the
-            run has kept; "" for the run's own.
+        python: Interpreter there, where the target names none; "" for an environment of ours.
+        name: The remote folder of a machine that joins, and is told by another what the run has
+            kept; "" for the run's own.
 
     Raises:
         RemoteError: that computer cannot do it, or the line was cut.

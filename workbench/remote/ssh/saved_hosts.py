@@ -84,15 +84,8 @@ def find_host(address: str) -> SavedHost | None:
 
 
 def save_host(place: RemoteHost, **found: Any) -> SavedHost:
-    """Keeps a computer, with what is known of it now.
-
-    Args:
-        place: Where it is.
-        found: New values of `words`, `environment` and `seen`.
-
-    Raises:
-        InputError: the file is of a newer version.
-        SaveError: it cannot be written.
+    """Keeps a computer, with new values of `words`, `environment` and `seen`. Raises InputError
+    where the file is of a newer version, SaveError where it cannot be written.
     """
     old = find_host(place.text()) or SavedHost(address=place.text())
     host = msgspec.structs.replace(

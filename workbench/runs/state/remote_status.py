@@ -17,10 +17,10 @@ def courier_words(link: Link) -> str:
 
 
 def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: bool) -> bool:
-    """Whether a run whose courier has ended may go on elsewhere all the same.
+    """Whether a run with a free lock, whose courier has ended, may go on elsewhere all the same.
 
     Args:
-        run: Its lock is free.
+        run: The run.
         finished: What it told last, if that was its end.
         has_just_begun: Nothing was told since it was started or resumed.
     """
