@@ -123,6 +123,6 @@ def _after_first_paint(
     if window.context.settings.note:
         window.say(window.context.settings.note)
     if project_path:
-        window.open_project(project_path)
+        window.files.open(project_path)
     if window.context.settings.settings.get(OFFERS_RECOVERY):
         recovery.offer()

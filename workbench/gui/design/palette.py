@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QShortcut
-from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.core.specs import CATEGORIES, LayerSpec
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.layer_search import by_category, find_layers
-from workbench.gui.kit.labels import plain_label, plain_tip
-from workbench.gui.kit.list_headings import heading_item
+from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
+from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 
 LAYER_MIME = "application/x-workbench-layer"
@@ -36,9 +36,6 @@ class PalettePanel(QWidget):
         super().__init__()
         self._layers = context.layers
         self._theme = context.theme
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 4, 8)
-        column.setSpacing(8)
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search layers (Ctrl+K)")
         self.search.setAccessibleName("Search layers")
@@ -46,9 +43,8 @@ class PalettePanel(QWidget):
         self.list = LayerList(context.theme)
         self._nothing = plain_label(role="dim", wrap=True)
         self._nothing.hide()
-        column.addWidget(self.search)
-        column.addWidget(self._nothing)
-        column.addWidget(self.list, 1)
+        parts = (self.search, self._nothing, (self.list, 1))
+        column(*parts, parent=self, margins=(12, 8, 4, 8), spacing=8)
         self._fill()
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose_current)

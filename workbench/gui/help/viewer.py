@@ -17,7 +17,7 @@ from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.gui.common.layer_search import by_category
 from workbench.gui.help.pages import GENERAL_PAGES, page_markdown
-from workbench.gui.kit.list_headings import heading_item
+from workbench.gui.kit.labels import heading_item
 from workbench.gui.kit.theme import Theme
 
 _KEY = Qt.ItemDataRole.UserRole

@@ -9,7 +9,6 @@ from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
 
 _SEGMENT_PAD_PX = 36
@@ -141,17 +141,14 @@ class SegmentedSwitch(QFrame):
         self._buttons: dict[str, QPushButton] = {}
         group = QButtonGroup(self)
         group.setExclusive(True)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(3, 3, 3, 3)
-        row.setSpacing(2)
         for key, title in choices:
             segment = QPushButton(title)
             segment.setCheckable(True)
             segment.setAccessibleName(title)
             segment.clicked.connect(lambda _checked=False, key=key: self.chosen.emit(key))
             group.addButton(segment)
-            row.addWidget(segment)
             self._buttons[key] = segment
+        row(*self._buttons.values(), parent=self, margins=3, spacing=2)
         self._keep_widths()
 
     def _keep_widths(self) -> None:

@@ -1,4 +1,4 @@
-"""Framed boxes: cards that can be clicked, hints, problems; and rows of facts."""
+"""Framed boxes: cards that can be clicked, hints, problems; and facts in figures and rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
+from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column
 
 
 class Card(QFrame):
@@ -23,9 +25,7 @@ class Card(QFrame):
         self.setAccessibleName(title)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(1, 1, 1, 1)
-        self.body.setSpacing(0)
+        self.body = column(parent=self, margins=1, spacing=0)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         is_inside = self.rect().contains(event.position().toPoint())
@@ -51,9 +51,8 @@ class Box(QFrame):
     def __init__(self, role: str = "card", margin_px: int = 12, spacing_px: int = 4) -> None:
         super().__init__()
         self.setProperty("role", role)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(margin_px, margin_px - 2, margin_px, margin_px - 2)
-        self.column.setSpacing(spacing_px)
+        margins = (margin_px, margin_px - 2, margin_px, margin_px - 2)
+        self.column = column(parent=self, margins=margins, spacing=spacing_px)
 
 
 class TitledBox(Box):
@@ -81,6 +80,21 @@ class TextBox(Box):
         self.text.setText(text)
         self.title.setVisible(bool(title))
         self.text.setVisible(bool(text))
+
+
+class Figure(QWidget):
+    """A small heading over a number that changes."""
+
+    def __init__(self, heading: str, width_px: int = 0) -> None:
+        super().__init__()
+        self.setMinimumWidth(width_px)
+        self.value = plain_label("–", role="value")
+        self.value.setFont(ui_font(17, weight=600, tabular=True))
+        column(plain_label(heading, role="heading"), self.value, STRETCH, parent=self, spacing=2)
+
+    def keep_room_for(self, text: str) -> None:
+        """It is as wide as this value from the start."""
+        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(text))
 
 
 class FactRows(QWidget):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row
 
 
 class CollapsibleSection(QWidget):
@@ -31,19 +32,8 @@ class CollapsibleSection(QWidget):
         self.head.setAccessibleName(title)
         self._note = plain_label(role="dim")
         self._inner = QWidget()
-        self.body = QVBoxLayout(self._inner)
-        self.body.setContentsMargins(0, 2, 0, 6)
-        self.body.setSpacing(8)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.head)
-        row.addStretch(1)
-        row.addWidget(self._note)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(row)
-        column.addWidget(self._inner)
+        self.body = column(parent=self._inner, margins=(0, 2, 0, 6), spacing=8)
+        column(row(self.head, STRETCH, self._note), self._inner, parent=self, spacing=2)
         self.head.setChecked(is_open)
         self._show(is_open)
         self.head.toggled.connect(self._on_toggled)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row
 
 
 class DialogHead(QWidget):
@@ -28,12 +29,5 @@ class DialogHead(QWidget):
         self.learn = button("Learn more", role="link")
         self.learn.setAutoDefault(False)
         self.learn.clicked.connect(lambda: self.help_asked.emit(page))
-        row = QHBoxLayout()
-        row.addWidget(plain_label(title, role="title"))
-        row.addStretch(1)
-        row.addWidget(self.learn)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addLayout(row)
-        column.addWidget(plain_label(words, role="dim", wrap=True))
+        top = row(plain_label(title, role="title"), STRETCH, self.learn)
+        column(top, plain_label(words, role="dim", wrap=True), parent=self, spacing=12)

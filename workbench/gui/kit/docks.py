@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QDockWidget, QScrollArea, QWidget
 
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
 
 
@@ -41,10 +42,7 @@ def on_panel(widget: QWidget) -> None:
 def _title_bar(theme: Theme, dock: QDockWidget, title: str) -> QWidget:
     bar = QWidget()
     on_panel(bar)
-    row = QHBoxLayout(bar)
-    row.setContentsMargins(14, 8, 6, 0)
-    row.addWidget(plain_label(title, role="heading"), 1)
     close = IconButton(theme, "close", f"Close panel {title}", size_px=12)
     close.clicked.connect(dock.close)
-    row.addWidget(close)
+    row((plain_label(title, role="heading"), 1), close, parent=bar, margins=(14, 8, 6, 0))
     return bar

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, Gap, Stretch, column, row
 from workbench.gui.kit.theme import Theme
 
 ICON_PX = 40
@@ -48,26 +49,11 @@ class EmptyPage(QWidget):
         theme.changed.connect(self._refresh)
 
     def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setSpacing(10)
-        column.addStretch(2)
-        column.addWidget(self._icon)
-        column.addWidget(self.title)
         # Stretches, not an alignment: an aligned label is measured at the whole width.
-        middle = QHBoxLayout()
-        middle.addStretch(1)
-        middle.addWidget(self.text)
-        middle.addStretch(1)
-        column.addLayout(middle)
-        column.addSpacing(6)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addStretch(1)
-        row.addWidget(self.action)
-        row.addWidget(self.second)
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addStretch(3)
+        middle = row(STRETCH, self.text, STRETCH)
+        buttons = row(STRETCH, self.action, self.second, STRETCH, spacing=8)
+        parts = (self._icon, self.title, middle, Gap(6), buttons)
+        column(Stretch(2), *parts, Stretch(3), parent=self, margins=None, spacing=10)
 
     def _refresh(self) -> None:
         icon = self._theme.icon(self._icon_name, self._theme.colors.faint)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QListWidgetItem, QSizePolicy, QWidget
 
 from workbench.gui.kit.fonts import heading_font, ui_font
 
@@ -44,6 +44,15 @@ def plain_label(
         policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
         label.setSizePolicy(policy)
     return label
+
+
+def heading_item(title: str, height_px: int) -> QListWidgetItem:
+    """A line of a list that names what follows and cannot be chosen."""
+    item = QListWidgetItem(title)
+    item.setFlags(Qt.ItemFlag.NoItemFlags)
+    item.setFont(heading_font())
+    item.setSizeHint(QSize(0, height_px))
+    return item
 
 
 def set_role(label: QLabel, role: Role) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.core.checks.problems import Fix, Problem
 from workbench.gui.kit.buttons import ElidedButton, button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row
 
 _ROLES = {"error": "problem", "warning": "notice", "hint": "hint"}
 _MAX_FIXES = 3
@@ -27,9 +28,7 @@ class ProblemList(QWidget):
         super().__init__()
         self._can_show = can_show
         self._problems: tuple[Problem, ...] = ()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(8)
+        self._column = column(parent=self, spacing=8)
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
         """Shows these problems; nothing is rebuilt when they are the same."""
@@ -62,10 +61,7 @@ class ProblemList(QWidget):
             show.clicked.connect(lambda: self.problem_chosen.emit(problem))
             buttons.append(show)
         for each in buttons:
-            row = QHBoxLayout()
-            row.addWidget(each)
-            row.addStretch(1)
-            box.column.addLayout(row)
+            box.column.addLayout(row(each, STRETCH))
         return box
 
     def _fix_button(self, fix: Fix) -> QWidget:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QUndoStack
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.gui.common.view_spec import ViewSpec
@@ -115,12 +114,18 @@ ACTIONS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 
 
-def make_actions(
-    owner: QWidget, theme: Theme, specs: Iterable[ActionSpec] = ACTIONS
-) -> dict[str, QAction]:
-    """A QAction for each spec, owned by `owner`; icons follow the theme."""
-    actions: dict[str, QAction] = {}
-    for spec in specs:
+def make_actions(owner: QWidget, theme: Theme, stack: QUndoStack) -> dict[str, QAction]:
+    """The actions "undo" and "redo" of a stack and one for each spec; icons follow the theme."""
+    actions = {
+        "undo": stack.createUndoAction(owner, "Undo"),
+        "redo": stack.createRedoAction(owner, "Redo"),
+    }
+    actions["undo"].setShortcut("Ctrl+Z")
+    actions["redo"].setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
+    for key, action in actions.items():
+        action.setIconText(key.title())
+        action.setData(key)
+    for spec in ACTIONS:
         action = QAction(spec.text, owner)
         action.setObjectName(f"action_{spec.key}")
         action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts])
@@ -128,16 +133,16 @@ def make_actions(
         action.setCheckable(spec.is_checkable)
         action.setData(spec.icon)
         actions[spec.key] = action
-    refresh_icons(actions, theme)
+
+    def draw_icons() -> None:
+        for action in actions.values():
+            if action.data():
+                action.setIcon(theme.icon(action.data()))
+
+    theme.changed.connect(draw_icons)
+    draw_icons()
     owner.addActions(list(actions.values()))
     return actions
-
-
-def refresh_icons(actions: dict[str, QAction], theme: Theme) -> None:
-    """Draws the icons of all actions in the theme's color."""
-    for action in actions.values():
-        if action.data():
-            action.setIcon(theme.icon(action.data()))
 
 
 def fill_menu(menu: QMenu, title: str, actions: dict[str, QAction]) -> None:

@@ -14,7 +14,6 @@ from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.targets.menu import TargetMenu
 from workbench.gui.views import project_views
-from workbench.remote.ssh.saved_targets import saved_choices
 from workbench.targets import target_label
 
 _MARGINS_PX = (12, 6, 12, 6)
@@ -27,7 +26,7 @@ class TopBar(QToolBar):
         view_chosen: Key of a view.
         train_clicked: Train, or Stop while `is_running`.
         next_clicked: Train this project when what runs has ended.
-        target_asked: A key of gui.target_menu.ASKS.
+        target_asked: A key of gui.targets.menu.ASKS.
         target_chosen: A Choice of the menu, other than the project's.
     """
 
@@ -56,9 +55,7 @@ class TopBar(QToolBar):
         self.next.setObjectName("next_button")
         self.next.clicked.connect(self.next_clicked)
         document = context.document
-        self.targets = TargetMenu(
-            context.targets, lambda: document.project.target, saved_choices, parent=self
-        )
+        self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
         self.targets.chosen.connect(self._choose_target)
         self.targets.asked.connect(self.target_asked)
         self.target.setMenu(self.targets)

@@ -12,7 +12,7 @@ from workbench.client.run_follower import RunFollower
 from workbench.core.format import count, duration, share
 from workbench.gui.common.run_text import far_words, headline
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.figure import Figure
+from workbench.gui.kit.cards import Figure
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label
 from workbench.gui.kit.theme import Theme
@@ -84,9 +84,9 @@ class RunHeader(QFrame):
         self.elapsed = plain_label(role="dim")
         self.elapsed.setToolTip("Elapsed time")
         self.left = plain_label(role="dim")
-        self.speed = Figure(theme, "Images/s")
-        self.best = Figure(theme, "Best val. accuracy")
-        self.best_epoch = Figure(theme, "Best epoch")
+        self.speed = Figure("Images/s")
+        self.best = Figure("Best val. accuracy")
+        self.best_epoch = Figure("Best epoch")
         self.pause = button("Pause", icon="pause", theme=theme)
         self.resume = button("Resume", icon="train", theme=theme)
         self.stop = button("Stop", icon="stop", theme=theme)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from workbench.errors import OutOfMemoryError, RunError, TpuError, WorkbenchError
-from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.hardware.tpu_faults import Fault, fault_of
 from workbench.protocol import wire
 from workbench.protocol.messages import ErrorParts
 
@@ -88,9 +88,9 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     )
 
 
-def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorParts:
+def _of_tpu(found: Fault, error: BaseException, batch_size: int) -> ErrorParts:
     smaller = ""
-    if found.action == "smaller_batch" and batch_size > 1:
+    if found.asks_smaller_batch and batch_size > 1:
         smaller = f"Use a batch size of {batch_size // 2:,} instead of {batch_size:,}. "
     return ErrorParts(
         what=found.words,
