@@ -19,13 +19,10 @@ MOST_MODULES_OF_FOLDER = 20
 STILL_LONG = {
     "workbench/core/checks/analysis.py: analyse",
     "workbench/core/checks/run_estimate.py: predict",
-    "workbench/core/training/optimizers/lars.py: _make_class",
     "workbench/gui/train/run_header.py: _build",
     "workbench/host/children.py: run",
     "workbench/preflight/compiler_environment.py: install",
-    "workbench/remote/ssh/faults.py: words_of",
     "workbench/remote/ssh/gcloud.py: place_from_gcloud",
-    "workbench/runs/start.py: start_trainer",
     "workbench/worker/execution/autotune.py: search",
     "workbench/worker/execution/compiled.py: compile_training",
     "workbench/worker/input/augment.py: augmentation",

@@ -1,7 +1,5 @@
 """What CIFAR-10 and CIFAR-100 share: an archive of pickled batches of 32 × 32 pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

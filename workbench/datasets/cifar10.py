@@ -1,7 +1,5 @@
 """CIFAR-10: 60,000 small color photos in ten classes, as Keras downloads it."""
 
-from __future__ import annotations
-
 from workbench.core.params import Params
 from workbench.core.specs import LoadContext, LoadedData
 from workbench.datasets._cifar import cifar_spec, load_cifar

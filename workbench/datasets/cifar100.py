@@ -1,7 +1,5 @@
 """CIFAR-100: 60,000 small color photos in a hundred classes, as Keras downloads it."""
 
-from __future__ import annotations
-
 from workbench.core.params import Params
 from workbench.core.specs import LoadContext, LoadedData
 from workbench.datasets._cifar import cifar_spec, load_cifar

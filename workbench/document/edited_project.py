@@ -5,8 +5,6 @@ costs and problems are computed anew, before any signal is sent: whoever hears o
 finds `analysis`, `positions` and `graph` in step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ asked about a picture exactly as it was taught. Pillow and numpy only: no Qt, no
 A data set is made ready for training by `workbench.pictures.prepare.prepare`.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -65,6 +65,7 @@ _PARAMS = (
         key="port",
         title="Port",
         default=0,
+        minimum=0,
         maximum=MAX_PORT,
         help="Port of the SSH server. 0: from your SSH configuration, usually 22.",
     ),

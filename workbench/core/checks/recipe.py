@@ -1,7 +1,5 @@
 """Findings about a recipe whose values do not go together; none stops training."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
 from workbench.core.checks.problems import Fix
 from workbench.core.network.graph import Node
@@ -19,6 +19,7 @@ from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows, TextBox
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.problem_list import ProblemList
 
 _GAP_PX = 6
@@ -56,9 +57,6 @@ class InspectorPanel(QScrollArea):
         page = QWidget()
         page.setObjectName("inspector_page")
         self.setWidget(page)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(14, 6, 14, 14)
-        column.setSpacing(10)
         self.heading = plain_label(role="strong", wrap=True)
         self.name = QLineEdit()
         self.name.setAccessibleName("Layer name")
@@ -66,7 +64,7 @@ class InspectorPanel(QScrollArea):
         self.name.editingFinished.connect(self._on_name_edited)
         share_undo_keys(self.name)
         self.name_error = plain_label(role="bad", wrap=True)
-        self._form_place = QVBoxLayout()
+        self._form_place = column()
         self._facts_heading = plain_label(role="heading")
         self.facts = FactRows()
         self.tpu = TextBox("hint", "On a TPU")
@@ -77,19 +75,11 @@ class InspectorPanel(QScrollArea):
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")
         self.more.clicked.connect(self._on_more)
-        column.addWidget(self.heading)
-        column.addWidget(self.name)
-        column.addWidget(self.name_error)
-        column.addLayout(self._form_place)
-        column.addWidget(self.problems)
-        column.addSpacing(_GAP_PX)
-        for widget in (self._facts_heading, self.facts, self.tpu):
-            column.addWidget(widget)
-        column.addSpacing(_GAP_PX)
-        column.addWidget(self._what_heading)
-        column.addWidget(self.what)
-        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
+        about_it = (self.heading, self.name, self.name_error, self._form_place, self.problems)
+        facts = (self._facts_heading, self.facts, self.tpu)
+        what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
+        parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
+        column(*parts, parent=page, margins=(14, 6, 14, 14), spacing=10)
 
     def show_nodes(self, node_ids: Sequence[str]) -> None:
         """Shows these nodes (none: the whole network)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,11 +19,11 @@ from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import project_text
-from workbench.errors import RemoteError
+from workbench.errors import RemoteError, os_errors_as
 from workbench.host.wire import CHUNK
 from workbench.remote.setup.code_archive import code_archive
 from workbench.remote.setup.dataset_bundle import make_parcel
-from workbench.remote.setup.state_archive import packed_state
+from workbench.remote.setup.state_archive import packed_state, piece_of
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
 from workbench.runs.folder import RunFolder
@@ -132,21 +133,12 @@ class Setup:
             RemoteError: as everywhere.
         """
         parcel = make_parcel(run, self._tell)
-        try:
-            with parcel.path.open("rb") as file:
-
-                def piece(offset: int) -> bytes:
-                    file.seek(offset)
-                    return file.read(CHUNK)
-
-                self._send("parcel", parcel.sha, parcel.size, piece)
-        except OSError as error:
-            raise RemoteError(
-                "The packed images cannot be read.",
-                key="parcel",
-                where=str(parcel.path),
-                received=error.strerror or str(error),
-            ) from error
+        what = "The packed images cannot be read."
+        with (
+            os_errors_as(RemoteError, what, parcel.path, key="parcel"),
+            parcel.path.open("rb") as file,
+        ):
+            self._send("parcel", parcel.sha, parcel.size, partial(piece_of, file))
         return parcel.sha
 
     def state(self, run: RunFolder) -> str:
@@ -159,7 +151,7 @@ class Setup:
         with packed_state(run) as packed:
             if packed is None:
                 return ""
-            self._send("state", packed.sha, packed.size, packed.piece)
+            self._send("state", packed.sha, packed.size, partial(piece_of, packed.file))
             return packed.sha
 
     def create(

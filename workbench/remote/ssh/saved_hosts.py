@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 
 from workbench.core.format import bytes_text
 from workbench.core.params import Params
+from workbench.core.storage.json_file import read_json, refuse_newer
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import InputError, UsageError
 from workbench.hardware.address import parse_address
@@ -20,7 +22,6 @@ from workbench.runs.home import data_home
 from workbench.targets.ssh import computers
 
 VERSION = 1
-_MAX_BYTES = 1 << 20
 
 
 class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,15 +45,8 @@ class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
 
     def place(self) -> RemoteHost:
         """The place; raises UsageError for what no address may be."""
-        address = parse_address(self.address)
-        return RemoteHost(
-            host=address.host,
-            user=address.user,
-            port=address.port,
-            key_file=self.key_file,
-            home=self.home,
-            python=self.python,
-        )
+        address = asdict(parse_address(self.address))
+        return RemoteHost(**address, key_file=self.key_file, home=self.home, python=self.python)
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,14 +127,11 @@ def place_for(params: Params) -> RemoteHost:
     host = find_host(place.text())
     if host is None:
         return place
-    saved = host.place()
-    return RemoteHost(
-        host=place.host,
-        user=place.user,
-        port=place.port,
-        key_file=place.key_file or saved.key_file,
-        home=saved.home if place.home == DEFAULT_HOME else place.home,
-        python=place.python or saved.python,
+    return replace(
+        place,
+        key_file=place.key_file or host.key_file,
+        home=host.home if place.home == DEFAULT_HOME else place.home,
+        python=place.python or host.python,
     )
 
 
@@ -150,10 +141,7 @@ def places_for(params: Params) -> list[RemoteHost]:
     Raises:
         UsageError: a part of an address is not allowed.
     """
-    return [
-        place_for({**params, "host": one.host, "user": one.user, "port": one.port})
-        for one in computers(params)
-    ]
+    return [place_for({**params, **asdict(one)}) for one in computers(params)]
 
 
 def words_of_facts(facts: Mapping[str, Any]) -> str:
@@ -178,25 +166,9 @@ def fitting_environment(facts: Mapping[str, Any]) -> str:
 
 
 def _read() -> list[SavedHost]:
-    path = hosts_path()
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            return []
-        data = path.read_bytes()
-    except OSError:
-        return []
-    try:
-        file = msgspec.json.decode(data, type=_File)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return []
-    if file.version > VERSION:
-        raise InputError(
-            "The list of other computers was written by a newer version of Workbench.",
-            where=str(path),
-            received=f"version {file.version}",
-            expected=f"version {VERSION} or older",
-            fix="Update Workbench.",
-        )
+    file = read_json(hosts_path(), _File) or _File()
+    what = "The list of other computers was written by a newer version of Workbench."
+    refuse_newer(InputError, what, hosts_path(), file.version, VERSION)
     return file.hosts
 
 

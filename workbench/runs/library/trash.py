@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from send2trash import send2trash
 
-from workbench.errors import RunError
+from workbench.errors import RunError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link
 from workbench.runs.state import queue
@@ -48,12 +48,7 @@ def trash_run(run: RunFolder) -> None:
         RunError: it still trains, or the trash of its disk cannot be written.
     """
     check_deletable(run)
-    try:
+    what = "The run could not be moved to the trash."
+    fix = "Delete its folder with the file manager."
+    with os_errors_as(RunError, what, run.path, fix=fix):
         send2trash(run.path)
-    except OSError as error:
-        raise RunError(
-            "The run could not be moved to the trash.",
-            where=str(run.path),
-            received=error.strerror or str(error)[:300],
-            fix="Delete its folder with the file manager.",
-        ) from error

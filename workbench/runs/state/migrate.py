@@ -33,8 +33,7 @@ def go_on_with(run: RunFolder, target: Choice) -> int:
         run: Over, or away: its line is lost, or nobody is connected.
         target: Where it shall go on.
 
-    Returns:
-        The process id of its trainer or courier.
+    Returns its trainer's or courier's process id.
 
     Raises:
         RunFolderError: it trains, is completed, or there is nothing here to go on from.

@@ -18,8 +18,9 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
-from workbench.errors import RunError, RunFolderError, SaveError, WorkbenchError
+from workbench.errors import RunError, RunFolderError, SaveError, WorkbenchError, os_errors_as
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
 from workbench.runs.folder import RunFolder
@@ -230,15 +231,12 @@ def _entries(home: Path) -> list[tuple[RunFolder, _Marker]]:
 
 def _marker_of(run: RunFolder) -> _Marker | None:
     """The marker; None too for one left by a kill just after the run was started."""
-    path = run.path / MARKER_NAME
     try:
-        data = path.read_bytes()
+        marker = msgspec.json.decode((run.path / MARKER_NAME).read_bytes(), type=_Marker)
     except OSError:
         return None
-    try:
-        marker = msgspec.json.decode(data, type=_Marker)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        marker = _Marker()  # damaged: it still waits, behind all others, if it never began
+    except DAMAGED:
+        marker = _Marker()  # it still waits, behind all others, if it never began
     return marker if marker.log_bytes == _size(run.events_path) else None
 
 
@@ -301,16 +299,10 @@ def _size(path: Path) -> int:
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
     """Holds the queue of a home folder."""
-    try:
+    fix = "Choose a writable runs folder."
+    with os_errors_as(SaveError, "The queue cannot be changed.", home, fix=fix):
         home.mkdir(parents=True, exist_ok=True)
         lock = take_lock(home / LOCK_NAME, wait_s=_LOCK_WAIT_S)
-    except OSError as error:
-        raise SaveError(
-            "The queue cannot be changed.",
-            where=str(home),
-            received=error.strerror or str(error),
-            fix="Choose a writable runs folder.",
-        ) from error
     if lock is None:
         raise RunError(
             "The queue is locked by another process.",

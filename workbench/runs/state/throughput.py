@@ -18,6 +18,7 @@ from workbench.core.checks.run_estimate import (
     numbers_per_picture,
 )
 from workbench.core.checks.run_estimate import predict as predict_costs
+from workbench.core.storage.json_file import read_json
 from workbench.core.storage.save import save_with_folder
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.processes.memory import memory_limit
@@ -26,7 +27,6 @@ from workbench.targets.this_computer import computes_bfloat16, num_cores
 
 _KEPT = 100
 _MEMORY_SHARE = 0.3  # of the limit: larger data sets stay on disk
-_decoder = msgspec.json.Decoder(list[MeasuredRun])
 
 
 def speeds_path() -> Path:
@@ -36,18 +36,11 @@ def speeds_path() -> Path:
 
 def read_speeds(path: Path | None = None) -> list[MeasuredRun]:
     """The latest runs' speeds, oldest first; [] where there are none."""
-    try:
-        return _decoder.decode((path or speeds_path()).read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return []
+    return read_json(path or speeds_path(), list[MeasuredRun]) or []
 
 
 def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
-    """Keeps one run's speed, and forgets the oldest of more than a hundred.
-
-    Raises:
-        SaveError: the file cannot be written.
-    """
+    """Keeps one run's speed, and forgets the oldest of more than a hundred; raises SaveError."""
     path = path or speeds_path()
     kept = [*read_speeds(path), run][-_KEPT:]
     save_with_folder(path, msgspec.json.encode(kept))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from workbench.core.projects.project import Project
 from workbench.runs.store.checkpoint import DataMark
@@ -31,11 +30,10 @@ class Peers:
             StoppedError: stopped meanwhile.
         """
 
-    def connect(self, tf: Any, project: Project, mark: DataMark) -> Connected:
+    def connect(self, project: Project, mark: DataMark) -> Connected:
         """Reaches the project's target, all machines at once.
 
         Args:
-            tf: TensorFlow.
             project: What is trained.
             mark: Fingerprint of this machine's data; equal on all machines.
 
@@ -43,7 +41,7 @@ class Peers:
             RunError: a machine went away, or has other pictures.
         """
         del mark
-        return connect(tf, project)
+        return connect(project)
 
     def send_model(self, model: KeptModel) -> None:
         """Sends the weights that the chief keeps to the others."""

@@ -11,37 +11,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from workbench.worker.process.lazy_keras import keras, tf
+
 _STRIDE = 0x9E37
 """Between the seeds of two replicas. It goes to the part of the seed that is the layer's own:
 the other one counts the calls, and there replicas would draw each other's numbers later.
 """
 
 
-def fold_replicas(tf: Any, keras: Any, model: Any, replicas: int) -> None:
+def fold_replicas(model: Any, replicas: int) -> None:
     """Lets the model's random layers draw differently on each of several replicas.
 
     With one replica nothing is touched. The first replica draws what it would alone.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
         model: Not yet traced.
         replicas: Number of replicas of the strategy.
     """
     if replicas == 1:
         return
-    for generator in _generators(keras, model):
-        generator.next = _of_this_replica(tf, generator.next)
+    for generator in _generators(model):
+        generator.next = _of_this_replica(generator.next)
 
 
-def _generators(keras: Any, model: Any) -> Iterator[Any]:
+def _generators(model: Any) -> Iterator[Any]:
     for layer in model.layers:
         for value in vars(layer).values():
             if isinstance(value, keras.random.SeedGenerator):
                 yield value
 
 
-def _of_this_replica(tf: Any, own_next: Callable[..., Any]) -> Callable[..., Any]:
+def _of_this_replica(own_next: Callable[..., Any]) -> Callable[..., Any]:
     """`SeedGenerator.next` for the replica that calls it: two numbers, as before."""
 
     def following(*, ordered: bool = True) -> Any:

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import errno
 import traceback
+from collections.abc import Callable
+from typing import TypeVar
 
 from workbench.errors import OutOfMemoryError, RunError, TpuError, WorkbenchError
-from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.hardware.tpu_faults import Fault, fault_of
 from workbench.protocol import wire
 from workbench.protocol.messages import ErrorParts
-from workbench.worker.process.reading_fault import reading_fault
 
 _MAX_TEXT = 600
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")
 _OUT_OF_MEMORY_WORDS = ("Operation received an exception:Status: 1,", "std::bad_alloc")
 """oneDNN's code for it, within TensorFlow's AbortedError; and C++'s."""
+
+
+_READING_FAULTS: list[Exception] = []
+"""What a thread of the input pipeline raised last while it read a picture: TensorFlow turns that
+into an error of its own that holds only the text."""
+
+_Result = TypeVar("_Result")
+
+
+def noting_faults(read: Callable[[], _Result]) -> _Result:
+    """Calls `read` and remembers what it raises."""
+    try:
+        return read()
+    except Exception as error:
+        _READING_FAULTS[:] = [error]
+        raise
 
 
 class DivergedError(RunError):
@@ -27,7 +44,7 @@ class DivergedError(RunError):
         found: Where it came from, as far as that was found out; half a sentence.
     """
 
-    def __init__(self, what: str, *, step: int, learning_rate: float, found: str = "") -> None:
+    def __init__(self, what: str, step: int, learning_rate: float, found: str) -> None:
         more = f"; {found}" if found else ""
         super().__init__(
             f"Training diverged: {what} at step {step:,}{more}.",
@@ -54,7 +71,7 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     """
     if isinstance(error, WorkbenchError):
         return wire.error_parts(error)
-    fault = reading_fault()
+    fault = _READING_FAULTS[-1] if _READING_FAULTS else None
     if fault is not None and type(error).__module__.startswith("tensorflow."):
         return error_parts(fault, batch_size=batch_size)
     found = fault_of(f"{type(error).__name__}: {error}")
@@ -77,9 +94,9 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     )
 
 
-def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorParts:
+def _of_tpu(found: Fault, error: BaseException, batch_size: int) -> ErrorParts:
     smaller = ""
-    if found.action == "smaller_batch" and batch_size > 1:
+    if found.asks_smaller_batch and batch_size > 1:
         smaller = f"Use a batch size of {batch_size // 2:,} instead of {batch_size:,}. "
     return ErrorParts(
         what=found.words,

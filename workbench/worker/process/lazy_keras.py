@@ -1,10 +1,34 @@
-"""TensorFlow, imported late: the first answer of a worker never waits for it."""
+"""TensorFlow and Keras, imported late: the first answer of a worker never waits for them."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
+from functools import cache
+from types import ModuleType
 from typing import Any
+
+
+@cache
+def _imported(name: str) -> ModuleType:
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    return importlib.import_module(name)
+
+
+class _LateModule:
+    """Stands for a module, which is imported when something of it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, key: str) -> Any:
+        return getattr(_imported(self._name), key)
+
+
+keras: Any = _LateModule("keras")
+tf: Any = _LateModule("tensorflow")
 
 
 class LazyKeras:
@@ -26,10 +50,5 @@ class LazyKeras:
     def keras(self) -> Any:
         """The keras module. Blocks until it is imported; safe from any thread."""
         with self._lock:
-            if self._keras is None:
-                os.environ["KERAS_BACKEND"] = "tensorflow"
-                os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-                import keras
-
-                self._keras = keras
+            self._keras = self._keras or _imported("keras")
             return self._keras

@@ -19,33 +19,19 @@ class Evaluator:
     """Evaluates one part again and again; the pictures are handed to TensorFlow once.
 
     Args:
-        tf: TensorFlow.
-        loop: Runs the batches.
+        loop: Runs the batches; small parts use smaller ones than its own.
         part: The pictures.
         layers: The pipeline's layers.
-        batch_size: Batch size of the training; small parts use a smaller one.
-        replicas: The batch is a multiple of it.
-        top_k: Likeliest classes among which the right one counts; 1 for plain accuracy alone.
     """
 
-    def __init__(
-        self,
-        tf: Any,
-        loop: TrainingLoop,
-        part: PreparedPart,
-        layers: Sequence[Any],
-        *,
-        batch_size: int,
-        replicas: int,
-        top_k: int = 1,
-    ) -> None:
-        size = min(batch_size, len(part))
-        size = -(-size // replicas) * replicas
+    def __init__(self, loop: TrainingLoop, part: PreparedPart, layers: Sequence[Any]) -> None:
+        size = min(loop.step.batch_size, len(part))
+        size = -(-size // loop.step.replicas) * loop.step.replicas
         self._loop = loop
-        self._top_k = top_k
+        self._top_k = loop.step.recipe.top_k
         self._num_steps = -(-len(part) // size)
         self._steps = 1
-        self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size, share=loop.share)
+        self._dataset = evaluation_pipeline(part, layers, batch_size=size, share=loop.share)
 
     def scores(self, tell: Callable[[float], None], barrier: Callable[[int], int]) -> Scores | None:
         """Means over all pictures; None when stopped on the way.

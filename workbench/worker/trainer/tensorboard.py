@@ -28,6 +28,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
 from workbench.settings.options.writes_tensorboard import SPEC as WRITES_TENSORBOARD
 from workbench.settings.settings_file import read_settings
+from workbench.worker.process.lazy_keras import tf
 
 FOLDER_NAME = "tensorboard"
 
@@ -132,9 +133,6 @@ class EventFile:
     """
 
     def __init__(self, folder: Path, *, first_step: int = 1) -> None:
-        import tensorflow as tf
-
-        self._tf = tf
         self._new_event = tf.compat.v1.Event
         folder.mkdir(exist_ok=True)
         number = len(list(folder.glob("events.out.tfevents.*")))
@@ -169,5 +167,5 @@ class EventFile:
         """Rebuilds the system's error from TensorFlow's, whose text is "file; reason"."""
         try:
             yield
-        except self._tf.errors.OpError as error:
+        except tf.errors.OpError as error:
             raise OSError(error.message.rpartition("; ")[2]) from error

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath
-from PySide6.QtWidgets import (
-    QGraphicsItem,
-    QStyleOptionGraphicsItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
+from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.node_facts import NodeFacts
 from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import (
@@ -32,26 +29,32 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class NodeItem(QGraphicsItem):
+class NodeItem(CanvasItem):
     """A card with its category strip, title, parameter count, settings and output shape.
 
     Args:
         node_id: Id of the node it stands for.
         facts: What it shows.
         look: Colors and fonts shared by the canvas.
+
+    Attributes:
+        is_hovered: The pointer is over the card: its ports are shown.
+        is_target: It is a valid end of the connection being dragged.
+        is_shape_left: The output shape is left of the edge, where no line runs.
     """
 
+    LEVEL = 1.0
+    facts = Shown(NodeFacts("", ""), reshapes=True)
+    is_hovered = Shown(False)
+    is_target = Shown(False)
+    is_shape_left = Shown(False)
+
     def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
-        super().__init__()
+        super().__init__(look)
         self.node_id = node_id
         self.facts = facts
-        self._look = look
-        self._is_hovered = False
-        self._is_target = False
-        self._is_shape_left = False
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
-        self.setZValue(1)
 
     @property
     def height(self) -> float:
@@ -82,32 +85,6 @@ class NodeItem(QGraphicsItem):
         away = -_SHAPE_AWAY - width if is_left else _SHAPE_AWAY
         return QRectF(NODE_WIDTH / 2 + away, self.height + _SHAPE_TOP, width, _SHAPE_HEIGHT)
 
-    def set_shape_left(self, is_left: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Writes the output shape on the left of the edge, where no line runs."""
-        if is_left != self._is_shape_left:
-            self._is_shape_left = is_left
-            self.update()
-
-    def set_facts(self, facts: NodeFacts) -> None:
-        """Shows other words; repaints only when something differs."""
-        if facts == self.facts:
-            return
-        self.prepareGeometryChange()
-        self.facts = facts
-        self.update()
-
-    def set_hovered(self, is_hovered: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Shows the ports while the pointer is over the card."""
-        if is_hovered != self._is_hovered:
-            self._is_hovered = is_hovered
-            self.update()
-
-    def set_target(self, is_target: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Marks the card as a valid end of the connection being dragged."""
-        if is_target != self._is_target:
-            self._is_target = is_target
-            self.update()
-
     def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
         """Caching pays only where texts are drawn."""
         mode = QGraphicsItem.CacheMode
@@ -123,13 +100,8 @@ class NodeItem(QGraphicsItem):
         path.addRect(QRectF(0, 0, NODE_WIDTH, self.height))
         return path
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
-    ) -> None:
-        scale = option.levelOfDetailFromTransform(painter.worldTransform())
+    def draw(self, painter: QPainter) -> None:
+        scale = scale_of(painter)
         if scale < DETAIL_FROM:
             self._paint_box(painter, scale)
             return
@@ -148,7 +120,7 @@ class NodeItem(QGraphicsItem):
         painter.fillRect(rect, look.bad_soft if is_bad else look.panel)
         strip = look.bad if is_bad else look.category_color(self.facts.category)
         painter.fillRect(QRectF(0, 0, max(STRIP_WIDTH * 4, 3 / scale), self.height), strip)
-        if self.isSelected() or self._is_target:
+        if self.isSelected() or self.is_target:
             pen = look.selected_pen
             painter.setPen(pen)
             painter.drawRect(rect)
@@ -164,13 +136,13 @@ class NodeItem(QGraphicsItem):
         fill = look.panel
         if is_bad:
             fill = look.bad_soft
-        elif self._is_target:
+        elif self.is_target:
             fill = look.accent_soft
         painter.setBrush(fill)
         painter.drawPath(card)
         if self.facts.is_known:
             painter.fillPath(strip, look.category_color(self.facts.category))
-        if self.isSelected() or self._is_target:
+        if self.isSelected() or self.is_target:
             painter.setPen(look.selected_pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             outline = QRectF(0, 0, NODE_WIDTH, self.height).adjusted(-3, -3, 3, 3)
@@ -204,13 +176,13 @@ class NodeItem(QGraphicsItem):
     def _paint_shape(self, painter: QPainter) -> None:
         if not self.facts.shape:
             return
-        place = self.shape_place(is_left=self._is_shape_left)
+        place = self.shape_place(is_left=self.is_shape_left)
         painter.fillRect(place.adjusted(-3, 1, 3, -1), self._look.canvas)
         _draw(painter, place, self.facts.shape, self._look.shape_ink, _LEFT)
 
     def _paint_ports(self, painter: QPainter) -> None:
         """Dots where an edge can start or is still missing."""
-        is_shown = self._is_hovered or self.isSelected()
+        is_shown = self.is_hovered or self.isSelected()
         painter.setPen(self._look.selected_pen if is_shown else self._look.edge_pen)
         painter.setBrush(self._look.panel)
         if is_shown or self.facts.is_open_below:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
 
-from workbench.gui.design.canvas.gesture import Gesture, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer
 
 
 class Pan(Gesture):

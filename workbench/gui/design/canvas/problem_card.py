@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.checks.problems import Fix, Problem
+from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import DETAIL_FROM, RADIUS, CanvasStyle
 
@@ -21,7 +21,7 @@ _STEP = 40.0
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
-class ProblemCard(QGraphicsItem):
+class ProblemCard(CanvasItem):
     """Title, reason and fix buttons of one problem, painted as plain text.
 
     Args:
@@ -29,17 +29,17 @@ class ProblemCard(QGraphicsItem):
         look: Colors and fonts shared by the canvas.
     """
 
+    LEVEL = 4.0
+    _hovered = Shown[int | None](None)
+
     def __init__(self, problem: Problem, look: CanvasStyle) -> None:
-        super().__init__()
+        super().__init__(look)
         self.problem = problem
-        self._look = look
-        self._hovered: int | None = None
         self._anchor = QPointF()
         self._texts = self._lay_out_texts()
         self._buttons = self._lay_out_buttons(self._texts[1].bottom() + 10)
         low = self._buttons[-1].bottom() if self._buttons else self._texts[1].bottom()
         self.size = QRectF(0, 0, CARD_WIDTH, low + _PADDING)
-        self.setZValue(4)
 
     def _lay_out_texts(self) -> tuple[QRectF, QRectF]:
         width = CARD_WIDTH - 2 * _PADDING
@@ -91,13 +91,10 @@ class ProblemCard(QGraphicsItem):
         index = self._button_at(scene_point)
         return None if index is None else self.problem.fixes[index]
 
-    def hover(self, scene_point: QPointF | None) -> bool:
+    def hover(self, scene_point: QPointF) -> bool:
         """Lights the button under the pointer; True when there is one."""
-        index = None if scene_point is None else self._button_at(scene_point)
-        if index != self._hovered:
-            self._hovered = index
-            self.update()
-        return index is not None
+        self._hovered = self._button_at(scene_point)
+        return self._hovered is not None
 
     def _button_at(self, scene_point: QPointF) -> int | None:
         point = scene_point - self.pos()
@@ -108,12 +105,7 @@ class ProblemCard(QGraphicsItem):
         right = max(self.size.right(), self._anchor.x())
         return QRectF(left, 0, right - left, self.size.bottom()).adjusted(-4, -4, 4, 4)
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
-    ) -> None:
+    def draw(self, painter: QPainter) -> None:
         look = self._look
         pen = look.bad_pen if self.problem.severity == "error" else look.warning_pen
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -122,7 +114,7 @@ class ProblemCard(QGraphicsItem):
         painter.drawLine(self._anchor, QPointF(side, self._anchor.y()))
         painter.setBrush(look.panel)
         painter.drawRoundedRect(self.size, RADIUS, RADIUS)
-        if option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_FROM:
+        if scale_of(painter) < DETAIL_FROM:
             return
         title, body = self._texts
         painter.setFont(look.title_ink.font)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, Qt
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import DraftEdgeItem, PortItem
 
 _CARD_MARGIN = 10.0
@@ -28,7 +29,7 @@ class DragConnection(Gesture):
 
     def __init__(
         self,
-        view: GestureView,
+        view: ZoomView,
         *,
         source: str | None = None,
         target: str | None = None,
@@ -42,20 +43,17 @@ class DragConnection(Gesture):
         self._near: NodeItem | None = None
         self._told: dict[str, tuple[bool, str]] = {}
 
-    # the gesture -----------------------------------------------------------------------
-
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer.view
         self._draft = DraftEdgeItem(self.scene.look)
         self.scene.addItem(self._draft)
         if self._edge is not None:
-            self.scene.edges[self._edge].set_faded(True)
+            self.scene.edges[self._edge].is_faded = True
         for key, item in self.scene.nodes.items():
             if self._is_candidate(key) and not self.refusal(key):
-                ring = PortItem(key, self.scene.look)
+                ring = self._rings[key] = PortItem(self.scene.look)
                 ring.setPos(self._open_port(item))
                 self.scene.addItem(ring)
-                self._rings[key] = ring
         self._draw(pointer.scene, is_refused=False)
 
     def move(self, pointer: Pointer) -> None:
@@ -98,7 +96,7 @@ class DragConnection(Gesture):
         if self._edge is not None:
             self.document.disconnect(self._edge)
         elif self._source is not None:
-            self.view.ask_search(pointer.scene, self._source)
+            self.view.search_asked.emit(pointer.scene, self._source)
 
     def _reconnect(self, old: Edge, target: str) -> None:
         """Moves an edge's end: two changes, one undo step."""
@@ -115,8 +113,6 @@ class DragConnection(Gesture):
         if key in {self._source, self._target}:
             return False
         return self._source is None or self.scene.has_free_input(key)
-
-    # what is allowed -------------------------------------------------------------------
 
     def refusal(self, key: str) -> str:
         """Why no edge may join the fixed end and this node; "" when one may."""
@@ -147,8 +143,6 @@ class DragConnection(Gesture):
             return "Drop on a layer to connect, or here to add one"
         return "Drop on the layer to connect from"
 
-    # marks -----------------------------------------------------------------------------
-
     def _item_at(self, point: QPointF) -> NodeItem | None:
         item = self.scene.node_at(point, _CARD_MARGIN)
         fixed = self._source if self._source is not None else self._target
@@ -170,8 +164,7 @@ class DragConnection(Gesture):
             return
         for node, is_near in ((self._near, False), (item, True)):
             if node is not None and node.node_id in self._rings:
-                node.set_target(is_near)
-                self._rings[node.node_id].set_near(is_near)
+                node.is_target = self._rings[node.node_id].is_near = is_near
         self._near = item
 
     def _clear(self) -> None:
@@ -181,5 +174,5 @@ class DragConnection(Gesture):
             self.scene.removeItem(ring)
         self._rings.clear()
         if self._edge is not None and self._edge in self.scene.edges:
-            self.scene.edges[self._edge].set_faded(False)
+            self.scene.edges[self._edge].is_faded = False
         self.view.hide_hint()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import GhostItem
 from workbench.gui.design.gestures.placement import Placement, card_height, place_at
 
@@ -16,7 +17,7 @@ class DropLayer(Gesture):
         key: Key of the layer type.
     """
 
-    def __init__(self, view: GestureView, key: str) -> None:
+    def __init__(self, view: ZoomView, key: str) -> None:
         super().__init__(view)
         self._spec = self.scene.layers[key]
         self._hot: Edge | None = None
@@ -41,10 +42,10 @@ class DropLayer(Gesture):
 
     def _mark_edge(self, edge: Edge | None) -> None:
         if self._hot is not None and self._hot in self.scene.edges:
-            self.scene.edges[self._hot].set_hot(False)
+            self.scene.edges[self._hot].is_hot = False
         self._hot = edge
         if edge is not None:
-            self.scene.edges[edge].set_hot(True)
+            self.scene.edges[edge].is_hot = True
 
     def _words(self, place: Placement) -> str:
         names = {key: item.facts.name for key, item in self.scene.nodes.items()}

@@ -6,53 +6,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.network.layout import NODE_WIDTH
+from workbench.gui.design.canvas.item import CanvasItem, Shown
 from workbench.gui.design.canvas.style import PADDING, PORT_RADIUS, RADIUS, CanvasStyle
 
 _TAG_HEIGHT = 26.0
 
 
-class GestureMark(QGraphicsItem):
-    """What the marks share: the canvas's look, a place above the cards, a plain `draw`.
+class PortItem(CanvasItem):
+    """A ring at a port where the connection being dragged may end, filled when it would."""
 
-    Args:
-        look: Colors and pens.
-        height: Which of the marks lies above which.
-    """
-
-    def __init__(self, look: CanvasStyle, height: float) -> None:
-        super().__init__()
-        self._look = look
-        self.setZValue(height)
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
-        widget: QWidget | None = None,  # noqa: ARG002
-    ) -> None:
-        self.draw(painter)
-
-    def draw(self, painter: QPainter) -> None:
-        """Draws the mark in its own coordinates; the same at every zoom."""
-        raise NotImplementedError
-
-
-class PortItem(GestureMark):
-    """A ring at a port where the connection being dragged may end."""
-
-    def __init__(self, node_id: str, look: CanvasStyle) -> None:
-        super().__init__(look, 6)
-        self.node_id = node_id
-        self._is_near = False
-
-    def set_near(self, is_near: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Fills the ring while the pointer is close enough to connect."""
-        if is_near != self._is_near:
-            self._is_near = is_near
-            self.update()
+    LEVEL = 6.0
+    is_near = Shown(False)
 
     def boundingRect(self) -> QRectF:
         size = PORT_RADIUS * 2 + 4
@@ -61,16 +27,18 @@ class PortItem(GestureMark):
     def draw(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._look.selected_pen)
-        painter.setBrush(self._look.accent if self._is_near else self._look.panel)
-        radius = PORT_RADIUS + (3 if self._is_near else 1)
+        painter.setBrush(self._look.accent if self.is_near else self._look.panel)
+        radius = PORT_RADIUS + (3 if self.is_near else 1)
         painter.drawEllipse(QPointF(0, 0), radius, radius)
 
 
-class GhostItem(GestureMark):
+class GhostItem(CanvasItem):
     """Where the layer being dragged would stand."""
 
+    LEVEL = 5.0
+
     def __init__(self, title: str, height: float, look: CanvasStyle) -> None:
-        super().__init__(look, 5)
+        super().__init__(look)
         self._title = title
         self._height = height
         self._link_from: QPointF | None = None
@@ -118,60 +86,47 @@ class GhostItem(GestureMark):
         painter.drawText(place, left | Qt.TextFlag.TextSingleLine, self._title)
 
 
-class GuideItem(GestureMark):
-    """Thin lines that show what the moved cards are lined up with."""
+class GuideItem(CanvasItem):
+    """Thin lines, in scene pixels, that show what the moved cards are lined up with."""
 
-    def __init__(self, look: CanvasStyle) -> None:
-        super().__init__(look, 3)
-        self._lines: list[QLineF] = []
-
-    def set_lines(self, lines: list[QLineF]) -> None:
-        """Shows these lines, in scene pixels."""
-        if lines != self._lines:
-            self.prepareGeometryChange()
-            self._lines = lines
-            self.update()
+    LEVEL = 3.0
+    lines = Shown[list[QLineF]]([], reshapes=True)
 
     def boundingRect(self) -> QRectF:
         bounds = QRectF()
-        for line in self._lines:
+        for line in self.lines:
             bounds = bounds.united(QRectF(line.p1(), line.p2()).normalized().adjusted(-2, -2, 2, 2))
         return bounds
 
     def draw(self, painter: QPainter) -> None:
         painter.setPen(self._look.ghost_pen)
-        painter.drawLines(self._lines)
+        painter.drawLines(self.lines)
 
 
-class RubberBandItem(GestureMark):
-    """The rectangle drawn over the canvas to select what is in it."""
+class RubberBandItem(CanvasItem):
+    """The rectangle, in scene pixels, drawn over the canvas to select what is in it."""
 
-    def __init__(self, look: CanvasStyle) -> None:
-        super().__init__(look, 6)
-        self._rect = QRectF()
-
-    def set_rect(self, rect: QRectF) -> None:
-        """Spans another rectangle, in scene pixels."""
-        self.prepareGeometryChange()
-        self._rect = rect
-        self.update()
+    LEVEL = 6.0
+    rect = Shown(QRectF(), reshapes=True)
 
     def boundingRect(self) -> QRectF:
-        return self._rect.adjusted(-2, -2, 2, 2)
+        return self.rect.adjusted(-2, -2, 2, 2)
 
     def draw(self, painter: QPainter) -> None:
         fill = QColor(self._look.accent_soft)
         fill.setAlphaF(0.4)
         painter.setPen(self._look.ghost_pen)
         painter.setBrush(fill)
-        painter.drawRect(self._rect)
+        painter.drawRect(self.rect)
 
 
-class DraftEdgeItem(GestureMark):
+class DraftEdgeItem(CanvasItem):
     """The line that follows the pointer while a connection is dragged."""
 
+    LEVEL = 5.0
+
     def __init__(self, look: CanvasStyle) -> None:
-        super().__init__(look, 5)
+        super().__init__(look)
         self._path = QPainterPath()
         self._is_refused = False
 
