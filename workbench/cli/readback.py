@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._load import load_file
 from workbench.cli._options import add_json_option, add_project
+from workbench.cli.load import load_file
 from workbench.errors import UsageError
 from workbench.protocol.messages import RESULT_ENDING
 

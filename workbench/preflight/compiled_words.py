@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from workbench.core.format import shape_text
@@ -55,7 +56,7 @@ def largest_buffers(
         layers: The layer types.
         shapes: Output shape by node id.
     """
-    found: dict[tuple[str, int], tuple[LargestBuffer, int]] = {}
+    found: Counter[tuple[str, int, str | None]] = Counter()
     for buffer in buffers:
         node = _node_of(buffer, graph, shapes)
         value = f"{shape_text(buffer.shape)} in {_TYPES.get(buffer.dtype, buffer.dtype)}"
@@ -64,11 +65,11 @@ def largest_buffers(
             words += f" at {node_text(graph.nodes[node], layers)}"
         if "gradient_tape" in buffer.operation:
             words += " (gradient)"
-        _, count = found.get((words, buffer.bytes), (None, 0))
-        told = words if not count else f"{count + 1} x {words}"
-        line = LargestBuffer(bytes=buffer.bytes, words=told, node=node)
-        found[words, buffer.bytes] = (line, count + 1)
-    return [line for line, _ in found.values()]
+        found[words, buffer.bytes, node] += 1
+    return [
+        LargestBuffer(bytes=size, words=words if n == 1 else f"{n} x {words}", node=node)
+        for (words, size, node), n in found.items()
+    ]
 
 
 def _node_of(buffer: Buffer, graph: Graph, shapes: Mapping[str, Shape]) -> str | None:
