@@ -19,7 +19,7 @@ from unittest import mock
 import numpy as np
 
 from workbench.core.checks.shapes import propagate
-from workbench.core.network.output_node import find_outputs
+from workbench.core.network.roles import find_outputs
 from workbench.core.params import defaults
 from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits

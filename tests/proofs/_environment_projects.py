@@ -15,7 +15,7 @@ from tests.proofs._tpu_projects import random_project, templates
 from tests.strategies import Growing
 from workbench.core.checks.shapes import propagate
 from workbench.core.network.graph import Graph
-from workbench.core.network.output_node import find_outputs
+from workbench.core.network.roles import find_outputs
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers

@@ -164,14 +164,8 @@ def checked_params(node: Node, values: Params, layers: Layers) -> dict[str, obje
         return dict(values)
     checked, errors = check_all(spec.params, values)
     if errors:
-        first = errors[0]
-        raise ParamError(
-            first.what,
-            where=f"{node.name}, {first.where}",
-            received=first.received,
-            expected=first.expected,
-            fix=first.fix,
-        )
+        where = f"{node.name}, {errors[0].where}"
+        raise ParamError(**{**errors[0].to_dict(), "where": where})
     return {key: checked[key] for key in values}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph
-from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.roles import pipeline_nodes
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, ParamCount
 from workbench.core.training.optimizers import all_optimizers

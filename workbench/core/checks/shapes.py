@@ -9,7 +9,7 @@ from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.output_node import find_outputs
+from workbench.core.network.roles import find_outputs
 from workbench.core.network.text import node_text
 from workbench.core.params import check_all
 from workbench.core.registry import Registry

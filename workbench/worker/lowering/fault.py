@@ -14,8 +14,7 @@ from workbench.core.checks.analysis import analyse
 from workbench.core.checks.fixes import move_behind_input_fix
 from workbench.core.checks.shapes import propagate
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.pipeline_split import pipeline_nodes
-from workbench.core.network.roles import input_nodes
+from workbench.core.network.roles import input_nodes, pipeline_nodes
 from workbench.core.params import ChoiceParam
 from workbench.core.specs import Shape
 from workbench.core.training.recipe import TrainingRecipe
