@@ -16,10 +16,11 @@ from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.network.diff import diff
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
+from workbench.core.network.roles import Layers
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, LayerSpec, TargetLimits, TargetSpec
+from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
 from workbench.document.edits import GraphEdit
@@ -62,7 +63,7 @@ class EditedProject(QObject):
 
     def __init__(
         self,
-        layers: Registry[LayerSpec],
+        layers: Layers,
         *,
         datasets: Registry[DatasetSpec] | None = None,
         targets: Registry[TargetSpec] | None = None,

@@ -4,12 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from workbench.core.checks.shapes import propagate
 from workbench.core.network.graph import Edge, Graph, Node, free_name
+from workbench.core.network.roles import Layers
 from workbench.core.params import Params, check_all
-from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec
 from workbench.errors import GraphError, ParamError, WorkbenchError
-
-Layers = Registry[LayerSpec]
 
 
 def title_of(node: Node, layers: Layers) -> str:

@@ -163,14 +163,8 @@ class ProjectDocument(EditedProject):
         return clipboard.copy_text(self.graph, self.positions, node_ids)
 
     def paste(self, text: str, position: Position | None = None) -> list[str]:
-        """Adds what `copy_text` gave and returns the new ids.
-
-        Args:
-            text: From the clipboard.
-            position: Top-left corner of the whole; None puts it beside the original.
-
-        Raises:
-            InputError: the text holds no layers.
+        """Adds what `copy_text` gave, with its top-left corner at `position` or else beside the
+        original, and returns the new ids; raises InputError for a text without layers.
         """
         return self._add_clipping(clipboard.read_text(text), position, "Paste")
 

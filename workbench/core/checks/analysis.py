@@ -16,10 +16,9 @@ from workbench.core.checks.shapes import propagate
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
-from workbench.core.network.roles import input_node, input_nodes
+from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
-from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, LayerSpec, Shape, TargetLimits
+from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
 
@@ -105,7 +104,7 @@ class Analysis:
 
 def analyse(
     graph: Graph,
-    layers: Registry[LayerSpec],
+    layers: Layers,
     *,
     recipe: TrainingRecipe,
     dataset: DatasetFacts | None = None,
@@ -140,7 +139,7 @@ def analyse(
 
 
 def _check_pictures(
-    graph: Graph, layers: Registry[LayerSpec], shapes: Mapping[str, Shape], dataset: DatasetFacts
+    graph: Graph, layers: Layers, shapes: Mapping[str, Shape], dataset: DatasetFacts
 ) -> Iterator[Problem]:
     for node in input_nodes(graph, layers):
         shape = shapes.get(node.id)
@@ -179,7 +178,7 @@ def _check_pictures(
 
 
 def _check_costs(
-    graph: Graph, layers: Registry[LayerSpec], costs: Costs, recipe: TrainingRecipe
+    graph: Graph, layers: Layers, costs: Costs, recipe: TrainingRecipe
 ) -> Iterator[Problem]:
     total = costs.parameters.total
     if total > MANY_PARAMETERS:

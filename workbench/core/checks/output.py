@@ -11,6 +11,7 @@ from workbench.core.checks.shapes import Propagation
 from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import (
+    Layers,
     ends_in_softmax,
     find_outputs,
     has_role,
@@ -19,10 +20,7 @@ from workbench.core.network.roles import (
     tail,
 )
 from workbench.core.network.text import node_text
-from workbench.core.registry import Registry
 from workbench.core.specs import SOFTMAX, LayerSpec, Role, Shape, ShapeProblem
-
-Layers = Registry[LayerSpec]
 
 
 def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iterator[Problem]:

@@ -9,10 +9,9 @@ from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.roles import find_outputs
+from workbench.core.network.roles import Layers, find_outputs
 from workbench.core.network.text import node_text
 from workbench.core.params import check_all
-from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.errors import ParamError
 
@@ -34,7 +33,7 @@ class Propagation:
     problems: list[Problem]
 
 
-def propagate(graph: Graph, layers: Registry[LayerSpec]) -> Propagation:
+def propagate(graph: Graph, layers: Layers) -> Propagation:
     """Computes the shape at every node that can be known.
 
     Never raises for a wrong graph: all findings are in the result.
@@ -48,7 +47,7 @@ def propagate(graph: Graph, layers: Registry[LayerSpec]) -> Propagation:
 class _Work:
     """The state of one propagation."""
 
-    def __init__(self, graph: Graph, layers: Registry[LayerSpec]) -> None:
+    def __init__(self, graph: Graph, layers: Layers) -> None:
         self.graph = graph
         self.layers = layers
         self.shapes: dict[str, Shape] = {}
@@ -131,7 +130,7 @@ def _arity_words(spec: LayerSpec) -> str:
     return ("none", "one", "exactly 2")[high] if low == high and high < 3 else f"{low} to {high}"
 
 
-def _unknown_kind(node: Node, layers: Registry[LayerSpec]) -> Problem:
+def _unknown_kind(node: Node, layers: Layers) -> Problem:
     near = layers.near(node.kind)
     guess = f" Did you mean {' or '.join(layers[key].title for key in near)}?" if near else ""
     return Problem(

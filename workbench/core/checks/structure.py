@@ -7,6 +7,7 @@ from workbench.core.checks.problems import Fix, Problem
 from workbench.core.network.graph import Edge, Graph, Node, free_name
 from workbench.core.network.names import is_valid_name, valid_name
 from workbench.core.network.roles import (
+    Layers,
     find_outputs,
     has_role,
     input_node,
@@ -15,10 +16,7 @@ from workbench.core.network.roles import (
     specs_of,
 )
 from workbench.core.network.text import node_text, nodes_text
-from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Role, Shape
-
-Layers = Registry[LayerSpec]
+from workbench.core.specs import Role, Shape
 
 
 def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator[Problem]:

@@ -9,30 +9,33 @@ from workbench.core.network.graph import Graph, Node
 from workbench.core.registry import Registry
 from workbench.core.specs import SOFTMAX, VALUE_CATEGORIES, LayerSpec, Role
 
+Layers = Registry[LayerSpec]
+"""The layer types by key."""
 
-def specs_of(layers: Registry[LayerSpec], role: Role) -> list[LayerSpec]:
+
+def specs_of(layers: Layers, role: Role) -> list[LayerSpec]:
     """The layer types of a role, by key."""
     return [spec for spec in layers.values() if spec.role is role]
 
 
-def has_role(node: Node, layers: Registry[LayerSpec], role: Role) -> bool:
+def has_role(node: Node, layers: Layers, role: Role) -> bool:
     """Whether a node is of a layer type of that role."""
     spec = layers.get(node.kind)
     return spec is not None and spec.role is role
 
 
-def input_nodes(graph: Graph, layers: Registry[LayerSpec]) -> list[Node]:
+def input_nodes(graph: Graph, layers: Layers) -> list[Node]:
     """Where pictures come in: one node, unless the network is not finished."""
     return [node for node in graph.nodes.values() if has_role(node, layers, Role.INPUT)]
 
 
-def input_node(graph: Graph, layers: Registry[LayerSpec]) -> Node | None:
+def input_node(graph: Graph, layers: Layers) -> Node | None:
     """The one Input; None where there is none, or more than one."""
     nodes = input_nodes(graph, layers)
     return nodes[0] if len(nodes) == 1 else None
 
 
-def pipeline_nodes(graph: Graph, layers: Registry[LayerSpec]) -> tuple[str, ...]:
+def pipeline_nodes(graph: Graph, layers: Layers) -> tuple[str, ...]:
     """Ids of the nodes right behind Input that run in the input pipeline, in order.
 
     They form one unbroken chain of layers whose place is "pipeline" or "either": it ends
@@ -54,7 +57,7 @@ def pipeline_nodes(graph: Graph, layers: Registry[LayerSpec]) -> tuple[str, ...]
         chain.append(at)
 
 
-def find_outputs(graph: Graph, layers: Registry[LayerSpec]) -> tuple[str, ...]:
+def find_outputs(graph: Graph, layers: Layers) -> tuple[str, ...]:
     """Ids of the nodes that data from Input reaches and that feed no other node."""
     reached = {node.id for node in input_nodes(graph, layers)}
     for node_id in graph.order:
@@ -63,7 +66,7 @@ def find_outputs(graph: Graph, layers: Registry[LayerSpec]) -> tuple[str, ...]:
     return tuple(node for node in graph.order if node in reached and not graph.edges_from(node))
 
 
-def param_value(graph: Graph, layers: Registry[LayerSpec], node_id: str, key: str) -> Any:
+def param_value(graph: Graph, layers: Layers, node_id: str, key: str) -> Any:
     """The value of a parameter with its default; None for a parameter the node lacks."""
     node = graph.nodes[node_id]
     spec = layers.get(node.kind)
@@ -71,7 +74,7 @@ def param_value(graph: Graph, layers: Registry[LayerSpec], node_id: str, key: st
     return node.params.get(key, values.get(key)) if key in values else None
 
 
-def ends_in_softmax(graph: Graph, layers: Registry[LayerSpec], output: str) -> bool:
+def ends_in_softmax(graph: Graph, layers: Layers, output: str) -> bool:
     """True when the output node gives probabilities, not logits."""
     spec = layers.get(graph.nodes[output].kind)
     if spec is None or spec.activation is None:
@@ -79,7 +82,7 @@ def ends_in_softmax(graph: Graph, layers: Registry[LayerSpec], output: str) -> b
     return bool(param_value(graph, layers, output, spec.activation.key) == SOFTMAX)
 
 
-def tail(graph: Graph, layers: Registry[LayerSpec], output: str) -> tuple[str, ...]:
+def tail(graph: Graph, layers: Layers, output: str) -> tuple[str, ...]:
     """The output node and, before it, those that only change the values of its scores.
 
     From the end to the start; the last one is the layer that makes the scores.
@@ -94,13 +97,9 @@ def tail(graph: Graph, layers: Registry[LayerSpec], output: str) -> tuple[str, .
         nodes.append(sources[0])
 
 
-def float32_nodes(graph: Graph, layers: Registry[LayerSpec]) -> frozenset[str]:
+def float32_nodes(graph: Graph, layers: Layers) -> frozenset[str]:
     """Ids of the nodes that make scores and probabilities, and of those through which
-    TensorFlow learns in float32 only.
-
-    Args:
-        graph: A network with one output.
-        layers: The layer types.
+    TensorFlow learns in float32 only, in a network with one output.
     """
     fragile = {
         node.id

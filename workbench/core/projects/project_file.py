@@ -12,7 +12,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +85,7 @@ def graph_to_plain(graph: Graph) -> dict[str, Any]:
             }
             for node in graph.nodes.values()
         ],
-        "edges": [
-            {"source": edge.source, "target": edge.target, "port": edge.port}
-            for edge in graph.edges
-        ],
+        "edges": [asdict(edge) for edge in graph.edges],
     }
 
 
