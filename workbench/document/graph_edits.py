@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
 from workbench.core.network.roles import Layers
 from workbench.core.params import Params, check_all
@@ -103,8 +103,8 @@ def connection_warning(
         after = connected(graph, source, target, port, layers)
     except WorkbenchError:
         return ""
-    before = {p.message for p in propagate(graph, layers).problems if p.node == target}
-    found = [p for p in propagate(after, layers).problems if p.node == target]
+    before = {p.message for p in Propagation(graph, layers).problems if p.node == target}
+    found = [p for p in Propagation(after, layers).problems if p.node == target]
     return next((p.message for p in found if p.message not in before), "")
 
 

@@ -12,7 +12,7 @@ from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import Problem
 from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
@@ -116,7 +116,7 @@ def analyse(
     of how it suits the recipe, whose batch size and optimizer set the memory.
     """
     facts = dataset or DatasetFacts(None, None, "")
-    found = propagate(graph, layers)
+    found = Propagation(graph, layers)
     costs = estimate(graph, layers, found, batch_size=recipe.batch_size, optimizer=recipe.optimizer)
     problems = [
         *check_inputs(graph, layers, facts.shape),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.core.checks.problems import Problem
-from workbench.core.checks.shapes import Propagation, propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_outputs
 from workbench.core.network.graph import Graph
 from workbench.core.network.names import keras_names
@@ -91,7 +91,7 @@ def build_model(
     Raises:
         GraphError: the graph has errors; the first ones are in the message.
     """
-    found = propagate(graph, layers)
+    found = Propagation(graph, layers)
     _refuse_errors(graph, layers, found)
     if seed is not None:
         keras.utils.set_random_seed(seed)
