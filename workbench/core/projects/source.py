@@ -59,12 +59,10 @@ def _checked(spec: DatasetSpec, value: str) -> object:
 
 
 def _unknown(text: str, key: str, datasets: Registry[DatasetSpec]) -> UsageError:
-    near = datasets.near(key)
-    is_path = any(mark in text for mark in "/\\.~")
     fix = ""
-    if near:
+    if near := datasets.near(key):
         fix = f"Did you mean {' or '.join(near)}?"
-    elif is_path:
+    elif any(mark in text for mark in "/\\.~"):
         fix = f'A folder of images is written "folder:{text}", a NumPy file "npz:{text}".'
     return UsageError(
         "There is no such data set.",
