@@ -18,8 +18,8 @@ from unittest import mock
 
 import numpy as np
 
-from workbench.core.checks.shapes import propagate
-from workbench.core.network.output_node import find_outputs
+from workbench.core.checks.shapes import Propagation
+from workbench.core.network.roles import find_outputs
 from workbench.core.params import defaults
 from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits
@@ -192,7 +192,7 @@ def _shape(shape: Any) -> tuple[int, ...] | None:
 def _pictures(project: Project, count: int) -> PreparedData:
     """Random pictures and classes of the network's input and output."""
     graph = project.graph
-    shapes = propagate(graph, all_layers()).shapes
+    shapes = Propagation(graph, all_layers()).shapes
     shape = next(shapes[key] for key, node in graph.nodes.items() if node.kind == "input")
     classes = shapes[find_outputs(graph, all_layers())[0]][-1]
     pixels = np.random.default_rng(3).integers(0, 256, (count, *shape), dtype=np.uint8)

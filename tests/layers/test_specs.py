@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from tests.strategies import random_params
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.params import IntParam, check_all
 from workbench.core.specs import CATEGORIES, LayerSpec, ParamCount, Role, ShapeProblem
@@ -184,7 +184,7 @@ def test_every_fix_a_layer_names_can_be_made(key):
             Node("c", key, "c", params),
         ]
         graph = Graph.of(nodes, [Edge("a", "b"), Edge("b", "c")])
-        for problem in propagate(graph, layers).problems:
+        for problem in Propagation(graph, layers).problems:
             for fix in problem.fixes:
                 assert fix.title
                 assert fix.apply(graph) != graph

@@ -13,9 +13,9 @@ import numpy as np
 
 from tests.proofs._tpu_projects import random_project, templates
 from tests.strategies import Growing
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph
-from workbench.core.network.output_node import find_outputs
+from workbench.core.network.roles import find_outputs
 from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
@@ -101,7 +101,7 @@ def _put(growing: Growing, kind: str, sources: list[str], params: dict[str, obje
 
 def on_pictures(project: Project, path: Path, target: Choice, **recipe: object) -> Project:
     """The project on made pictures of its size and classes, which are written as an npz file."""
-    shapes = propagate(project.graph, all_layers()).shapes
+    shapes = Propagation(project.graph, all_layers()).shapes
     shape = shapes[next(node.id for node in project.graph.nodes.values() if node.kind == "input")]
     classes = shapes[find_outputs(project.graph, all_layers())[0]][-1]
     rng = np.random.default_rng(3)

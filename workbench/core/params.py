@@ -71,7 +71,8 @@ def _quote(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _is_int(value: Any) -> bool:
+def is_int(value: Any) -> bool:
+    """Whether a JSON value is a whole number; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -90,7 +91,7 @@ class IntParam(Param):
             return None
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if not _is_int(value) or not self.minimum <= value <= self.maximum:
+        if not is_int(value) or not self.minimum <= value <= self.maximum:
             raise self._refuse(value)
         return int(value)
 
@@ -203,10 +204,11 @@ class SizeParam(Param):
     kind: ClassVar[str] = "size"
 
     def check(self, value: Any) -> tuple[int, ...]:
-        numbers = [value] * len(self.axes) if _is_int(value) else value
-        if not isinstance(numbers, list | tuple) or len(numbers) != len(self.axes):
-            raise self._refuse(value)
-        if not all(_is_int(n) and self.minimum <= n <= self.maximum for n in numbers):
+        numbers = [value] * len(self.axes) if is_int(value) else value
+        is_right = isinstance(numbers, list | tuple) and len(numbers) == len(self.axes)
+        if not is_right or not all(
+            is_int(n) and self.minimum <= n <= self.maximum for n in numbers
+        ):
             raise self._refuse(value)
         return tuple(numbers)
 
@@ -233,14 +235,12 @@ class ShapeParam(Param):
     kind: ClassVar[str] = "shape"
 
     def check(self, value: Any) -> tuple[int, ...]:
-        if not isinstance(value, list | tuple):
-            raise self._refuse(value)
-        if not self.min_rank <= len(value) <= self.max_rank:
-            raise self._refuse(value)
-        inferred = [n for n in value if _is_int(n) and n == -1]
-        if len(inferred) > (1 if self.can_infer else 0):
-            raise self._refuse(value)
-        if not all(_is_int(n) and (n == -1 or 1 <= n <= self.maximum) for n in value):
+        if not (
+            isinstance(value, list | tuple)
+            and self.min_rank <= len(value) <= self.max_rank
+            and value.count(-1) <= int(self.can_infer)
+            and all(is_int(n) and (n == -1 or 1 <= n <= self.maximum) for n in value)
+        ):
             raise self._refuse(value)
         return tuple(value)
 
@@ -290,11 +290,10 @@ class TextParam(Param):
     kind: ClassVar[str] = "text"
 
     def check(self, value: Any) -> str:
-        if not isinstance(value, str) or len(value) > self.max_length or not value.isprintable():
+        is_text = isinstance(value, str) and len(value) <= self.max_length and value.isprintable()
+        if not is_text or re.fullmatch(self.pattern, value) is None:
             raise self._refuse(value)
-        if re.fullmatch(self.pattern, value) is None:
-            raise self._refuse(value)
-        return value
+        return str(value)
 
     def expected(self) -> str:
         return self.allowed

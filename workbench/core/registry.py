@@ -19,11 +19,6 @@ class HasKey(Protocol):
 S = TypeVar("S", bound=HasKey)
 
 
-def _place(item: tuple[str, HasKey]) -> tuple[int, str]:
-    key, spec = item
-    return getattr(spec, "order", 0), key
-
-
 class Registry(Mapping[str, S], Generic[S]):
     """The specs of one folder by key, in order of `order`, where they have one, and then key.
     Immutable.
@@ -62,7 +57,7 @@ class Registry(Mapping[str, S], Generic[S]):
                     expected=info.name,
                 )
             specs[spec.key] = spec
-        return cls(dict(sorted(specs.items(), key=_place)))
+        return cls(dict(sorted(specs.items(), key=lambda item: getattr(item[1], "order", 0))))
 
     def __getitem__(self, key: str) -> S:
         return self._specs[key]

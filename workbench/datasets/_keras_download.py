@@ -172,11 +172,7 @@ def _not_written(path: Path, error: OSError) -> DatasetError:
 
 
 def read_tar_members(path: Path, names: Collection[str]) -> dict[str, bytes]:
-    """Some regular files of a tar archive, read in memory; nothing is extracted.
-
-    Args:
-        path: The archive, compressed or not.
-        names: Full member names that must all be there.
+    """Regular files of a tar archive by their full names, read in memory; nothing is extracted.
 
     Raises:
         DatasetError: damaged, a member is missing, or larger than MAX_MEMBER_BYTES.

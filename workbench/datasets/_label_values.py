@@ -25,12 +25,8 @@ class Labels:
 
 
 def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) -> Labels:
-    """Labels of all parts together, so that both number their classes alike.
-
-    Args:
-        parts: Labels of the training part, then of the test part if any.
-        given_names: Class names out of the file, or empty.
-        where: How messages name the file.
+    """Labels of the training part and of the test part, if any, together, so that both number
+    their classes alike; `given_names` are the class names out of the file, or empty.
 
     Raises:
         DatasetError: no labels of any known form, or more classes than names.

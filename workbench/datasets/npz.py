@@ -3,7 +3,8 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ _EXPECTED = "x_train, y_train, x_test, y_test, or x, y"
 
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     path = _path(str(params.get("path", "")))
-    entry = cached_entry(ctx, "npz", path, _filler(ctx, path))
+    entry = cached_entry(ctx, "npz", path, partial(_fill, ctx, path))
     arrays, facts = entry.arrays, entry.facts
     test = ArrayPart(arrays["x_test"], arrays["y_test"]) if "x_test" in arrays else None
     return LoadedData(
@@ -69,25 +70,21 @@ def _path(text: str) -> Path:
     )
 
 
-def _filler(ctx: LoadContext, path: Path) -> Callable[[Path], Mapping[str, Any]]:
+def _fill(ctx: LoadContext, path: Path, folder: Path) -> Mapping[str, Any]:
     """Unpacks `path` into a cache entry: pictures as uint8, labels as int64, names, notes."""
-
-    def fill(folder: Path) -> Mapping[str, Any]:
-        members = read_members(path)
-        chosen = _choose(members, path)
-        _check_sizes(chosen, path)
-        named = [members[key] for key in _NAMES_KEYS if key in members][:1]
-        check_space(path, [*chosen, *chosen, *named], folder)  # as they are, and as pictures
-        raw = folder / "raw"
-        raw.mkdir()
-        arrays = _unpack(path, [*chosen, *named], raw, ctx)
-        given_names = _given_names(arrays[len(chosen) :], path)
-        facts = _convert(arrays[: len(chosen)], given_names, folder, path, ctx)
-        del arrays
-        shutil.rmtree(raw)
-        return facts
-
-    return fill
+    members = read_members(path)
+    chosen = _choose(members, path)
+    _check_sizes(chosen, path)
+    named = [members[key] for key in _NAMES_KEYS if key in members][:1]
+    check_space(path, [*chosen, *chosen, *named], folder)  # as they are, and as pictures
+    raw = folder / "raw"
+    raw.mkdir()
+    arrays = _unpack(path, [*chosen, *named], raw, ctx)
+    given_names = _given_names(arrays[len(chosen) :], path)
+    facts = _convert(arrays[: len(chosen)], given_names, folder, path, ctx)
+    del arrays
+    shutil.rmtree(raw)
+    return facts
 
 
 def _choose(members: Mapping[str, Member], path: Path) -> list[Member]:

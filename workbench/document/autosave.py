@@ -13,12 +13,8 @@ DELAY_MS = 1000
 
 
 class Autosave(QObject):
-    """Watches one document. Snapshots are written by the document's writer, in order.
-
-    Args:
-        document: Whose edits are kept.
-        folder: The recovery folder, shared by all windows of this user.
-        delay_ms: Time from the first edit to its snapshot.
+    """Watches one document. Snapshots are written by the document's writer, in order, `delay_ms`
+    after the first edit, into the recovery folder that all windows of this user share.
 
     `failed` tells, in words and once until it works again, that snapshots cannot be kept.
     `snapshot_saved` says that all edits so far would survive a crash.

@@ -16,10 +16,11 @@ from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.network.diff import diff
 from workbench.core.network.graph import Graph
 from workbench.core.network.layout import Position, node_sizes
+from workbench.core.network.roles import Layers
 from workbench.core.projects.project import Project, View
 from workbench.core.projects.target_text import limits_of
 from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, LayerSpec, TargetLimits, TargetSpec
+from workbench.core.specs import DatasetSpec, TargetLimits, TargetSpec
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.document import placement
 from workbench.document.edits import GraphEdit
@@ -35,6 +36,14 @@ class EditedProject(QObject):
         layers: The layer types there are.
         datasets: The data sets there are: the one chosen tells shape and classes.
         targets: The places to train there are: the one chosen tells how it suits the recipe.
+
+    Attributes:
+        layers: The layer types there are.
+        undo_stack: The steps; the window makes its undo and redo actions from it.
+        writer: Where all files of the document are written, in order.
+        path: The project's file; None before the first save.
+        analysis: Shapes, costs and problems of the project as it is now.
+        is_recovered: It came back after a crash and is not saved since.
 
     Signals carry what changed; `project_replaced` says that everything did (new, open,
     recover), and comes alone but for `analysis_changed`, `path_changed`, `dirty_changed`.
@@ -54,29 +63,29 @@ class EditedProject(QObject):
 
     def __init__(
         self,
-        layers: Registry[LayerSpec],
+        layers: Layers,
         *,
         datasets: Registry[DatasetSpec] | None = None,
         targets: Registry[TargetSpec] | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._layers = layers
+        self.layers = layers
         self._datasets = datasets if datasets is not None else Registry[DatasetSpec]({})
         self._targets = targets if targets is not None else Registry[TargetSpec]({})
-        self._undo_stack = QUndoStack(self)
-        self._undo_stack.setUndoLimit(_UNDO_LIMIT)
-        self._writer = FileWriter(self)
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(_UNDO_LIMIT)
+        self.writer = FileWriter(self)
         self._state = Project()
         self._saved_state: Project | None = self._state
         self._zoom = 1.0
         self._center: Position | None = None
-        self._path: Path | None = None
-        self._is_recovered = False
+        self.path: Path | None = None
+        self.is_recovered = False
         self._recovered_from: Path | None = None
         self._was_dirty = False
         self._told_facts: DatasetFacts | None = None
-        self._analysis = self._analyse()
+        self.analysis = self._analyse()
 
     # what it is --------------------------------------------------------------------------
 
@@ -107,16 +116,6 @@ class EditedProject(QObject):
         return self._state.view.positions
 
     @property
-    def analysis(self) -> Analysis:
-        """Shapes, costs and problems of the project as it stands."""
-        return self._analysis
-
-    @property
-    def path(self) -> Path | None:
-        """The project's file; None before the first save."""
-        return self._path
-
-    @property
     def is_dirty(self) -> bool:
         """True when closing would lose something."""
         return self._saved_state is None or (
@@ -124,29 +123,9 @@ class EditedProject(QObject):
         )
 
     @property
-    def is_recovered(self) -> bool:
-        """True for a project that came back after a crash and is not saved since."""
-        return self._is_recovered
-
-    @property
     def recovered_from(self) -> Path | None:
         """The file that a recovered, still unsaved project was an edit of, if any."""
-        return self._recovered_from if self._is_recovered else None
-
-    @property
-    def undo_stack(self) -> QUndoStack:
-        """The steps; the window makes its undo and redo actions from it."""
-        return self._undo_stack
-
-    @property
-    def layers(self) -> Registry[LayerSpec]:
-        """The layer types there are."""
-        return self._layers
-
-    @property
-    def writer(self) -> FileWriter:
-        """Where all files of the document are written, in order."""
-        return self._writer
+        return self._recovered_from if self.is_recovered else None
 
     @property
     def dataset_facts(self) -> DatasetFacts | None:
@@ -163,7 +142,7 @@ class EditedProject(QObject):
 
     def _push(self, text: str, after: Project, merge_key: Hashable = None) -> None:
         if after != self._state:
-            self._undo_stack.push(GraphEdit(text, self._state, after, self._show, merge_key))
+            self.undo_stack.push(GraphEdit(text, self._state, after, self._show, merge_key))
 
     def _show(self, state: Project) -> None:
         """Makes `state` the document's and tells what is different."""
@@ -171,51 +150,48 @@ class EditedProject(QObject):
         if old.dataset != state.dataset:
             self._told_facts = None
         change = diff(old.graph, state.graph)
-        told = ("recipe", "dataset", "target")
-        asks_analysis = bool(change) or any(
-            getattr(old, key) != getattr(state, key) for key in told
-        )
-        if asks_analysis:
-            self._analysis = self._analyse()
+        signals = {
+            "recipe": self.recipe_changed,
+            "dataset": self.dataset_changed,
+            "target": self.target_changed,
+        }
+        told = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
+        if change or told:
+            self.analysis = self._analyse()
         if change:
             self.graph_changed.emit(change)
         moved = _moved(old.view.positions, state.view.positions)
         if moved:
             self.positions_changed.emit(moved)
-        for attribute, signal in (
-            ("recipe", self.recipe_changed),
-            ("dataset", self.dataset_changed),
-            ("target", self.target_changed),
-        ):
-            if getattr(old, attribute) != getattr(state, attribute):
-                signal.emit()
-        if asks_analysis:
-            self.analysis_changed.emit(self._analysis)
+        for signal in told:
+            signal.emit()
+        if change or told:
+            self.analysis_changed.emit(self.analysis)
         self._tell_dirty()
         self.edited.emit()
 
     def _replace(self, project: Project, path: Path | None, *, is_recovered: bool = False) -> None:
-        sizes = node_sizes(project.graph, self._layers)
+        sizes = node_sizes(project.graph, self.layers)
         places = placement.complete(project.graph, project.view.positions, sizes)
-        self._undo_stack.clear()
+        self.undo_stack.clear()
         if project.dataset != self._state.dataset:
             self._told_facts = None
         self._state = with_places(project, places)
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
-        self._is_recovered = is_recovered
-        self._path = path
-        self._analysis = self._analyse()
+        self.is_recovered = is_recovered
+        self.path = path
+        self.analysis = self._analyse()
         self.project_replaced.emit()
-        self.analysis_changed.emit(self._analysis)
+        self.analysis_changed.emit(self.analysis)
         self.path_changed.emit()
         self._tell_dirty()
 
     def _take_saved(self, state: Project, path: Path) -> None:
         self._saved_state = state
-        self._is_recovered = False
-        if path != self._path:
-            self._path = path
+        self.is_recovered = False
+        if path != self.path:
+            self.path = path
             self.path_changed.emit()
         self._tell_dirty()
         self.saved.emit()
@@ -226,16 +202,15 @@ class EditedProject(QObject):
             self.dirty_changed.emit(self._was_dirty)
 
     def _reanalyse(self) -> None:
-        self._analysis = self._analyse()
-        self.analysis_changed.emit(self._analysis)
+        self.analysis = self._analyse()
+        self.analysis_changed.emit(self.analysis)
 
     def _analyse(self) -> Analysis:
-        facts = self.dataset_facts
         return analyse(
-            self._state.graph,
-            self._layers,
-            recipe=self._state.recipe,
-            dataset=facts,
+            self.graph,
+            self.layers,
+            recipe=self.recipe,
+            dataset=self.dataset_facts,
             limits=self.target_limits,
         )
 

@@ -10,13 +10,10 @@ _EDIT_ID = 1
 
 
 class GraphEdit(QUndoCommand):
-    """One named step of the undo stack.
+    """One named step of the undo stack, e.g. "Change filters of conv2d_2".
 
-    Args:
-        text: What the user did, e.g. "Change filters of conv2d_2".
-        before, after: The project without and with the edit.
-        show: Takes either of them as the document's state.
-        merge_key: Consecutive edits of the same key become one; None never merges.
+    `show` makes the project without or with the edit the document's state. Consecutive edits of
+    the same `merge_key` become one; None never merges.
     """
 
     def __init__(
@@ -34,11 +31,9 @@ class GraphEdit(QUndoCommand):
         self.merge_key = merge_key
 
     def redo(self) -> None:
-        """Shows the project with the edit."""
         self._show(self.after)
 
     def undo(self) -> None:
-        """Shows the project without the edit."""
         self._show(self.before)
 
     def id(self) -> int:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node, free_name
+from workbench.core.network.roles import Layers
 from workbench.core.params import Params, check_all
-from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec
 from workbench.errors import GraphError, ParamError, WorkbenchError
-
-Layers = Registry[LayerSpec]
 
 
 def title_of(node: Node, layers: Layers) -> str:
@@ -106,8 +103,8 @@ def connection_warning(
         after = connected(graph, source, target, port, layers)
     except WorkbenchError:
         return ""
-    before = {p.message for p in propagate(graph, layers).problems if p.node == target}
-    found = [p for p in propagate(after, layers).problems if p.node == target]
+    before = {p.message for p in Propagation(graph, layers).problems if p.node == target}
+    found = [p for p in Propagation(after, layers).problems if p.node == target]
     return next((p.message for p in found if p.message not in before), "")
 
 
@@ -164,14 +161,8 @@ def checked_params(node: Node, values: Params, layers: Layers) -> dict[str, obje
         return dict(values)
     checked, errors = check_all(spec.params, values)
     if errors:
-        first = errors[0]
-        raise ParamError(
-            first.what,
-            where=f"{node.name}, {first.where}",
-            received=first.received,
-            expected=first.expected,
-            fix=first.fix,
-        )
+        where = f"{node.name}, {errors[0].where}"
+        raise ParamError(**{**errors[0].to_dict(), "where": where})
     return {key: checked[key] for key in values}
 
 

@@ -48,18 +48,18 @@ class ProjectDocument(EditedProject):
         Raises:
             GraphError: unknown kind, or a layer that cannot stand in an edge.
         """
-        node = graph_edits.new_node(self.graph, kind, self._layers)
-        title = graph_edits.title_of(node, self._layers)
+        node = graph_edits.new_node(self.graph, kind, self.layers)
+        title = graph_edits.title_of(node, self.layers)
         if edge is not None:
-            graph = graph_edits.split_edge(self.graph, edge, node, self._layers)
+            graph = graph_edits.split_edge(self.graph, edge, node, self.layers)
             text = f"Insert {title}"
         else:
             graph = self.graph.with_node(node)
             text = f"Add {title}"
             if after is not None and not graph_edits.connection_problem(
-                graph, after, node.id, None, self._layers
+                graph, after, node.id, None, self.layers
             ):
-                graph = graph_edits.connected(graph, after, node.id, None, self._layers)
+                graph = graph_edits.connected(graph, after, node.id, None, self.layers)
         self._push_new_nodes(text, graph, {} if position is None else {node.id: position})
         return node.id
 
@@ -68,7 +68,7 @@ class ProjectDocument(EditedProject):
         gone, cut = [key for key in node_ids if key in self.graph.nodes], list(edges)
         graph = graph_edits.removed(self.graph, gone, cut)
         if len(gone) == 1:
-            text = f"Remove {graph_edits.title_of(self.graph.nodes[gone[0]], self._layers)}"
+            text = f"Remove {graph_edits.title_of(self.graph.nodes[gone[0]], self.layers)}"
         else:
             text = f"Remove {len(gone)} layers" if gone else "Remove connection"
         self._push_graph(text, graph)
@@ -79,7 +79,7 @@ class ProjectDocument(EditedProject):
         self, source: str, target: str, port: int | None = None
     ) -> None:
         """Connects two nodes; raises GraphError with the reason when that is not allowed."""
-        graph = graph_edits.connected(self.graph, source, target, port, self._layers)
+        graph = graph_edits.connected(self.graph, source, target, port, self.layers)
         names = f"{self._name(source)} to {self._name(target)}"
         self._push_graph(f"Connect {names}", graph)
 
@@ -90,11 +90,11 @@ class ProjectDocument(EditedProject):
 
     def connection_problem(self, source: str, target: str, port: int | None = None) -> str:
         """Why two nodes cannot be connected, in words; empty when they can."""
-        return graph_edits.connection_problem(self.graph, source, target, port, self._layers)
+        return graph_edits.connection_problem(self.graph, source, target, port, self.layers)
 
     def connection_warning(self, source: str, target: str, port: int | None = None) -> str:
         """What would not fit after connecting, in words; empty when all would."""
-        return graph_edits.connection_warning(self.graph, source, target, port, self._layers)
+        return graph_edits.connection_warning(self.graph, source, target, port, self.layers)
 
     def set_params(self, node_id: str, **values: Any) -> None:
         """Changes settings of a node; edits of the same setting in a row are one step.
@@ -104,8 +104,8 @@ class ProjectDocument(EditedProject):
             GraphError: there is no such node.
         """
         node = self._node(node_id)
-        checked = graph_edits.checked_params(node, values, self._layers)
-        what = graph_edits.params_words(node, checked, self._layers)
+        checked = graph_edits.checked_params(node, values, self.layers)
+        what = graph_edits.params_words(node, checked, self.layers)
         graph = self.graph.with_params(node_id, **checked)
         key = ("params", node_id, *sorted(checked))
         self._push_graph(f"Change {what} of {node.name}", graph, merge_key=key)
@@ -149,7 +149,7 @@ class ProjectDocument(EditedProject):
 
     def arrange(self) -> None:
         """Lays the network out from top to bottom."""
-        places = arrange(self.graph, node_sizes(self.graph, self._layers))
+        places = arrange(self.graph, node_sizes(self.graph, self.layers))
         self._push("Arrange", with_places(self._state, places))
 
     def set_view(self, zoom: float, center: Position | None) -> None:
@@ -163,14 +163,8 @@ class ProjectDocument(EditedProject):
         return clipboard.copy_text(self.graph, self.positions, node_ids)
 
     def paste(self, text: str, position: Position | None = None) -> list[str]:
-        """Adds what `copy_text` gave and returns the new ids.
-
-        Args:
-            text: From the clipboard.
-            position: Top-left corner of the whole; None puts it beside the original.
-
-        Raises:
-            InputError: the text holds no layers.
+        """Adds what `copy_text` gave, with its top-left corner at `position` or else beside the
+        original, and returns the new ids; raises InputError for a text without layers.
         """
         return self._add_clipping(clipboard.read_text(text), position, "Paste")
 
@@ -196,7 +190,7 @@ class ProjectDocument(EditedProject):
         dx, dy = position[0] - left, position[1] - top
         places = {ids[key]: (x + dx, y + dy) for key, (x, y) in old.items()}
         whole = {**self.positions, **places}
-        what = graph_edits.title_of(nodes[0], self._layers)
+        what = graph_edits.title_of(nodes[0], self.layers)
         text = f"{verb} {what if len(nodes) == 1 else f'{len(nodes)} layers'}"
         self._push(text, with_places(replace(self._state, graph=graph), whole))
         return list(places)
@@ -247,12 +241,12 @@ class ProjectDocument(EditedProject):
             UnconfirmedSaveError: saved, but the disk did not confirm it.
             UsageError: no path is given, and the project has none.
         """
-        target = Path(path).absolute() if path is not None else self._path
+        target = Path(path).absolute() if path is not None else self.path
         if target is None:
             raise UsageError("The project has no file yet.", fix="Choose a file to save it in.")
         state, project = self._state, self.project
         try:
-            self._writer.write_and_wait(lambda: _save(project, target))
+            self.writer.write_and_wait(lambda: _save(project, target))
         except UnconfirmedSaveError:
             self._take_saved(state, target)
             raise
@@ -263,13 +257,13 @@ class ProjectDocument(EditedProject):
     def _push_graph(self, text: str, graph: Graph, merge_key: Hashable = None) -> None:
         after = replace(self._state, graph=graph)
         if graph.nodes.keys() != self.positions.keys():  # sizes take time: only when needed
-            sizes = node_sizes(graph, self._layers)
+            sizes = node_sizes(graph, self.layers)
             after = with_places(after, placement.complete(graph, self.positions, sizes))
         self._push(text, after, merge_key=merge_key)
 
     def _push_new_nodes(self, text: str, graph: Graph, given: Mapping[str, Position]) -> None:
         """Pushes a graph with more nodes, which get places by their connections."""
-        sizes = node_sizes(graph, self._layers)
+        sizes = node_sizes(graph, self.layers)
         places = {key: place for key, place in self.positions.items() if key in graph.nodes}
         new = [key for key in graph.order if key not in places]
         for key in new:

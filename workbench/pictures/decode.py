@@ -64,17 +64,8 @@ class Decoded:
 
 
 def decode_picture(source: str | Path | bytes, *, where: str = "") -> Pixels:
-    """Decodes a picture at its full size.
-
-    Args:
-        source: A file, or the bytes of one.
-        where: How messages name it; the path by default.
-
-    Returns:
-        uint8 pixels (height, width, 3), upright.
-
-    Raises:
-        PictureError: whatever is wrong with it; names the file and the cause.
+    """The picture of a file, or of the bytes of one, at its full size: uint8 (height, width, 3),
+    upright. Raises PictureError as `decode_reduced` does.
     """
     return decode_reduced(source, 0, where=where).pixels
 

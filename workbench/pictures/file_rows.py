@@ -14,13 +14,8 @@ from workbench.pictures.thumbnails import part_picture
 
 
 class FileRows(ChosenRows):
-    """Pictures that are decoded and fitted each time they are asked for.
-
-    Args:
-        part: Where they come from.
-        shape: (height, width, 1 or 3).
-        fit: A key of fits.FITS.
-        chosen: Which pictures, and in which order; int64.
+    """The `chosen` pictures of a part, in that order, decoded and fitted to `shape` (height, width,
+    1 or 3) by a key of fits.FITS each time they are asked for.
     """
 
     def __init__(self, part: Part, shape: Shape, fit: str, chosen: Numbers) -> None:

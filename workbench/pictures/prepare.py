@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,6 @@ def prepare(
         DatasetError: fewer than two classes, or no picture can be read.
         PictureError: `shape` is not (height, width, 1 or 3), or `fit` is unknown.
     """
-    check_shape(shape, fit)
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     train = read.readable(loaded.train, "training images")
     test = None
@@ -118,7 +117,6 @@ def prepare_test(
     loaded: LoadedData, *, shape: Shape, fit: str, recipe: TrainingRecipe, ctx: LoadContext
 ) -> PreparedPart | None:
     """The test part alone: the very pictures that `prepare` gives as `test`."""
-    check_shape(shape, fit)
     read = _Reading(shape, fit, ctx, is_streamed=recipe.pipeline == "streamed")
     if loaded.test is not None and len(loaded.test):
         test: _Selection | None = read.readable(loaded.test, "test images")
@@ -129,27 +127,27 @@ def prepare_test(
 
 def prepare_part(part: Part, *, shape: Shape, fit: str, ctx: LoadContext) -> PreparedPart:
     """All readable pictures of one part, whole, without a split."""
-    check_shape(shape, fit)
     return _gather(_Reading(shape, fit, ctx).readable(part, "pictures"))
 
 
+@dataclass
 class _Reading:
     """Brings parts to one shape and remembers what was wrong with them."""
 
-    def __init__(
-        self, shape: Shape, fit: str, ctx: LoadContext, *, is_streamed: bool = False
-    ) -> None:
-        self._shape = shape
-        self._fit = fit
-        self._ctx = ctx
-        self._is_streamed = is_streamed
-        self.bad_files: list[tuple[str, str]] = []
-        self.notes: list[str] = []
+    shape: Shape
+    fit: str
+    ctx: LoadContext
+    is_streamed: bool = False
+    bad_files: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        check_shape(self.shape, self.fit)
 
     def readable(self, part: Part, words: str) -> _Selection:
         """The pictures of a part that can be read."""
         fitted = fitted_rows(
-            part, self._shape, self._fit, self._ctx, words, is_streamed=self._is_streamed
+            part, self.shape, self.fit, self.ctx, words, is_streamed=self.is_streamed
         )
         names = part.paths if isinstance(part, FilePart) else range(len(part))
         self.bad_files += [

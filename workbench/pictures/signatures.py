@@ -27,39 +27,25 @@ UNSUPPORTED: dict[str, str] = {
 }
 """Contents that are recognized in order to be refused in words."""
 
-_STARTS: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "PNG"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"GIF87a", "GIF"),
-    (b"GIF89a", "GIF"),
-    (b"BM", "BMP"),
-    (b"II*\0", "TIFF"),
-    (b"MM\0*", "TIFF"),
-    (b"II+\0", "TIFF"),
-    (b"MM\0+", "TIFF"),
-    (b"\0\0\1\0", "ICO"),
-    (b"qoif", "QOI"),
-    (b"8BPS", "PSD"),
-    (b"\xff\x4f\xff\x51", "JPEG2000"),
-    (b"\0\0\0\x0cjP  \r\n\x87\n", "JPEG2000"),
-    (b"\xff\x0a", "JXL"),
-    (b"\0\0\0\x0cJXL \r\n\x87\n", "JXL"),
-    (b"%!PS", "EPS"),
-    (b"%PDF", "PDF"),
-    (b"PK\x03\x04", "ZIP"),
-    (b"\0\5\x16\7", "APPLE_DOUBLE"),
-)
-
-_BRANDS: dict[bytes, str] = {
-    b"avif": "AVIF",
-    b"avis": "AVIF",
-    b"heic": "HEIC",
-    b"heix": "HEIC",
-    b"hevc": "HEIC",
-    b"heim": "HEIC",
-    b"mif1": "HEIC",
-    b"msf1": "HEIC",
+_STARTS: dict[str, tuple[bytes, ...]] = {
+    "PNG": (b"\x89PNG\r\n\x1a\n",),
+    "JPEG": (b"\xff\xd8\xff",),
+    "GIF": (b"GIF87a", b"GIF89a"),
+    "BMP": (b"BM",),
+    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    "ICO": (b"\0\0\1\0",),
+    "QOI": (b"qoif",),
+    "PSD": (b"8BPS",),
+    "JPEG2000": (b"\xff\x4f\xff\x51", b"\0\0\0\x0cjP  \r\n\x87\n"),
+    "JXL": (b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"),
+    "EPS": (b"%!PS",),
+    "PDF": (b"%PDF",),
+    "ZIP": (b"PK\x03\x04",),
+    "APPLE_DOUBLE": (b"\0\5\x16\7",),
 }
+
+_HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"heim", b"mif1", b"msf1")
+_BRANDS = dict.fromkeys(_HEIC_BRANDS, "HEIC") | dict.fromkeys((b"avif", b"avis"), "AVIF")
 
 
 def sniff(head: bytes) -> str:
@@ -68,8 +54,8 @@ def sniff(head: bytes) -> str:
     Returns:
         A member of DECODED, a key of UNSUPPORTED, or "" when nothing fits.
     """
-    for start, kind in _STARTS:
-        if head.startswith(start):
+    for kind, starts in _STARTS.items():
+        if head.startswith(starts):
             return kind
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "WEBP"

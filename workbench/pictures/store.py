@@ -41,12 +41,12 @@ def open_rows(path: Path, count: int, shape: Shape) -> tuple[StoredRows, BadRows
     """
     try:
         start = _rows_start(path, (count, *shape))
-        bad = {int(k): str(v) for k, v in json.loads(_side_file(path).read_text()).items()}
+        bad = read_checked(_side_file(path))
         os.utime(path)  # used just now: pruning takes others first
         rows = StoredRows(path, shape, start, np.arange(count))
-    except (OSError, ValueError, EOFError, AttributeError):
+    except (OSError, ValueError, EOFError):
         return None
-    return rows, bad
+    return None if bad is None else (rows, bad)
 
 
 def _rows_start(path: Path, shape: Shape) -> int:

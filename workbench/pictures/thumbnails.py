@@ -17,6 +17,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 _SHARPNESS = 3
 """A thumbnail is made from a picture at least this many times as large."""
 
+_SEED = 7  # of the choice of pictures
 _TRIES = 4
 """Unreadable files are passed over: this many times as many are tried before giving up."""
 
@@ -54,17 +55,10 @@ def write_thumbnails(
     *,
     per_class: int,
     size: int = 96,
-    seed: int = 7,
 ) -> list[list[str]]:
-    """Writes up to `per_class` thumbnails of each class as PNG files.
-
-    Args:
-        part: Where the pictures come from; unreadable ones are passed over.
-        num_classes: Labels run from 0 to num_classes - 1.
-        per_class: How many of each class at most.
-        folder: Where the files go, named LABEL_NUMBER.png.
-        size: Longer side in pixels, see thumbnail().
-        seed: The same seed picks the same pictures.
+    """Writes up to `per_class` thumbnails of each class 0 to num_classes - 1, always the same
+    ones, as LABEL_NUMBER.png with a longer side of `size` pixels; unreadable pictures are passed
+    over.
 
     Returns:
         The files of each class, in the order of the classes.
@@ -73,7 +67,7 @@ def write_thumbnails(
     for label in range(num_classes):
         found: list[str] = []
         members = np.flatnonzero(part.labels == label)
-        for index in random_order(members, seed)[: per_class * _TRIES]:
+        for index in random_order(members, _SEED)[: per_class * _TRIES]:
             if len(found) == per_class:
                 break
             try:

@@ -14,7 +14,7 @@ from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.checks.fixes import set_fix
 from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
 from workbench.core.format import bytes_text
-from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.roles import pipeline_nodes
 from workbench.core.network.text import node_text, nodes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project

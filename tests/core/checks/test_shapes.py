@@ -7,7 +7,7 @@ import pytest
 from tests.mistakes import MISTAKES
 from tests.strategies import random_valid_graph
 from workbench.core.checks.analysis import analyse
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.layers import all_layers
@@ -30,7 +30,7 @@ def test_shapes_of_a_chain():
     graph = chain(
         INPUT, ("conv2d", {"filters": 64}), ("max_pooling2d", {}), ("flatten", {}), ("dense", {})
     )
-    found = propagate(graph, LAYERS)
+    found = Propagation(graph, LAYERS)
     assert found.problems == []
     assert found.shapes == {
         "a": (32, 32, 3),
@@ -65,7 +65,7 @@ def test_shapes_of_a_chain():
 )
 def test_problem_in_words_and_its_fixes(kind, params, title, words):
     graph = chain(INPUT, (kind, params))
-    problem = propagate(graph, LAYERS).problems[0]
+    problem = Propagation(graph, LAYERS).problems[0]
     assert problem.node == "b"
     assert problem.severity == "error"
     assert title in problem.title
@@ -77,7 +77,7 @@ def test_problem_in_words_and_its_fixes(kind, params, title, words):
 
 def test_a_shape_problem_names_both_nodes():
     graph = chain(INPUT, ("flatten", {}), ("conv2d", {}))
-    (problem,) = propagate(graph, LAYERS).problems
+    (problem,) = Propagation(graph, LAYERS).problems
     assert "Conv2D “c” receives 3,072 from Flatten “b”." in problem.message
 
 
@@ -98,11 +98,11 @@ def test_a_shape_problem_names_both_nodes():
 )
 def test_every_fix_mends(kind, params):
     graph = chain(INPUT, (kind, params))
-    (problem,) = propagate(graph, LAYERS).problems
+    (problem,) = Propagation(graph, LAYERS).problems
     assert problem.fixes
     for fix in problem.fixes:
         mended = fix.apply(graph)
-        assert propagate(mended, LAYERS).problems == [], fix.title
+        assert Propagation(mended, LAYERS).problems == [], fix.title
         assert fix.apply(mended.without_nodes(["b"])) == mended.without_nodes(["b"])
 
 
@@ -121,34 +121,34 @@ def test_merge_mismatch_names_all_three_and_can_be_mended(kind):
     graph = two_branches(
         kind, ("conv2d", {"filters": 16, "strides": 2, "padding": "same"}), ("relu", {})
     )
-    (problem,) = propagate(graph, LAYERS).problems
+    (problem,) = Propagation(graph, LAYERS).problems
     assert (
         "receives 8 × 8 × 16 from Conv2D “left” and 16 × 16 × 8 from ReLU “right”"
         in problem.message
     )
     assert "“merge”" in problem.message
     (fix,) = problem.fixes
-    mended = propagate(fix.apply(graph), LAYERS)
+    mended = Propagation(fix.apply(graph), LAYERS)
     assert mended.problems == []
     assert mended.shapes["m"] == (8, 8, 16)
 
 
 def test_merge_repeats_axes_of_one_as_keras_does():
     gate = ("global_average_pooling2d", {"keepdims": True})
-    found = propagate(two_branches("multiply", ("relu", {}), gate), LAYERS)
+    found = Propagation(two_branches("multiply", ("relu", {}), gate), LAYERS)
     assert found.shapes["m"] == (16, 16, 8)
 
 
 def test_concatenate_joins_channels_and_mends_by_pooling():
     graph = two_branches("concatenate", ("max_pooling2d", {}), ("conv2d", {"padding": "same"}))
-    (problem,) = propagate(graph, LAYERS).problems
-    mended = propagate(problem.fixes[0].apply(graph), LAYERS)
+    (problem,) = Propagation(graph, LAYERS).problems
+    mended = Propagation(problem.fixes[0].apply(graph), LAYERS)
     assert mended.shapes["m"] == (8, 8, 40)
 
 
 def test_nodes_behind_a_problem_are_not_blamed():
     graph = chain(INPUT, ("flatten", {}), ("conv2d", {}), ("dense", {}), ("softmax", {}))
-    assert [problem.node for problem in propagate(graph, LAYERS).problems] == ["c"]
+    assert [problem.node for problem in Propagation(graph, LAYERS).problems] == ["c"]
 
 
 def test_random_valid_graphs_have_all_shapes():

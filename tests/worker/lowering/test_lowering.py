@@ -13,7 +13,7 @@ from tests.proofs._tpu_projects import random_project
 from tests.proofs.tpu_lowering import PRECISIONS, Judge
 from tests.worker.conftest import chain
 from workbench.core.network.graph import Edge, Graph
-from workbench.core.network.pipeline_split import pipeline_nodes
+from workbench.core.network.roles import pipeline_nodes
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError

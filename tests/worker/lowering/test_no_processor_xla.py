@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tests.proofs._environment_projects import every_kind, grouped, on_pictures
 from tests.worker.conftest import chain
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.specs import TargetLimits
@@ -72,7 +72,7 @@ def classify_and_export(compiled, names, graph, folder):
     """All that is done with the weights of a training."""
     whole = build_model(graph, all_layers(), whole=True)
     assign_weights(whole, read_weights(compiled.built))
-    shape = propagate(graph, all_layers()).shapes["n1"]
+    shape = Propagation(graph, all_layers()).shapes["n1"]
     plain = graph_to_plain(graph)
     card = ModelCard(class_names=list(names), input_shape=list(shape), fit="crop", graph=plain)
     runner = Runner(card, whole)

@@ -12,14 +12,13 @@ from workbench.core.checks.output import check_dense_inputs, check_end
 from workbench.core.checks.problems import Problem
 from workbench.core.checks.recipe import check_recipe
 from workbench.core.checks.replicas import check_split
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_names, check_outputs, check_places
 from workbench.core.format import bytes_text, shape_text
 from workbench.core.network.graph import Graph
-from workbench.core.network.roles import input_node, input_nodes
+from workbench.core.network.roles import Layers, input_node, input_nodes
 from workbench.core.network.text import node_text
-from workbench.core.registry import Registry
-from workbench.core.specs import DatasetSpec, LayerSpec, Shape, TargetLimits
+from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
 
@@ -105,7 +104,7 @@ class Analysis:
 
 def analyse(
     graph: Graph,
-    layers: Registry[LayerSpec],
+    layers: Layers,
     *,
     recipe: TrainingRecipe,
     dataset: DatasetFacts | None = None,
@@ -117,7 +116,7 @@ def analyse(
     of how it suits the recipe, whose batch size and optimizer set the memory.
     """
     facts = dataset or DatasetFacts(None, None, "")
-    found = propagate(graph, layers)
+    found = Propagation(graph, layers)
     costs = estimate(graph, layers, found, batch_size=recipe.batch_size, optimizer=recipe.optimizer)
     problems = [
         *check_inputs(graph, layers, facts.shape),
@@ -140,7 +139,7 @@ def analyse(
 
 
 def _check_pictures(
-    graph: Graph, layers: Registry[LayerSpec], shapes: Mapping[str, Shape], dataset: DatasetFacts
+    graph: Graph, layers: Layers, shapes: Mapping[str, Shape], dataset: DatasetFacts
 ) -> Iterator[Problem]:
     for node in input_nodes(graph, layers):
         shape = shapes.get(node.id)
@@ -179,7 +178,7 @@ def _check_pictures(
 
 
 def _check_costs(
-    graph: Graph, layers: Registry[LayerSpec], costs: Costs, recipe: TrainingRecipe
+    graph: Graph, layers: Layers, costs: Costs, recipe: TrainingRecipe
 ) -> Iterator[Problem]:
     total = costs.parameters.total
     if total > MANY_PARAMETERS:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph
-from workbench.core.network.pipeline_split import pipeline_nodes
-from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, ParamCount
+from workbench.core.network.roles import Layers, pipeline_nodes
+from workbench.core.specs import ParamCount
 from workbench.core.training.optimizers import all_optimizers
 
 BYTES_PER_NUMBER = 4  # weights, gradients and activations are counted as float32
@@ -51,7 +50,7 @@ class Costs:
 
 def estimate(
     graph: Graph,
-    layers: Registry[LayerSpec],
+    layers: Layers,
     propagation: Propagation,
     *,
     batch_size: int,

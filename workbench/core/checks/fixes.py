@@ -10,11 +10,9 @@ from typing import Any
 from workbench.core.checks.problems import Fix
 from workbench.core.format import shape_text
 from workbench.core.network.graph import Edge, Graph, Node
+from workbench.core.network.roles import Layers
 from workbench.core.params import Param
-from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape
-
-Layers = Registry[LayerSpec]
 
 
 def new_node(graph: Graph, kind: str, params: Mapping[str, Any] | None = None) -> Node:

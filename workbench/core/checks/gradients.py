@@ -7,12 +7,10 @@ from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph
+from workbench.core.network.roles import Layers
 from workbench.core.network.text import node_text
 from workbench.core.params import ChoiceParam
-from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
-
-Layers = Registry[LayerSpec]
 
 
 def check_gradients(graph: Graph, layers: Layers, found: Propagation) -> Iterator[Problem]:

@@ -10,13 +10,17 @@ from workbench.core.checks.problems import Fix, Problem
 from workbench.core.checks.shapes import Propagation
 from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph
-from workbench.core.network.output_node import ends_in_softmax, find_outputs, param_value, tail
-from workbench.core.network.roles import has_role, specs_of
+from workbench.core.network.roles import (
+    Layers,
+    ends_in_softmax,
+    find_outputs,
+    has_role,
+    param_value,
+    specs_of,
+    tail,
+)
 from workbench.core.network.text import node_text
-from workbench.core.registry import Registry
 from workbench.core.specs import SOFTMAX, LayerSpec, Role, Shape, ShapeProblem
-
-Layers = Registry[LayerSpec]
 
 
 def check_dense_inputs(graph: Graph, layers: Layers, found: Propagation) -> Iterator[Problem]:

@@ -1,7 +1,6 @@
 """From the graph to the shape at every node, or the reason in words why there is none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,17 +8,15 @@ from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
 from workbench.core.format import list_text, shape_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.output_node import find_outputs
+from workbench.core.network.roles import Layers, find_outputs
 from workbench.core.network.text import node_text
 from workbench.core.params import check_all
-from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 from workbench.errors import ParamError
 
 
-@dataclass(frozen=True)
 class Propagation:
-    """What is known at every node.
+    """The shape at every node of a graph where it can be known; never raises for a wrong graph.
 
     Attributes:
         shapes: Output shape by node id; nodes whose shape cannot be known are missing.
@@ -28,44 +25,26 @@ class Propagation:
         problems: What is wrong at the nodes, in the order of the graph.
     """
 
-    shapes: Mapping[str, Shape]
-    inputs: Mapping[str, tuple[Shape, ...]]
-    params: Mapping[str, Mapping[str, Any]]
-    problems: list[Problem]
-
-
-def propagate(graph: Graph, layers: Registry[LayerSpec]) -> Propagation:
-    """Computes the shape at every node that can be known.
-
-    Never raises for a wrong graph: all findings are in the result.
-    """
-    work = _Work(graph, layers)
-    for node_id in graph.order:
-        work.visit(graph.nodes[node_id])
-    return Propagation(work.shapes, work.inputs, work.params, work.problems)
-
-
-class _Work:
-    """The state of one propagation."""
-
-    def __init__(self, graph: Graph, layers: Registry[LayerSpec]) -> None:
-        self.graph = graph
-        self.layers = layers
+    def __init__(self, graph: Graph, layers: Layers) -> None:
+        self._graph = graph
+        self._layers = layers
         self.shapes: dict[str, Shape] = {}
         self.inputs: dict[str, tuple[Shape, ...]] = {}
         self.params: dict[str, Mapping[str, Any]] = {}
         self.problems: list[Problem] = []
+        for node_id in graph.order:
+            self._visit(graph.nodes[node_id])
 
-    def visit(self, node: Node) -> None:
-        spec = self.layers.get(node.kind)
+    def _visit(self, node: Node) -> None:
+        spec = self._layers.get(node.kind)
         if spec is None:
-            self.problems.append(_unknown_kind(node, self.layers))
+            self.problems.append(_unknown_kind(node, self._layers))
             return
         params, errors = check_all(spec.params, node.params)
         self.params[node.id] = params
         for error in errors:
             self.problems.append(_wrong_param(node, spec, error))
-        sources = self.graph.sources(node.id)
+        sources = self._graph.sources(node.id)
         if not self._is_arity_right(node, spec, len(sources)):
             return
         inputs = tuple(self.shapes[source] for source in sources if source in self.shapes)
@@ -91,7 +70,7 @@ class _Work:
                 node.id,
                 "error",
                 title,
-                f"{node_text(node, self.layers)} has {has}; {spec.title} {verb} "
+                f"{node_text(node, self._layers)} has {has}; {spec.title} {verb} "
                 f"{_arity_words(spec)}.",
                 self._arity_fixes(node, too_many=too_many),
             )
@@ -100,27 +79,27 @@ class _Work:
 
     @cached_property
     def _outputs(self) -> tuple[str, ...]:
-        return find_outputs(self.graph, self.layers)
+        return find_outputs(self._graph, self._layers)
 
     def _arity_fixes(self, node: Node, *, too_many: bool) -> tuple[Fix, ...]:
         if too_many:
-            extra = self.graph.edges_into(node.id)[-1]
-            return (fixes.disconnect_fix(extra, self.graph.nodes[extra.source].name),)
+            extra = self._graph.edges_into(node.id)[-1]
+            return (fixes.disconnect_fix(extra, self._graph.nodes[extra.source].name),)
         remove = fixes.remove_fix(node.id, node.name)
         ends = [other for other in self._outputs if other != node.id]
         if len(ends) != 1:
             return (remove,)
-        return (fixes.connect_fix(ends[0], node.id, self.graph.nodes[ends[0]].name), remove)
+        return (fixes.connect_fix(ends[0], node.id, self._graph.nodes[ends[0]].name), remove)
 
     def _wrong_shape(
         self, node: Node, problem: ShapeProblem, sources: tuple[str, ...], inputs: tuple[Shape, ...]
     ) -> Problem:
         given = [
-            f"{shape_text(shape)} from {node_text(self.graph.nodes[source], self.layers)}"
+            f"{shape_text(shape)} from {node_text(self._graph.nodes[source], self._layers)}"
             for source, shape in zip(sources, inputs, strict=True)
         ]
-        facts = f"{node_text(node, self.layers)} receives {list_text(given)}. " if given else ""
-        found = fixes.spec_fixes(problem.fixes, node, self.layers, inputs)
+        facts = f"{node_text(node, self._layers)} receives {list_text(given)}. " if given else ""
+        found = fixes.spec_fixes(problem.fixes, node, self._layers, inputs)
         return Problem(node.id, "error", problem.title, facts + str(problem), found)
 
 
@@ -131,7 +110,7 @@ def _arity_words(spec: LayerSpec) -> str:
     return ("none", "one", "exactly 2")[high] if low == high and high < 3 else f"{low} to {high}"
 
 
-def _unknown_kind(node: Node, layers: Registry[LayerSpec]) -> Problem:
+def _unknown_kind(node: Node, layers: Layers) -> Problem:
     near = layers.near(node.kind)
     guess = f" Did you mean {' or '.join(layers[key].title for key in near)}?" if near else ""
     return Problem(

@@ -4,16 +4,19 @@ from collections.abc import Iterator
 
 from workbench.core.checks import fixes
 from workbench.core.checks.problems import Fix, Problem
-from workbench.core.network.graph import Edge, Graph, Node
-from workbench.core.network.names import free_name, is_valid_name, valid_name
-from workbench.core.network.output_node import find_outputs
-from workbench.core.network.pipeline_split import pipeline_nodes
-from workbench.core.network.roles import has_role, input_node, input_nodes, specs_of
+from workbench.core.network.graph import Edge, Graph, Node, free_name
+from workbench.core.network.names import is_valid_name, valid_name
+from workbench.core.network.roles import (
+    Layers,
+    find_outputs,
+    has_role,
+    input_node,
+    input_nodes,
+    pipeline_nodes,
+    specs_of,
+)
 from workbench.core.network.text import node_text, nodes_text
-from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Role, Shape
-
-Layers = Registry[LayerSpec]
+from workbench.core.specs import Role, Shape
 
 
 def check_inputs(graph: Graph, layers: Layers, wanted: Shape | None) -> Iterator[Problem]:

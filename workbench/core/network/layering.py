@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.core.network.graph import Graph
@@ -42,41 +42,29 @@ class Layering:
         number = {key: i for i, key in enumerate(keys)}
         rank = [ranks[key] for key in keys]
         self = cls([*keys], rank, [[] for _ in keys], [[] for _ in keys], [], [], [])
-        self._link(graph, part, ranks, number)
+        self._link(graph, part, number)
         self.trunk = [number[key] for key in trunk_keys]
         trunk = set(self.trunk)
         self.is_trunk = [i in trunk for i in range(len(self.keys))]
         self._fill_layers()
         return self
 
-    def _link(
-        self, graph: Graph, part: Sequence[str], ranks: dict[str, int], number: dict[str, int]
-    ) -> None:
+    def _link(self, graph: Graph, part: Sequence[str], number: Mapping[str, int]) -> None:
         edges = [edge for key in part for edge in graph.edges_from(key)]
-        spans = {
-            (edge.source, edge.target): ranks[edge.target] - ranks[edge.source] for edge in edges
-        }
+        links = [(number[edge.source], number[edge.target]) for edge in edges]
+        spans = {(above, below): self.rank[below] - self.rank[above] for above, below in links}
         has_lanes = sum(span - 1 for span in spans.values()) <= _MAX_DUMMIES
-        lanes: dict[tuple[str, int], int] = {}
-        for (source, target), span in spans.items():
-            if span == 1:
-                self._join(number[source], number[target])
-            elif span > 1 and has_lanes:
-                self._join(
-                    self._lane(source, ranks[target] - 1, lanes, ranks, number), number[target]
-                )
+        lanes: dict[tuple[int, int], int] = {}
+        for (above, below), span in spans.items():
+            if span == 1 or (span > 1 and has_lanes):
+                self._join(self._lane(above, self.rank[below], lanes), below)
 
-    def _lane(
-        self,
-        source: str,
-        rank: int,
-        lanes: dict[tuple[str, int], int],
-        ranks: dict[str, int],
-        number: dict[str, int],
-    ) -> int:
-        """The dummy of `source` in layer `rank`; edges of one source share their lane."""
-        last = number[source]
-        for level in range(ranks[source] + 1, rank + 1):
+    def _lane(self, source: int, rank: int, lanes: dict[tuple[int, int], int]) -> int:
+        """The dummy of `source` right above layer `rank`, or itself; edges of one source share
+        their lane.
+        """
+        last = source
+        for level in range(self.rank[source] + 1, rank):
             item = lanes.get((source, level))
             if item is None:
                 item = lanes[source, level] = len(self.keys)

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from workbench.core.network.graph import Graph
 from workbench.core.network.layering import Layering, order_layers
+from workbench.core.network.roles import Layers
 from workbench.core.params import check_all
-from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 
 NODE_WIDTH = 236.0
@@ -37,7 +37,7 @@ Position = tuple[float, float]
 """Upper left corner of a card, scene pixels."""
 
 
-def node_size(kind: str, params: Mapping[str, object], layers: Registry[LayerSpec]) -> Size:
+def node_size(kind: str, params: Mapping[str, object], layers: Layers) -> Size:
     """Width and height of a node's card in scene pixels."""
     spec = layers.get(kind)
     has_words = spec is None or bool(_words(spec, params))
@@ -54,21 +54,14 @@ def _words(spec: LayerSpec, params: Mapping[str, object]) -> str:
         return spec.describe(check_all(spec.params, params)[0])
 
 
-def node_sizes(graph: Graph, layers: Registry[LayerSpec]) -> dict[str, Size]:
+def node_sizes(graph: Graph, layers: Layers) -> dict[str, Size]:
     """Width and height of every card: what `arrange` wants as `sizes`."""
     return {key: node_size(node.kind, node.params, layers) for key, node in graph.nodes.items()}
 
 
 def arrange(graph: Graph, sizes: Mapping[str, Size] | None = None) -> dict[str, Position]:
-    """Finds a place for every node.
-
-    Args:
-        graph: What to lay out.
-        sizes: (width, height) by node id; cards of the usual size where missing.
-
-    Returns:
-        The top-left corner of each node in scene pixels. The first node of the longest
-        path of the first connected part stands at (0, 0).
+    """The top-left corner of each node in scene pixels: (0, 0) for the first node of the longest
+    path of the first connected part. Cards have the usual size where `sizes` has none.
     """
     known = sizes or {}
     full = {key: known.get(key, (NODE_WIDTH, NODE_HEIGHT)) for key in graph.nodes}

@@ -1,9 +1,8 @@
 """Names of nodes as Keras layers can bear them."""
 
 import re
-from collections.abc import Container
 
-from workbench.core.network.graph import Graph
+from workbench.core.network.graph import Graph, free_name
 
 _ALLOWED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.\-]+")
@@ -39,13 +38,3 @@ def keras_names(graph: Graph) -> dict[str, str]:
         used.add(name)
         names[node.id] = name
     return names
-
-
-def free_name(stem: str, taken: Container[str]) -> str:
-    """The stem, or the stem with the lowest number from 2 that is not taken."""
-    if stem not in taken:
-        return stem
-    number = 2
-    while f"{stem}_{number}" in taken:
-        number += 1
-    return f"{stem}_{number}"

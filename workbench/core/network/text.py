@@ -4,19 +4,18 @@ from collections.abc import Iterable
 
 from workbench.core.format import list_text
 from workbench.core.network.graph import Graph, Node
-from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec
+from workbench.core.network.roles import Layers
 
 MOST_NAMED = 4
 
 
-def node_text(node: Node, layers: Registry[LayerSpec]) -> str:
+def node_text(node: Node, layers: Layers) -> str:
     """A node in messages: its type and its name, e.g. Conv2D “conv_3”."""
     spec = layers.get(node.kind)
     return f"{spec.title if spec else node.kind} “{node.name}”"
 
 
-def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Registry[LayerSpec]) -> str:
+def nodes_text(node_ids: Iterable[str], graph: Graph, layers: Layers) -> str:
     """Nodes in a sentence; only the first few by name where there are many."""
     ids = tuple(node_ids)
     named = ids if len(ids) <= MOST_NAMED else ids[: MOST_NAMED - 1]

@@ -12,7 +12,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +85,7 @@ def graph_to_plain(graph: Graph) -> dict[str, Any]:
             }
             for node in graph.nodes.values()
         ],
-        "edges": [
-            {"source": edge.source, "target": edge.target, "port": edge.port}
-            for edge in graph.edges
-        ],
+        "edges": [asdict(edge) for edge in graph.edges],
     }
 
 
@@ -140,13 +137,8 @@ def _read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ProjectFileError(
-            f"“{path.name}” is not a Workbench project or is damaged.",
-            where=f"{path}, byte {error.start:,}",
-            received=f"byte 0x{data[error.start]:02x}",
-            expected="UTF-8 text",
-            fix="Open a file saved by Workbench.",
-        ) from error
+        received = f"byte 0x{data[error.start]:02x}"
+        raise _damaged(str(path), f"byte {error.start:,}", received, "UTF-8 text") from error
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> ProjectFileError:
@@ -163,26 +155,26 @@ def _unreadable(path: Path, error: OSError | ValueError) -> ProjectFileError:
     return ProjectFileError(what, where=str(path), expected="a project file", fix=fix)
 
 
+def _damaged(
+    file: str,
+    place: str,
+    received: str,
+    expected: str,
+    fix: str = "Open a file saved by Workbench.",
+) -> ProjectFileError:
+    what = f"“{Path(file).name}” is not a Workbench project or is damaged."
+    where = f"{file}, {place}"
+    return ProjectFileError(what, where=where, received=received, expected=expected, fix=fix)
+
+
 def _load(text: str, where: str) -> dict[str, Any]:
     try:
         plain = load(text)
     except JsonFault as fault:
-        raise ProjectFileError(
-            f"“{Path(where).name}” is not a Workbench project or is damaged.",
-            where=f"{where}, {fault.place}",
-            received=fault.received,
-            expected=fault.expected,
-            fix=_REPAIR,
-        ) from fault
+        raise _damaged(where, fault.place, fault.received, fault.expected, _REPAIR) from fault
     if not isinstance(plain, dict) or plain.get("format") != PROJECT_FORMAT:
         found = plain.get("format") if isinstance(plain, dict) else plain
-        raise ProjectFileError(
-            f"“{Path(where).name}” is not a Workbench project or is damaged.",
-            where=f"{where}, format",
-            received=describe(found),
-            expected=f'"{PROJECT_FORMAT}"',
-            fix="Open a file saved by Workbench.",
-        )
+        raise _damaged(where, "format", describe(found), f'"{PROJECT_FORMAT}"')
     return plain
 
 

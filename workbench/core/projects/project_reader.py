@@ -11,30 +11,24 @@ unknown field, so the places never collide.
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.network.layout import Position
+from workbench.core.params import is_int
 from workbench.core.projects.project import Choice, Project, View
 from workbench.core.storage.strict_json import describe
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe, recipe_from
 
-TOP_FIELDS = (
-    "format",
-    "version",
-    "title",
-    "summary",
-    "graph",
-    "recipe",
-    "dataset",
-    "target",
-    "view",
-)
-NODE_FIELDS = ("id", "kind", "name", "params")
-EDGE_FIELDS = ("source", "target", "port")
+
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a class that a file has."""
+    return tuple(field.name for field in fields(kind) if field.name != "extra")
+
+
+TOP_FIELDS = ("format", "version", *_names(Project))
 GRAPH_FIELDS = ("nodes", "edges")
-CHOICE_FIELDS = ("key", "params")
-VIEW_FIELDS = ("positions", "zoom", "center")
 RECIPE_FIELDS = tuple(param.key for param in RECIPE_PARAMS)
 
 MAX_NODES = 20_000
@@ -62,7 +56,7 @@ class ProjectReader:
         extra = _unknown(plain, TOP_FIELDS)
         graph_part = self._section(plain, "graph", GRAPH_FIELDS, extra)
         recipe_part = self._section(plain, "recipe", RECIPE_FIELDS, extra)
-        view_part = self._section(plain, "view", VIEW_FIELDS, extra)
+        view_part = self._section(plain, "view", _names(View), extra)
         graph = self.read_graph(graph_part)
         edges = _edge_extras(graph_part)
         if edges:
@@ -116,14 +110,14 @@ class ProjectReader:
         if not isinstance(item, dict):
             self._add(place, item, "an object with id, kind, name, params")
             return None
-        node_id, kind, name = (self._short_text(item, key, place) for key in NODE_FIELDS[:3])
+        node_id, kind, name = (self._short_text(item, key, place) for key in ("id", "kind", "name"))
         params = item.get("params", {})
         if not isinstance(params, dict):
             self._add(f"{place}.params", params, "an object")
             return None
         if node_id is None or kind is None or name is None:
             return None
-        return Node(node_id, kind, name, frozen(params), _unknown(item, NODE_FIELDS))
+        return Node(node_id, kind, name, frozen(params), _unknown(item, _names(Node)))
 
     def _edge(
         self, item: Any, place: str, nodes: Mapping[str, Node], taken: Mapping[Any, Edge]
@@ -137,7 +131,7 @@ class ProjectReader:
                 self._add(f"{place}.{key}", end, "the id of a layer in this file")
                 return None
         port = item.get("port", 0)
-        if not _is_int(port) or not 0 <= port <= MAX_PORT:
+        if not is_int(port) or not 0 <= port <= MAX_PORT:
             self._add(f"{place}.port", port, f"a whole number from 0 to {MAX_PORT:,}")
             return None
         if (ends[1], port) in taken:
@@ -155,7 +149,7 @@ class ProjectReader:
     def _choice(self, plain: Plain, key: str, default: Choice, extra: dict[str, Any]) -> Choice:
         if key not in plain:
             return default
-        part = self._section(plain, key, CHOICE_FIELDS, extra)
+        part = self._section(plain, key, _names(Choice), extra)
         choice = self._short_text(part, "key", key)
         params = part.get("params", {})
         if not isinstance(params, dict):
@@ -246,7 +240,7 @@ def _edge_extras(graph: Plain) -> dict[str, Any]:
     items = graph.get("edges", [])
     extras: dict[str, Any] = {}
     for item in items if isinstance(items, list) else []:
-        if isinstance(item, dict) and (unknown := _unknown(item, EDGE_FIELDS)):
+        if isinstance(item, dict) and (unknown := _unknown(item, _names(Edge))):
             key = f"{item.get('source')} {item.get('target')} {item.get('port', 0)}"
             extras[key] = unknown
     return extras
@@ -254,10 +248,6 @@ def _edge_extras(graph: Plain) -> dict[str, Any]:
 
 def _unknown(plain: Plain, known: tuple[str, ...]) -> dict[str, Any]:
     return {key: frozen(value) for key, value in plain.items() if key not in known}
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: Any) -> bool:

@@ -5,9 +5,8 @@ folder:../flowers      a source and what it is pointed at
 """
 
 import os
-from collections.abc import Mapping
 
-from workbench.core.params import Param, PathParam
+from workbench.core.params import PathParam, defaults
 from workbench.core.projects.project import Choice
 from workbench.core.registry import Registry
 from workbench.core.specs import DatasetSpec
@@ -31,7 +30,7 @@ def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
             raise UsageError(
                 f'The source "{key}" takes no value after a colon.', received=text, expected=key
             )
-        return Choice(key, _defaults(spec))
+        return Choice(key, defaults(spec.params))
     if not value:
         raise UsageError(
             f'The source "{key}" needs a value.',
@@ -39,15 +38,7 @@ def parse_source(text: str, datasets: Registry[DatasetSpec]) -> Choice:
             expected=_form(spec),
             fix=f'For example "{key}:../my_data".',
         )
-    return Choice(key, {**_defaults(spec), spec.source_param: _checked(spec, value)})
-
-
-def _defaults(spec: DatasetSpec) -> Mapping[str, object]:
-    return {param.key: param.default for param in spec.params}
-
-
-def _source_param(spec: DatasetSpec) -> Param:
-    return next(param for param in spec.params if param.key == spec.source_param)
+    return Choice(key, {**defaults(spec.params), spec.source_param: _checked(spec, value)})
 
 
 def _form(spec: DatasetSpec) -> str:
@@ -55,7 +46,7 @@ def _form(spec: DatasetSpec) -> str:
 
 
 def _checked(spec: DatasetSpec, value: str) -> object:
-    param = _source_param(spec)
+    param = next(param for param in spec.params if param.key == spec.source_param)
     if isinstance(param, PathParam):
         value = os.path.abspath(os.path.expanduser(value))  # noqa: PTH100, PTH111 - text, no I/O
     try:
@@ -68,12 +59,10 @@ def _checked(spec: DatasetSpec, value: str) -> object:
 
 
 def _unknown(text: str, key: str, datasets: Registry[DatasetSpec]) -> UsageError:
-    near = datasets.near(key)
-    is_path = any(mark in text for mark in "/\\.~")
     fix = ""
-    if near:
+    if near := datasets.near(key):
         fix = f"Did you mean {' or '.join(near)}?"
-    elif is_path:
+    elif any(mark in text for mark in "/\\.~"):
         fix = f'A folder of images is written "folder:{text}", a NumPy file "npz:{text}".'
     return UsageError(
         "There is no such data set.",

@@ -95,10 +95,6 @@ CountParams = Callable[[Params, Sequence[Shape]], ParamCount]
 CountMultiplyAdds = Callable[[Params, Sequence[Shape], Shape], int]
 
 
-def _as_they_are(params: Params) -> dict[str, Any]:
-    return dict(params)
-
-
 @dataclass(frozen=True, kw_only=True)
 class LayerSpec:
     """One layer type: everything that palette, form, file, check, build and docs read.
@@ -151,7 +147,7 @@ class LayerSpec:
     min_inputs: int = 1
     max_inputs: int | None = 1
     place: Place = "model"
-    keras_arguments: Callable[[Params], dict[str, Any]] = _as_they_are
+    keras_arguments: Callable[[Params], dict[str, Any]] = dict
     keywords: tuple[str, ...] = ()
     tpu_hint: Callable[[Params, Shape], str] = lambda params, output: ""
     needs_float32: Callable[[Params], bool] = lambda params: False

@@ -21,14 +21,10 @@ def lock_descriptor(descriptor: int) -> None:
 
 
 def take_lock(path: Path, *, wait_s: float = 2.0) -> int | None:
-    """Locks a file for as long as the returned descriptor stays open.
+    """Locks a file, made where it does not exist, for as long as the returned descriptor stays
+    open; None when another process holds the lock.
 
-    Args:
-        path: The lock file; made where it does not exist.
-        wait_s: How long to try: who asks `is_locked` holds the lock for a moment.
-
-    Returns:
-        The descriptor, or None when another process holds the lock.
+    It is tried for `wait_s` seconds: who asks `is_locked` holds the lock for a moment.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     deadline = time.monotonic() + wait_s

@@ -13,11 +13,7 @@ Migration = Callable[[Plain], Plain]
 
 
 class MigrationChain:
-    """The migrations of one file format.
-
-    Args:
-        newest: The version that this Workbench writes.
-    """
+    """The migrations of one file format, up to the version that this Workbench writes."""
 
     def __init__(self, newest: int) -> None:
         self._newest = newest

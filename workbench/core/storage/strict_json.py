@@ -15,13 +15,7 @@ MAX_CHARACTERS = 16 * 2**20
 
 
 class JsonFault(Exception):  # noqa: N818 - turned into an error of the file by the reader
-    """A text that is not acceptable JSON.
-
-    Args:
-        place: Line and column, or the JSON path.
-        received: What was found there.
-        expected: What would have been right.
-    """
+    """A text that is not acceptable JSON; `place` is line and column, or the JSON path."""
 
     def __init__(self, place: str, received: str, expected: str) -> None:
         super().__init__(f"{place}: {expected} expected, {received} found")

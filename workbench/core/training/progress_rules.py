@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from workbench.core.format import plural
 from workbench.core.training.recipe import TrainingRecipe
 
 
@@ -94,10 +95,7 @@ _VALUES: Mapping[str, Callable[[EpochValues], float | None]] = {
 
 
 class BestSoFar(Generic[E]):
-    """Remembers the best of the epochs it is told; of equals the first.
-
-    Args:
-        keep_by: The recipe's.
+    """Remembers the best of the epochs it is told, by the recipe's `keep_by`; of equals the first.
 
     Attributes:
         epoch: The best epoch; None before the first that has a value.
@@ -165,10 +163,9 @@ class ProgressRules:
         waited = self._seen - self.best_epoch
         if patience is None or waited < patience:
             return ""
-        epochs = "epoch" if waited == 1 else "epochs"
         return (
-            f"Early stopping: {_titles(self._recipe)} has not improved for {waited:,} "
-            f"{epochs}. Best epoch: {self.best_epoch:,}."
+            f"Early stopping: {_titles(self._recipe)} has not improved for "
+            f"{plural(waited, 'epoch')}. Best epoch: {self.best_epoch:,}."
         )
 
     def _fall(self) -> str:

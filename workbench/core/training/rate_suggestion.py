@@ -43,10 +43,8 @@ def suggest_rate(rates: Values, losses: Values) -> float | None:
     """The rate to train with: a tenth of where the loss is lowest, or where it falls fastest
     if that is larger; two digits. None when no rate made the loss fall.
 
-    Args:
-        rates: Rising learning rates (n,).
-        losses: The loss of the step made with each (n,); from the first that is not a
-            finite number on they are not looked at.
+    `losses` (n,) are those of the steps made with rising `rates` (n,); from the first that is
+    not a finite number on they are not looked at.
     """
     finite = np.isfinite(losses)
     end = len(losses) if finite.all() else int(np.argmin(finite))

@@ -74,10 +74,6 @@ class LowRate(NamedTuple):
     reason: Callable[[float], str]
 
 
-def _not_zero(values: Params) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value}
-
-
 @cache
 def _defined(definition: str, name: str, keras: Any) -> Any:
     """The class `name` that a plug-in's source defines; the same one each time."""
@@ -104,7 +100,9 @@ class OptimizerSpec(TrainingSpec):
 
     slots: int
     class_name: str = ""
-    arguments: Callable[[Params], dict[str, Any]] = _not_zero
+    arguments: Callable[[Params], dict[str, Any]] = lambda values: {
+        key: value for key, value in values.items() if value
+    }
     decay_arguments: tuple[str, ...] = ("weight_decay",)
     default_decay: float = 0.0
     rate_scaling: Literal["linear", "square_root"] = "square_root"

@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
@@ -120,7 +120,7 @@ class WelcomeView(QScrollArea):
 
     def _shapes(self, template: Template) -> tuple[Shape, ...]:
         graph = template.project.graph
-        shapes = propagate(graph, self._context.layers).shapes
+        shapes = Propagation(graph, self._context.layers).shapes
         return tuple(shapes[node] for node in graph.order if node in shapes)
 
     def _ask_folder(self) -> None:

@@ -12,10 +12,9 @@ from typing import Any
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.fixes import move_behind_input_fix
-from workbench.core.checks.shapes import propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.network.graph import Graph, Node
-from workbench.core.network.pipeline_split import pipeline_nodes
-from workbench.core.network.roles import input_nodes
+from workbench.core.network.roles import input_nodes, pipeline_nodes
 from workbench.core.params import ChoiceParam
 from workbench.core.specs import Shape
 from workbench.core.training.recipe import TrainingRecipe
@@ -71,7 +70,7 @@ class Search:
         self._compiles = compiles
         self._whole = whole
         self._layers = all_layers()
-        self._found = propagate(graph, self._layers)
+        self._found = Propagation(graph, self._layers)
 
     def fault(self, error: Exception, *, harmless: Collection[str]) -> Fault:
         """The operation and the layer that an exception is about.

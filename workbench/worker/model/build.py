@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 
 from workbench.core.checks.problems import Problem
-from workbench.core.checks.shapes import Propagation, propagate
+from workbench.core.checks.shapes import Propagation
 from workbench.core.checks.structure import check_inputs, check_outputs
 from workbench.core.network.graph import Graph
 from workbench.core.network.names import keras_names
-from workbench.core.network.output_node import ends_in_softmax, find_outputs
-from workbench.core.network.pipeline_split import pipeline_nodes
-from workbench.core.network.precision import float32_nodes
-from workbench.core.network.roles import input_nodes
+from workbench.core.network.roles import (
+    ends_in_softmax,
+    find_outputs,
+    float32_nodes,
+    input_nodes,
+    pipeline_nodes,
+)
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Role, Shape, TrainingClass
 from workbench.errors import GraphError, WeightsError
@@ -81,14 +84,14 @@ def build_model(
             of Keras's own layers alone, so that it can be exported.
         own_layers: Take our forms of layers where we have one; they are made for processors.
         precision: "float32", or "bfloat16": layers then compute in bfloat16 and keep float32
-            weights. The input pipeline and `core.network.precision.float32_nodes` stay in float32.
+            weights. The input pipeline and `core.network.roles.float32_nodes` stay in float32.
         seed: Makes initial weights and random layers repeatable; sets the random state of
             Python, NumPy and TensorFlow, from which Keras draws.
 
     Raises:
         GraphError: the graph has errors; the first ones are in the message.
     """
-    found = propagate(graph, layers)
+    found = Propagation(graph, layers)
     _refuse_errors(graph, layers, found)
     if seed is not None:
         keras.utils.set_random_seed(seed)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.core.network.names import keras_names
-from workbench.core.network.pipeline_split import pipeline_nodes
-from workbench.core.network.precision import float32_nodes
+from workbench.core.network.roles import float32_nodes, pipeline_nodes
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import parse_project
