@@ -16,7 +16,7 @@ from rich.text import Text
 from workbench.checkup.doctor import OfferedTarget, offered_targets
 from workbench.cli._output import add_json_option, print_json, printable
 from workbench.core.projects.target_text import target_text
-from workbench.remote.ssh.saved_targets import saved_choices
+from workbench.remote.ssh.saved_hosts import saved_choices
 from workbench.targets import all_targets
 
 NAME = "targets"

@@ -136,3 +136,9 @@ def flush_folder(path: str) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def remove_file(path: str) -> None:
+    """Removes a file, if it is there; raises Fault."""
+    with system_faults(path), contextlib.suppress(FileNotFoundError):
+        os.unlink(path)

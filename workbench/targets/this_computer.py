@@ -26,23 +26,23 @@ _UNITS = (
 @cache
 def cpu_flags() -> frozenset[str]:
     """What the processor says it can do, in the kernel's words; empty where unknown."""
-    try:
-        text = _CPU_FILE.read_text(errors="replace")
-    except OSError:
-        return frozenset()
-    lines = (line for line in text.splitlines() if line.startswith(("flags", "Features")))
-    return frozenset(next(lines, "").partition(":")[2].split())
+    return frozenset(_cpu_line("flags", "Features").split())
 
 
 @cache
 def cpu_model() -> str:
     """The processor's name; "" where unknown."""
+    return _cpu_line("model name").strip()
+
+
+def _cpu_line(*names: str) -> str:
+    """What the kernel says of the first processor under one of these names."""
     try:
         text = _CPU_FILE.read_text(errors="replace")
     except OSError:
         return ""
-    line = next((line for line in text.splitlines() if line.startswith("model name")), "")
-    return line.partition(":")[2].strip()
+    lines = (line for line in text.splitlines() if line.startswith(names))
+    return next(lines, "").partition(":")[2]
 
 
 def computes_bfloat16(flags: frozenset[str] | None = None) -> bool:

@@ -31,7 +31,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.protocol.wire import error_parts
-from workbench.runs.log.append_file import AppendFile, cannot_write
+from workbench.runs.log.append_file import AppendFile, cannot_write, writing
 
 LINE_LIMIT = 64 * 1024
 LONGEST_LINE = 4 * 1024 * 1024
@@ -66,10 +66,8 @@ class EventWriter:
         self._seq, is_torn = _end_of(path)
         self._kept = CheckpointKept(step=0, epoch=0)
         self._is_told = False
-        try:
+        with writing(path):
             self._file = AppendFile(path)
-        except OSError as error:
-            raise cannot_write(path, error) from error
         if is_torn:
             self._file.append(b"\n")
 

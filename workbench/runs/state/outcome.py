@@ -16,7 +16,12 @@ from workbench.runs.link import Link, has_courier, read_link, read_remote
 from workbench.runs.log.event_log import LINE_LIMIT, decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import log_bytes_at_start
-from workbench.runs.state.crash_diagnosis import cause_of_death, last_life, suggestion_for
+from workbench.runs.state.crash_diagnosis import (
+    Suggestion,
+    cause_of_death,
+    last_life,
+    suggestion_for,
+)
 from workbench.runs.state.queue import is_waiting, num_before, waiting_words
 from workbench.runs.state.remote_status import (
     away_words,
@@ -25,7 +30,6 @@ from workbench.runs.state.remote_status import (
     is_away,
     never_arrived_words,
 )
-from workbench.runs.state.suggestion import Suggestion
 from workbench.runs.store.checkpoint import has_checkpoint
 
 __all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "outcome_of"]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 
 import msgspec
 
-from workbench.targets.this_computer import cpu_flags, num_cores
+from workbench.targets.this_computer import cpu_flags, cpu_model, num_cores
 
-_CPU_FILE = Path("/proc/cpuinfo")
 _SETTINGS = (
     "OMP_NUM_THREADS",
     "TF_NUM_INTRAOP_THREADS",
@@ -56,7 +53,7 @@ def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) ->
     return Machine(
         versions=dict(versions),
         cores=num_cores(),
-        cpu=_cpu_name(),
+        cpu=cpu_model() or platform.machine(),
         flags=sorted(cpu_flags()),
         settings={name: os.environ[name] for name in _SETTINGS if name in os.environ},
         others=list(others),
@@ -95,13 +92,3 @@ def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:
 
 def _cores(count: int) -> str:
     return "1 core" if count == 1 else f"{count} cores"
-
-
-@cache
-def _cpu_name() -> str:
-    try:
-        text = _CPU_FILE.read_text(errors="replace")
-    except OSError:
-        return platform.machine()
-    lines = (line for line in text.splitlines() if line.startswith("model name"))
-    return next(lines, "").partition(":")[2].strip() or platform.machine()
