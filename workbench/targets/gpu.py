@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.core.format import plural
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError
@@ -88,8 +89,7 @@ def _describe(params: Params) -> str:
     models = gpus()
     if models and params["devices"] == "all":
         return ", ".join(models)
-    count = len(_chosen(params))
-    return "no NVIDIA GPU" if not count else "1 GPU" if count == 1 else f"{count} GPUs"
+    return plural(len(_chosen(params)), "GPU") if _chosen(params) else "no NVIDIA GPU"
 
 
 SPEC = TargetSpec(

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from workbench.core.format import plural
 from workbench.core.params import Params
 from workbench.core.specs import TargetSpec
 
@@ -60,10 +61,8 @@ def num_cores() -> int:
 
 
 def _describe(params: Params) -> str:
-    cores = num_cores()
     units = next((words for flag, words in _UNITS if flag in cpu_flags()), "")
-    words = f"{cores} core" if cores == 1 else f"{cores} cores"
-    return f"{words}, {units}" if units else words
+    return ", ".join(filter(None, (plural(num_cores(), "core"), units)))
 
 
 def _environment(params: Params) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workbench.core.format import plural
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import TpuError, UsageError
@@ -199,8 +200,7 @@ def _describe(params: Params) -> str:
     chips = len(host.chips())
     if not chips:
         return "no TPU in this computer"
-    words = "1 chip" if chips == 1 else f"{chips} chips"
-    return f"{host.generation() or 'TPU'}, {words}"
+    return f"{host.generation() or 'TPU'}, {plural(chips, 'chip')}"
 
 
 def _label(params: Params) -> str:

@@ -125,9 +125,7 @@ class Setup:
         return parcel.sha
 
     def state(self, run: RunFolder) -> str:
-        """Sends what a run has told and kept here; returns its sha256, "" where that is nothing.
-        Also raises SaveError.
-        """
+        """Sends what a run has told and kept; returns its sha256, "" for nothing; SaveError."""
         with packed_state(run) as packed:
             if packed is None:
                 return ""
@@ -245,9 +243,7 @@ def request_there(run: RunFolder, inner: Choice, *, parcel: str, on: str) -> byt
 
 
 def fitting_python(name: str, facts: Mapping[str, Any], place: str) -> str:
-    """The interpreter that a list of packages is for; else raises RemoteError, whose fix is the
-    line that installs one.
-    """
+    """The interpreter for a list of packages; raises RemoteError with a fix that installs one."""
     found = [p for p in facts.get("pythons") or () if isinstance(p, dict)]
     wanted = _WANTED[name]
     for version in wanted:

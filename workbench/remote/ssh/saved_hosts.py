@@ -71,9 +71,7 @@ def hosts_path() -> Path:
 
 
 def saved_hosts() -> list[SavedHost]:
-    """Those whose address may be connected, the latest to answer first; none of a damaged file,
-    which connecting makes again.
-    """
+    """Those whose address may be connected, the latest to answer first; [] if damaged."""
     try:
         known = _read()
     except InputError:

@@ -106,9 +106,7 @@ def _last_error(lines: tuple[str, ...]) -> str:
 
 
 def use_less(recipe: TrainingRecipe, *, batch_size: int = 0) -> Suggestion | None:
-    """What needs less memory than a recipe with its batch size (or `batch_size`); None where there
-    is nothing left to lower.
-    """
+    """Recipe values that need less memory (than `batch_size`, if given); None if there are none."""
     batch_size = batch_size or recipe.batch_size
     changes: dict[str, object] = {}
     words = []

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from workbench.core.format import plural
 from workbench.targets.this_computer import cpu_flags, cpu_model, num_cores
 
 _SETTINGS = (
@@ -79,7 +80,7 @@ def _version_differences(then: Machine, now: Machine) -> Iterator[str]:
 
 def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:
     if then.cores != now.cores:
-        yield f"{_cores(now.cores)} instead of {then.cores}"
+        yield f"{plural(now.cores, 'core')} instead of {then.cores}"
     if then.cpu != now.cpu:
         yield f"another CPU: {now.cpu} instead of {then.cpu}"
     elif then.flags != now.flags:
@@ -88,7 +89,3 @@ def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:
         old, new = then.settings.get(name, "not set"), now.settings.get(name, "not set")
         if old != new:
             yield f"{name} is {new} instead of {old}"
-
-
-def _cores(count: int) -> str:
-    return "1 core" if count == 1 else f"{count} cores"
