@@ -21,7 +21,6 @@ STILL_LONG = {
     "workbench/gui/train/run_header.py: _build",
     "workbench/host/children.py: run",
     "workbench/preflight/compiler_environment.py: install",
-    "workbench/remote/ssh/gcloud.py: place_from_gcloud",
     "workbench/worker/execution/autotune.py: search",
     "workbench/worker/execution/compiled.py: compile_training",
     "workbench/worker/input/augment.py: augmentation",
