@@ -20,7 +20,6 @@ STILL_LONG = {
     "workbench/core/checks/run_estimate.py: predict",
     "workbench/gui/train/run_header.py: _build",
     "workbench/host/children.py: run",
-    "workbench/remote/ssh/gcloud.py: place_from_gcloud",
     "workbench/worker/execution/autotune.py: search",
     "workbench/worker/execution/compiled.py: compile_training",
     "workbench/worker/input/augment.py: augmentation",

@@ -7,10 +7,9 @@ import sys
 
 import pytest
 
-from workbench.host.memory import group_limits
+from workbench.host.memory import group_limits, memory_limit
 from workbench.processes.memory import (
     available_memory,
-    memory_limit,
     memory_sizes,
     own_limits,
     peak_bytes,

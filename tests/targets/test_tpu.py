@@ -14,6 +14,7 @@ from workbench.core.projects.target_text import parse_target, target_text
 from workbench.errors import TpuError, UsageError
 from workbench.hardware import tpu_host as _tpu_host
 from workbench.hardware.tpu_host import TpuHost, packages_problem, runtime_variables
+from workbench.host import chips
 from workbench.targets import all_targets, gpu, tpu
 
 TPU, GPU = all_targets()["tpu"], all_targets()["gpu"]
@@ -251,7 +252,7 @@ def test_cards_are_counted_and_asked_for_by_number(tmp_path):
     information = tmp_path / "proc/driver/nvidia/gpus/0000:01:00.0/information"
     information.parent.mkdir(parents=True)
     information.write_text("Model: \t\t NVIDIA L4\nIRQ: 1\n")
-    assert gpu._models(tmp_path) == ["NVIDIA L4"]
+    assert chips.gpus(f"{tmp_path}/") == ["NVIDIA L4"]
     choice = parse_target("gpu:0,1", all_targets())
     assert GPU.limits(choice.params).replicas == 2
     assert GPU.environment(choice.params)["CUDA_VISIBLE_DEVICES"] == "0,1"

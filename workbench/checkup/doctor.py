@@ -20,7 +20,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.specs import TargetSpec
 from workbench.errors import WorkbenchError
-from workbench.processes.memory import memory_limit
+from workbench.host.memory import memory_limit
 from workbench.runs.home import cache_home, data_home, runs_home
 from workbench.targets import all_targets
 

@@ -17,7 +17,7 @@ from workbench.checkup.doctor import OfferedTarget, offered_targets
 from workbench.cli._options import add_json_option
 from workbench.cli._output import print_json, printable
 from workbench.core.projects.target_text import target_text
-from workbench.remote.ssh.saved_targets import saved_choices
+from workbench.remote.ssh.saved_hosts import saved_choices
 from workbench.targets import all_targets
 
 NAME = "targets"

@@ -46,9 +46,7 @@ class AwayRuns:
 def list_and_start_next(
     home: Path, away: AwayRuns
 ) -> tuple[list[RunSummary], WorkbenchError | None]:
-    """The list, after runs elsewhere were connected again and the next waiting run was started on
-    its turn; and why not.
-    """
+    """The list, after reconnecting runs elsewhere and starting the next of the queue; why not."""
     runs = list_runs(home)
     problem = away.attach(runs)
     is_free = not any(run.outcome in ("running", "silent") and not run.on for run in runs)

@@ -55,10 +55,10 @@ def holders(path: str) -> List[Dict[str, Any]]:
     return found
 
 
-def gpus() -> List[str]:
-    """Names of the graphics cards that the driver shows."""
+def gpus(root: str = "/") -> List[str]:
+    """Names of the graphics cards that the driver shows; `root` has the kernel's files."""
     names = []
-    for path in sorted(glob.glob("/proc/driver/nvidia/gpus/*/information")):
+    for path in sorted(glob.glob(root + "proc/driver/nvidia/gpus/*/information")):
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 lines = [line.partition(":") for line in file.read(8192).splitlines()]

@@ -9,7 +9,7 @@ import tempfile
 import time
 from typing import Any, Dict, Iterator, List, Optional
 
-from workbench.host import children, probe
+from workbench.host import children, probe, state
 from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, system_faults
 from workbench.host.home import read_json, write_file, write_json
@@ -112,22 +112,8 @@ def _sweep(parent: str) -> None:
         if not name.startswith(".new-"):
             continue
         lock = os.path.join(parent, name[len(".new-") :][:16] + ".lock")
-        if not _is_held(lock):
+        if not state.is_held(lock):
             shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
-
-
-def _is_held(path: str) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _run(asked: HostRequest, folder: str, argv: List[str], step: str) -> None:

@@ -23,9 +23,7 @@ _SHA = re.compile(r"[0-9a-f]{64}")
 
 
 class Home:
-    """Paths within our folder, "~" in `text` being the account's. Texts from the other end are
-    checked before they name one.
-    """
+    """Paths within our folder; texts from the other end are checked before they name one."""
 
     def __init__(self, text: str) -> None:
         self.path = os.path.abspath(os.path.expanduser(text))
@@ -136,3 +134,9 @@ def flush_folder(path: str) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def remove_file(path: str) -> None:
+    """Removes a file, if it is there; raises Fault."""
+    with system_faults(path), contextlib.suppress(FileNotFoundError):
+        os.unlink(path)

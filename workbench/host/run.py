@@ -13,7 +13,7 @@ from typing import Dict, List
 from workbench.host import children, state
 from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, system_faults
-from workbench.host.home import read_json, write_file, write_json
+from workbench.host.home import read_json, remove_file, write_file, write_json
 from workbench.host.wire import LINE_LIMIT
 
 _WISHES = ("stop", "pause")
@@ -114,11 +114,11 @@ def start(asked: HostRequest) -> Answer:
     if last.get("attempt") == attempt and state.size_of(events) > last.get("log_bytes", 0):
         return _started(folder, is_new=False)  # it came, trained and ended meanwhile
     write_json(mark, {"attempt": attempt, "log_bytes": state.size_of(events)})
-    _remove(os.path.join(folder, _REFUSAL))
+    remove_file(os.path.join(folder, _REFUSAL))
     if asked.data:
         write_file(cluster, asked.data)
     else:
-        _remove(cluster)
+        remove_file(cluster)
     ended = children.run(
         _command(folder, "start", *(["--resume"] if asked.flag("resume") else [])),
         _environment(asked, folder),
@@ -157,11 +157,6 @@ def _read(path: str) -> bytes:
     with system_faults(path), contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
         return file.read(LINE_LIMIT)
     return b""
-
-
-def _remove(path: str) -> None:
-    with system_faults(path), contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
 
 
 def refuse(asked: HostRequest) -> Answer:

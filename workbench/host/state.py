@@ -20,10 +20,10 @@ def size_of(path: str) -> int:
         return 0
 
 
-def is_locked(folder: str) -> bool:
-    """True while a trainer holds the run's lock: it lives."""
+def is_held(path: str) -> bool:
+    """True while a process holds the lock of a file."""
     try:
-        lock = os.open(os.path.join(folder, "worker.lock"), os.O_RDONLY | os.O_NOFOLLOW)
+        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return False
     try:
@@ -33,6 +33,11 @@ def is_locked(folder: str) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def is_locked(folder: str) -> bool:
+    """True while a trainer holds the run's lock: it lives."""
+    return is_held(os.path.join(folder, "worker.lock"))
 
 
 def is_waiting(folder: str) -> bool:

@@ -17,8 +17,10 @@ import time
 import zipfile
 from typing import IO, Iterator
 
+from workbench.host import state
 from workbench.host.asked import Answer, HostRequest
 from workbench.host.faults import Fault, system_faults
+from workbench.host.home import remove_file
 from workbench.host.wire import CHUNK
 
 _MEMBER = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -38,7 +40,7 @@ def have(asked: HostRequest) -> Answer:
     if os.path.isdir(folder):
         return {"is_whole": True, "path": folder, "offset": 0}, b""
     upload = asked.home.upload(kind, sha)
-    offset = _size(upload)
+    offset = state.size_of(upload)
     _check_room(asked, asked.number("size") - offset)
     return {"is_whole": False, "path": "", "offset": offset}, b""
 
@@ -84,7 +86,7 @@ def commit(asked: HostRequest) -> Answer:
             if not os.path.isdir(folder):
                 _check_sum(upload, sha)
                 _unpack(upload, folder, asked)
-            _remove(upload)
+            remove_file(upload)
     except Fault as fault:
         if fault.key != "system" or not os.path.isdir(folder):  # else another line was faster
             raise
@@ -108,7 +110,7 @@ def _alone(upload: str, asked: HostRequest) -> Iterator[None]:
 def _check_sum(upload: str, sha: str) -> None:
     found = _sha_of(upload)
     if found != sha:
-        _remove(upload)
+        remove_file(upload)
         raise Fault(
             "sum",
             "The upload arrived damaged and was discarded.",
@@ -133,24 +135,12 @@ def _check_room(asked: HostRequest, size: int) -> None:
         )
 
 
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
-
-
 def _sha_of(path: str) -> str:
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         for data in iter(lambda: file.read(CHUNK), b""):
             digest.update(data)
     return digest.hexdigest()
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
 
 
 def _unpack(upload: str, folder: str, asked: HostRequest) -> None:

@@ -9,15 +9,6 @@ from pathlib import Path
 
 from workbench.host.memory import group_limits, memory_limit
 
-__all__ = [
-    "available_memory",
-    "memory_limit",
-    "memory_sizes",
-    "own_limits",
-    "peak_bytes",
-    "resident_bytes",
-]
-
 _STATUS = Path("/proc/self/status")
 _MEMINFO = Path("/proc/meminfo")
 

@@ -135,9 +135,7 @@ class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_ra
 
 
 class FindBatchSize(Request, frozen=True, kw_only=True, tag="find_batch_size"):
-    """Trains a project (file text) a moment at each batch size. Answers: one BatchSizeTried a size,
-    then BatchSizeFound.
-    """
+    """Trains a project (file text) a moment at each size: BatchSizeTried, then BatchSizeFound."""
 
     project: str
     lowest: int = 8

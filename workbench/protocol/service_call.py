@@ -67,14 +67,8 @@ def death_error(exit_code: int, last_words: str) -> RunError:
 
 
 class ServiceCall:
-    """A service worker process that lives as long as its `with` block.
-
-    TensorFlow is imported only when a request needs it.
-
-    Example:
-        with ServiceCall() as service:
-            for answer in service.ask(Classify(id=1, model="first", pictures=["a.jpg"])):
-                ...
+    """A service worker process that lives as long as its `with` block; it imports TensorFlow
+    only when a request needs it.
     """
 
     def __init__(self) -> None:

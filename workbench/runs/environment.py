@@ -20,18 +20,18 @@ that starts the next one gives it the user's environment, not its own."""
 
 
 def target_environment(target: Choice) -> dict[str, str]:
-    """The variables that a target wants set before TensorFlow starts; errors as of `_known`."""
-    spec, params = _known(target)
+    """The variables that a target wants set before TensorFlow starts; as `known_target`."""
+    spec, params = known_target(target)
     return dict(spec.environment(params))
 
 
 def is_remote(target: Choice) -> bool:
-    """Whether a target is another computer, with a courier for the trainer; as `_known`."""
-    spec, params = _known(target)
+    """Whether a target is another computer, with a courier for the trainer; as `known_target`."""
+    spec, params = known_target(target)
     return spec.is_remote(params)
 
 
-def _known(target: Choice) -> tuple[TargetSpec, Params]:
+def known_target(target: Choice) -> tuple[TargetSpec, Params]:
     """A target and its checked values; raises RunError if unknown, ParamError for a value."""
     targets = all_targets()
     spec = targets.get(target.key)
@@ -54,14 +54,14 @@ def refuse_unready(target: Choice) -> None:
 
     May take seconds, and never more than the target's own deadlines.
     """
-    spec, params = _known(target)
+    spec, params = known_target(target)
     problem = spec.probe(params)
     if problem is not None:
         raise problem
 
 
 def project_environment(project: Project) -> dict[str, str]:
-    """What a project's target and recipe want set before TensorFlow starts; as `_known`."""
+    """What a project's target and recipe want set before TensorFlow starts; as `known_target`."""
     variables = target_environment(project.target)
     if project.recipe.threads:
         # Read once, when TensorFlow makes its pool: later calls come too late.
@@ -75,7 +75,7 @@ def trainer_environment(
     """All variables of a trainer: the user's, the project's, and the way to our own package.
 
     Args:
-        project: What is to be trained; errors as of `_known`.
+        project: What is to be trained; errors as of `known_target`.
         more: Further variables for this trainer alone.
         outer: The variables of the process that starts it; its own where None.
     """

@@ -24,6 +24,7 @@ Beside the runs: `.runs-index`, a cache for their list (index.py), and `.queue.l
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from contextlib import AbstractContextManager
@@ -191,15 +192,19 @@ class RunFolder:
         return tail_lines(self.log_path, max_lines=max_lines)
 
 
-def tail_lines(path: Path, *, max_lines: int, max_bytes: int = 64 * 1024) -> tuple[str, ...]:
-    """The last non-empty lines of a text file; nothing where it does not exist."""
+def tail_bytes(path: Path, max_bytes: int) -> bytes:
+    """The last bytes of a file; none where it cannot be read."""
     try:
         with path.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - max_bytes))
-            text = file.read(max_bytes).decode("utf-8", "replace")
+            file.seek(max(0, file.seek(0, os.SEEK_END) - max_bytes))
+            return file.read()
     except OSError:
-        return ()
+        return b""
+
+
+def tail_lines(path: Path, *, max_lines: int, max_bytes: int = 64 * 1024) -> tuple[str, ...]:
+    """The last non-empty lines of a text file; nothing where it does not exist."""
+    text = tail_bytes(path, max_bytes).decode("utf-8", "replace")
     lines = (re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", line) for line in text.splitlines())
     return tuple([line[:1000] for line in lines if line.strip()][-max_lines:])
 

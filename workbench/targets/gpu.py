@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.core.format import plural
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RunError
+from workbench.host.chips import gpus
 
 _DEVICES = TextParam(
     key="devices",
@@ -24,18 +26,6 @@ def cards(root: Path = Path("/")) -> list[int]:
     """The numbers of the cards that the driver has made device nodes for."""
     names = (path.name.removeprefix("nvidia") for path in root.glob("dev/nvidia[0-9]*"))
     return sorted(int(name) for name in names if name.isdigit())
-
-
-def _models(root: Path = Path("/")) -> list[str]:
-    """What the driver calls the cards."""
-    found = []
-    for path in sorted(root.glob("proc/driver/nvidia/gpus/*/information")):
-        try:
-            lines = path.read_text(errors="replace").splitlines()
-        except OSError:
-            continue
-        found += [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
-    return found
 
 
 def _chosen(params: Params) -> list[int]:
@@ -96,11 +86,10 @@ def _limits(params: Params) -> TargetLimits:
 
 
 def _describe(params: Params) -> str:
-    models = _models()
+    models = gpus()
     if models and params["devices"] == "all":
         return ", ".join(models)
-    count = len(_chosen(params))
-    return "no NVIDIA GPU" if not count else "1 GPU" if count == 1 else f"{count} GPUs"
+    return plural(len(_chosen(params)), "GPU") if _chosen(params) else "no NVIDIA GPU"
 
 
 SPEC = TargetSpec(

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.core.params import ChoiceParam, IntParam, Params, TextParam, check_all
+from workbench.core.params import ChoiceParam, IntParam, Params, TextParam
 from workbench.core.projects.project import Choice
-from workbench.core.projects.target_text import parse_target, target_text
+from workbench.core.projects.target_text import limits_of, parse_target, target_text
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import RemoteError, UsageError, WorkbenchError
 from workbench.hardware.address import HOST, MAX_PORT, PATH, USER, Address, parse_address
@@ -207,21 +207,16 @@ def _limits(params: Params) -> TargetLimits:
     from workbench.targets import all_targets  # noqa: PLC0415 - as above
 
     try:
-        choice = trains_on(params)
+        return limits_of(trains_on(params), all_targets())
     except UsageError:
         return TargetLimits()
-    spec = all_targets()[choice.key]
-    return spec.limits(check_all(spec.params, choice.params)[0])
 
 
 def _probe(params: Params) -> WorkbenchError | None:
     """What can be seen without asking the other computer."""
     if not params["host"]:
-        return UsageError(
-            "No host given.",
-            where="ssh",
-            expected="ssh:[USER@]HOST[:PORT][/TARGET]",
-        )
+        expected = "ssh:[USER@]HOST[:PORT][/TARGET]"
+        return UsageError("No host given.", where="ssh", expected=expected)
     try:
         trains_on(params)
     except UsageError as error:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from workbench.core.format import plural
 from workbench.core.params import Params
 from workbench.core.specs import TargetSpec
 
@@ -26,23 +27,23 @@ _UNITS = (
 @cache
 def cpu_flags() -> frozenset[str]:
     """What the processor says it can do, in the kernel's words; empty where unknown."""
-    try:
-        text = _CPU_FILE.read_text(errors="replace")
-    except OSError:
-        return frozenset()
-    lines = (line for line in text.splitlines() if line.startswith(("flags", "Features")))
-    return frozenset(next(lines, "").partition(":")[2].split())
+    return frozenset(_cpu_line("flags", "Features").split())
 
 
 @cache
 def cpu_model() -> str:
     """The processor's name; "" where unknown."""
+    return _cpu_line("model name").strip()
+
+
+def _cpu_line(*names: str) -> str:
+    """What the kernel says of the first processor under one of these names."""
     try:
         text = _CPU_FILE.read_text(errors="replace")
     except OSError:
         return ""
-    line = next((line for line in text.splitlines() if line.startswith("model name")), "")
-    return line.partition(":")[2].strip()
+    lines = (line for line in text.splitlines() if line.startswith(names))
+    return next(lines, "").partition(":")[2]
 
 
 def computes_bfloat16(flags: frozenset[str] | None = None) -> bool:
@@ -60,10 +61,8 @@ def num_cores() -> int:
 
 
 def _describe(params: Params) -> str:
-    cores = num_cores()
     units = next((words for flag, words in _UNITS if flag in cpu_flags()), "")
-    words = f"{cores} core" if cores == 1 else f"{cores} cores"
-    return f"{words}, {units}" if units else words
+    return ", ".join(filter(None, (plural(num_cores(), "core"), units)))
 
 
 def _environment(params: Params) -> Mapping[str, str]:

@@ -8,9 +8,10 @@ tpu:grpc://HOST:PORT         the way of old tutorials: told what is there, and n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workbench.core.format import plural
 from workbench.core.params import Params, TextParam
 from workbench.core.specs import TargetLimits, TargetSpec
 from workbench.errors import TpuError, UsageError
@@ -96,11 +97,7 @@ def endpoint_of(address: str) -> tuple[str, int]:
     return match["host"].strip("[]"), int(match["port"])
 
 
-def _found(variables: Mapping[str, str]) -> Sequence[tuple[Params, str]]:
-    return tuple(_all_found(variables))
-
-
-def _all_found(variables: Mapping[str, str]) -> Iterator[tuple[Params, str]]:
+def _found(variables: Mapping[str, str]) -> Iterator[tuple[Params, str]]:
     colab = variables.get("COLAB_TPU_ADDR", "").strip()
     if colab:
         colab = colab if "://" in colab else f"grpc://{colab}"
@@ -203,8 +200,7 @@ def _describe(params: Params) -> str:
     chips = len(host.chips())
     if not chips:
         return "no TPU in this computer"
-    words = "1 chip" if chips == 1 else f"{chips} chips"
-    return f"{host.generation() or 'TPU'}, {words}"
+    return f"{host.generation() or 'TPU'}, {plural(chips, 'chip')}"
 
 
 def _label(params: Params) -> str:
@@ -222,7 +218,7 @@ SPEC = TargetSpec(
     limits=_limits,
     read=_read,
     write=_write,
-    found=_found,
+    found=lambda variables: tuple(_found(variables)),
     is_remote=lambda params: _kind(params) == "name",
     probe=_probe,
     is_offered=lambda: bool(TpuHost().chips()),

@@ -9,7 +9,7 @@ import pytest
 from tests import sshd
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accepted_keys
-from workbench.remote.ssh.saved_targets import saved_choices
+from workbench.remote.ssh.saved_hosts import saved_choices
 
 pytestmark = pytest.mark.skipif(bool(sshd.why_not()), reason=sshd.why_not())
 

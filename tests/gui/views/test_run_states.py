@@ -27,8 +27,8 @@ from workbench.protocol.events import (
 )
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.link import Link, Remote, write_link, write_remote
+from workbench.runs.state.crash_diagnosis import Suggestion
 from workbench.runs.state.outcome import RunOutcome
-from workbench.runs.state.suggestion import Suggestion
 
 PLAN = Plan(
     precision="bfloat16",

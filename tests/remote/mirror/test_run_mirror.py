@@ -33,7 +33,7 @@ from workbench.remote.mirror.log_copy import LogMirror
 from workbench.remote.mirror.run_mirror import RunMirror, note_attempt
 from workbench.remote.mirror.session import FileFetcher
 from workbench.remote.setup.setup import Setup, name_there
-from workbench.remote.setup.state_archive import packed_state
+from workbench.remote.setup.state_archive import packed_state, piece_of
 from workbench.remote.ssh.connection import Connection
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
 from workbench.runs.folder import RunFolder, create_run
@@ -450,7 +450,7 @@ def test_what_a_run_has_kept_gives_the_same_archive_and_tells_places_apart(here)
         writer.write(Heartbeat(memory_bytes=1))
     with packed_state(here) as one, packed_state(here) as other:
         assert one.sha == other.sha
-        assert hashlib.sha256(one.piece(0)).hexdigest() == one.sha
+        assert hashlib.sha256(piece_of(one.file, 0)).hexdigest() == one.sha
         assert name_there(here, one.sha) != name_there(here)
     with EventWriter(here.events_path) as writer:
         writer.write(Heartbeat(memory_bytes=2))

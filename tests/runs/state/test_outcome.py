@@ -7,14 +7,14 @@ import pytest
 
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.processes.memory import memory_limit
+from workbench.host.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import RESUMED_MARK
+from workbench.runs.state.crash_diagnosis import use_less
 from workbench.runs.state.outcome import can_resume, outcome_of
-from workbench.runs.state.suggestion import use_less
 
 
 @pytest.fixture

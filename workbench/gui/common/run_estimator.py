@@ -9,7 +9,7 @@ from workbench.client.run_library import RunLibrary
 from workbench.core.checks.run_estimate import MeasuredRun, RunEstimate
 from workbench.core.format import bytes_text, count, duration
 from workbench.document.project_document import ProjectDocument
-from workbench.processes.memory import memory_limit
+from workbench.host.memory import memory_limit
 from workbench.runs.state.throughput import predict_run, read_speeds
 from workbench.targets.this_computer import cpu_flags
 

@@ -20,12 +20,11 @@ from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
-from workbench.remote.setup.setup import needed_bytes
+from workbench.remote.setup.setup import NEEDED_BYTES
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import HostKey
-from workbench.remote.ssh.saved_hosts import find_host
-from workbench.remote.ssh.saved_targets import INNER_TARGETS, choice_at
+from workbench.remote.ssh.saved_hosts import INNER_TARGETS, choice_at, find_host
 from workbench.targets import all_targets
 from workbench.targets.ssh import SPEC as SSH
 
@@ -194,7 +193,7 @@ class FoundPage(QWidget):
             title = cpu if environment == "worker" else spec.title
             self.inner.addItem(title, text)
         ready = "Ready to train."
-        size = bytes_text(needed_bytes(found.environment))
+        size = bytes_text(NEEDED_BYTES[found.environment])
         missing = (
             f"Not set up yet. Installs pinned packages into {found.host.home} ({size}, a few "
             "minutes). Nothing else is changed."

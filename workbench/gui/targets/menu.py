@@ -16,7 +16,7 @@ from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
-from workbench.remote.ssh.saved_targets import saved_choices
+from workbench.remote.ssh.saved_hosts import saved_choices
 from workbench.targets import target_label
 
 Named = tuple[Choice, str]

@@ -19,14 +19,13 @@ from workbench.errors import RemoteError, RunFolderError, SaveError, WeightsErro
 from workbench.host.wire import CHUNK
 from workbench.remote.ssh.connection import Answer
 from workbench.runs.folder import RunFolder
-from workbench.runs.log.append_file import cannot_write
+from workbench.runs.log.append_file import writing
 from workbench.runs.log.confusion_history import NAME as CONFUSIONS_NAME
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, decode_card
 from workbench.runs.store.checkpoint import (
     best_name,
     checkpoint_path,
     read_state,
-    remove_checkpoints,
     remove_old_best,
 )
 from workbench.runs.store.provenance import ORIGIN_NAME
@@ -89,11 +88,9 @@ class Fetching:
             facts = self.line.call("stat", run=self.name, name=path.name)
             if facts.flag("is_there"):
                 start = max(0, facts.number("size") - _MAX_TEXT_BYTES)
-                self._save_text(path, b"".join(self._pieces(path.name, start, facts)))
-
-    def drop_checkpoints(self) -> None:
-        """A completed run needs none any more, and there are none there."""
-        remove_checkpoints(self.run)
+                data = b"".join(self._pieces(path.name, start, facts))
+                with writing(path):
+                    path.write_bytes(data)
 
     def close(self) -> None:
         """All is here: removes what parts of files were left."""
@@ -115,38 +112,32 @@ class Fetching:
             part.unlink(missing_ok=True)
             raise _not_as_promised(name, "content that does not match its checksum")
         try:
-            if check is not None:
-                check(part)
-            path.parent.mkdir(exist_ok=True)
-            part.replace(path)
-        except OSError as error:
-            raise cannot_write(path, error) from error
+            with writing(path):
+                if check is not None:
+                    check(part)
+                path.parent.mkdir(exist_ok=True)
+                part.replace(path)
         except (WeightsError, RunFolderError) as error:
             part.unlink(missing_ok=True)
             raise _not_as_promised(name, error.received or error.what) from error
 
     def _part(self, name: str, digest: str) -> Path:
         """Where a file grows; what is left of older ones of its name is removed."""
-        try:
+        stem = name.replace("/", "-")
+        part = self._parts / f"{stem}.{digest}"
+        with writing(self._parts):
             self._parts.mkdir(mode=0o700, exist_ok=True)
-            stem = name.replace("/", "-")
-            part = self._parts / f"{stem}.{digest}"
             for old in self._parts.glob(f"{stem}.*"):
                 if old != part:
                     old.unlink(missing_ok=True)
-        except OSError as error:
-            raise cannot_write(self._parts, error) from error
         return part
 
     def _fill(self, part: Path, name: str, facts: Answer) -> None:
-        try:
-            with part.open("ab") as file:
-                for data in self._pieces(name, file.tell(), facts):
-                    file.write(data)
-                    file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise cannot_write(part, error) from error
+        with writing(part), part.open("ab") as file:
+            for data in self._pieces(name, file.tell(), facts):
+                file.write(data)
+                file.flush()
+            os.fsync(file.fileno())
 
     def _pieces(self, name: str, offset: int, facts: Answer) -> Any:
         while offset < facts.number("size"):
@@ -175,12 +166,6 @@ class Fetching:
             read_arrays(self.run.weights_path, checksum=card.checksum)
         except WeightsError as error:
             raise _OtherWeightsError from error
-
-    def _save_text(self, path: Path, data: bytes) -> None:
-        try:
-            path.write_bytes(data)
-        except OSError as error:
-            raise cannot_write(path, error) from error
 
 
 class _OtherWeightsError(Exception):

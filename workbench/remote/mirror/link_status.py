@@ -33,11 +33,6 @@ class LinkReporter:
             state="connecting", host=host, device=device, since=time.time(), pid=os.getpid()
         )
 
-    @property
-    def tries(self) -> int:
-        """How often the line was tried in vain since it was lost."""
-        return self.link.tries
-
     def connecting(self) -> None:
         """A line is being made; one that was lost stays told as lost until it is there."""
         if self.link.state not in ("lost", "gone"):

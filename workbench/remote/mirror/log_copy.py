@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from workbench.errors import RemoteError, SaveError, os_errors_as
-from workbench.runs.log.append_file import cannot_write
+from workbench.runs.log.append_file import writing
 
 DIGEST_BYTES = 64 * 1024
 """How much before the end of the copy is held against the log there at each connection."""
@@ -26,10 +26,8 @@ class LogMirror:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._written = path
-        try:
+        with writing(path):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise cannot_write(path, error) from error
         self.offset = os.fstat(self._file).st_size
 
     @property
@@ -59,13 +57,11 @@ class LogMirror:
                 expected=f"bytes from {self.offset:,} on",
             )
         rest = memoryview(data)
-        try:
+        with writing(self._path):
             while rest:
                 count = os.pwrite(self._file, rest, self.offset)
                 self.offset += count
                 rest = rest[count:]
-        except OSError as error:
-            raise cannot_write(self._path, error) from error
 
     def line_under_way(self) -> bytes:
         """What stands behind the last line end: the start of a line still to come."""
@@ -85,11 +81,9 @@ class LogMirror:
         beside, while the old copy stays readable. Raises SaveError.
         """
         written = self._path.with_name(self._path.name + _ANEW_SUFFIX)
-        try:
+        with writing(written):
             flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
             file = os.open(written, flags, 0o644)
-        except OSError as error:
-            raise cannot_write(written, error) from error
         os.close(self._file)
         self._file, self._written, self.offset = file, written, 0
 
@@ -97,11 +91,9 @@ class LogMirror:
         """The new copy takes the old one's place; raises SaveError."""
         if not self.is_anew:
             return
-        try:
+        with writing(self._path):
             os.fsync(self._file)
             self._written.replace(self._path)
-        except OSError as error:
-            raise cannot_write(self._path, error) from error
         self._written = self._path
 
     def secure(self) -> None:

@@ -7,8 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from workbench.core.params import Params, check_all
-from workbench.core.projects.project import Choice
+from workbench.core.params import Params
 from workbench.core.specs import TargetSpec
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RemoteError, RunFolderError, WorkbenchError
@@ -20,10 +19,10 @@ from workbench.remote.setup.setup import prepare
 from workbench.remote.ssh import saved_hosts
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.host import RemoteHost
+from workbench.runs.environment import known_target
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote, plain_target, read_remote
 from workbench.runs.lock import inherited_lock
-from workbench.targets import all_targets
 from workbench.targets.ssh import SPEC as SSH
 
 
@@ -55,7 +54,7 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
     target = remote.choice() if remote is not None else run.project().target
     reporter = LinkReporter(run, host=target.key, device="")
     try:
-        spec, params = _known(target)
+        spec, params = known_target(target)
         place = place_for(spec, params)
         members = members_of(params)
         is_tpu = spec.limits(params).environment == "tpu"
@@ -98,7 +97,7 @@ def fetch(run: RunFolder) -> None:
             fix=f"`workbench attach {run.name}` follows it.",
         )
     try:
-        place = place_for(*_known(remote.choice()))
+        place = place_for(*known_target(remote.choice()))
         with Connection.to(place) as line:
             fetching = Fetching(run, line, remote.run)
             for bring in (fetching.small, fetching.state, fetching.model, fetching.words):
@@ -123,13 +122,3 @@ def place_for(spec: TargetSpec, params: Params) -> RemoteHost:
             expected="ssh:[USER@]HOST[:PORT][/TARGET]",
         )
     return saved_hosts.place_for(params)
-
-
-def _known(target: Choice) -> tuple[TargetSpec, Params]:
-    spec = all_targets().get(target.key)
-    if spec is None:
-        raise RemoteError("Unknown target.", where="target", received=target.key)
-    params, errors = check_all(spec.params, target.params)
-    if errors:
-        raise errors[0]
-    return spec, params

@@ -20,6 +20,7 @@ from workbench.remote.ssh.connection import Answer, Connection
 from workbench.runs.control import courier_wish_of, forget_wish
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.append_file import cannot_write
+from workbench.runs.store.checkpoint import remove_checkpoints
 
 _FINISHED = b'{"event":"run_finished"'
 _COMPLETED = b'"outcome":"completed"'
@@ -69,9 +70,7 @@ class FileFetcher:
     def wait(self) -> None:
         """Returns when it is idle; raises what has ended it."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: self.error is not None or not (self._asked or self._is_busy)
-            )
+            self._changed.wait_for(lambda: self.is_idle)
         self.check()
 
     def close(self) -> None:
@@ -90,9 +89,8 @@ class FileFetcher:
                 if self._is_closed:
                     return
                 asked, self._asked, self._is_busy = self._asked, set(), True
-            error: WorkbenchError | None = RunError(
-                "Downloading the files of the run was interrupted."
-            )
+            what = "Downloading the files of the run was interrupted."
+            error: WorkbenchError | None = RunError(what)
             try:
                 self._fetch(asked)
                 error = None
@@ -101,20 +99,17 @@ class FileFetcher:
             except OSError as refusal:
                 error = cannot_write(self._fetching.run.path, refusal)
             finally:  # whatever ends this thread: nobody waits for it for ever
-                if error is not None:
-                    self._end(error)
+                with self._changed:
+                    self.error = error
+                    self._changed.notify_all()
             if error is not None:
                 return
-
-    def _end(self, error: WorkbenchError) -> None:
-        with self._changed:
-            self.error = error
-            self._changed.notify_all()
 
     def _fetch(self, asked: set[str]) -> None:
         fetching = self._fetching
         if "completed" in asked:
-            _patiently(fetching.small, fetching.model, fetching.words, fetching.drop_checkpoints)
+            _patiently(fetching.small, fetching.model, fetching.words)
+            remove_checkpoints(fetching.run)  # there are none there any more
         elif "stopped" in asked:
             _patiently(fetching.small, fetching.model, fetching.state, fetching.words)
         elif "kept" in asked:

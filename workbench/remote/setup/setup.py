@@ -16,9 +16,9 @@ import msgspec
 
 from workbench import assets
 from workbench.core.format import bytes_text
-from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import project_text
+from workbench.core.projects.target_text import limits_of
 from workbench.errors import RemoteError, os_errors_as
 from workbench.host.wire import CHUNK
 from workbench.remote.setup.code_archive import code_archive
@@ -26,6 +26,7 @@ from workbench.remote.setup.dataset_bundle import make_parcel
 from workbench.remote.setup.state_archive import packed_state, piece_of
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
+from workbench.runs.environment import known_target
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_remote
 from workbench.targets import all_targets
@@ -44,7 +45,7 @@ _WANTED: Mapping[str, Sequence[tuple[int, int]]] = {
 }
 """Versions of Python that each list of packages is for, the best first."""
 
-_NEEDED_BYTES = {"worker": 3_000_000_000, "tpu": 3_500_000_000, "gpu": 9_000_000_000}
+NEEDED_BYTES = {"worker": 3_000_000_000, "tpu": 3_500_000_000, "gpu": 9_000_000_000}
 """Room that making an environment takes, with what it takes for a moment."""
 
 
@@ -124,9 +125,7 @@ class Setup:
         return parcel.sha
 
     def state(self, run: RunFolder) -> str:
-        """Sends what a run has told and kept here; returns its sha256, "" where that is nothing.
-        Also raises SaveError.
-        """
+        """Sends what a run has told and kept; returns its sha256, "" for nothing; SaveError."""
         with packed_state(run) as packed:
             if packed is None:
                 return ""
@@ -181,11 +180,6 @@ class Setup:
                     raise
 
 
-def needed_bytes(environment: str) -> int:
-    """Room that making an environment takes on a disk."""
-    return _NEEDED_BYTES[environment]
-
-
 def prepare(
     run: RunFolder, line: Connection, tell: Tell, *, python: str = "", name: str = ""
 ) -> Prepared:
@@ -203,18 +197,15 @@ def prepare(
         RemoteError: that computer cannot do it, or the line was cut.
         DatasetError, UsageError: the run itself is wrong.
     """
-    target = run.project().target
-    params = check_all(all_targets()[target.key].params, target.params)[0]
+    _, params = known_target(run.project().target)
     inner = trains_on(params)
-    limits = all_targets()[inner.key].limits(
-        check_all(all_targets()[inner.key].params, inner.params)[0]
-    )
     setup = Setup(line, tell)
     python, environment = params["python"] or python, ""
     if python:
         python = _own_python(setup.probe(python), python, line.name)
     else:
-        python, environment = setup.environment(limits.environment, setup.probe())
+        needed = limits_of(inner, all_targets()).environment
+        python, environment = setup.environment(needed, setup.probe())
     code = setup.code()
     parcel = setup.parcel(run) if params["data"] == "upload" else ""
     there, state = read_remote(run), ""
@@ -252,9 +243,7 @@ def request_there(run: RunFolder, inner: Choice, *, parcel: str, on: str) -> byt
 
 
 def fitting_python(name: str, facts: Mapping[str, Any], place: str) -> str:
-    """The interpreter that a list of packages is for; else raises RemoteError, whose fix is the
-    line that installs one.
-    """
+    """The interpreter for a list of packages; raises RemoteError with a fix that installs one."""
     found = [p for p in facts.get("pythons") or () if isinstance(p, dict)]
     wanted = _WANTED[name]
     for version in wanted:
@@ -291,7 +280,7 @@ def _own_python(facts: Mapping[str, Any], python: str, place: str) -> str:
 
 
 def _check_room(name: str, facts: Mapping[str, Any], place: str) -> None:
-    free, needed = facts.get("free_bytes"), _NEEDED_BYTES[name]
+    free, needed = facts.get("free_bytes"), NEEDED_BYTES[name]
     if isinstance(free, int) and free < needed:
         raise RemoteError(
             "Not enough disk space on the other computer for the Python environment.",

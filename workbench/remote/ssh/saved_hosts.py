@@ -12,14 +12,18 @@ from typing import Any
 import msgspec
 
 from workbench.core.format import bytes_text
-from workbench.core.params import Params
+from workbench.core.params import Params, check_all
+from workbench.core.projects.project import HERE, Choice
 from workbench.core.storage.json_file import read_json, refuse_newer
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import InputError, UsageError
 from workbench.hardware.address import parse_address
 from workbench.remote.ssh.host import DEFAULT_HOME, RemoteHost, place_of
 from workbench.runs.home import data_home
+from workbench.targets.gpu import SPEC as GPU
+from workbench.targets.ssh import SPEC as SSH
 from workbench.targets.ssh import computers
+from workbench.targets.tpu import SPEC as TPU
 
 VERSION = 1
 
@@ -57,15 +61,17 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
     version: int = VERSION
 
 
+INNER_TARGETS = {"tpu": f"{TPU.key}:local", "gpu": GPU.key, "worker": HERE.key}
+"""What trains there, by the environment that fits it."""
+
+
 def hosts_path() -> Path:
     """The file of saved computers."""
     return data_home() / "remote" / "hosts.json"
 
 
 def saved_hosts() -> list[SavedHost]:
-    """Those whose address may be connected, the latest to answer first; none of a damaged file,
-    which connecting makes again.
-    """
+    """Those whose address may be connected, the latest to answer first; [] if damaged."""
     try:
         known = _read()
     except InputError:
@@ -127,6 +133,20 @@ def place_for(params: Params) -> RemoteHost:
 def places_for(params: Params) -> list[RemoteHost]:
     """The places of all computers of an `ssh` target, the leading one first; raises UsageError."""
     return [place_for({**params, **asdict(one)}) for one in computers(params)]
+
+
+def choice_at(place: RemoteHost, inner: str) -> Choice:
+    """The target that trains at a place, on one of that computer's own targets."""
+    params = {"host": place.host, "user": place.user, "port": place.port, "target": inner}
+    return Choice(SSH.key, check_all(SSH.params, params)[0])
+
+
+def saved_choices() -> list[tuple[Choice, str]]:
+    """The computers that were connected before, as targets, each with what it has."""
+    return [
+        (choice_at(host.place(), INNER_TARGETS.get(host.environment, HERE.key)), host.words)
+        for host in saved_hosts()
+    ]
 
 
 def words_of_facts(facts: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ Of a run that has finished only the end of the log is read.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from workbench.datasets import all_datasets
 from workbench.errors import ProjectFileError, RunFolderError
 from workbench.layers import all_layers
 from workbench.protocol.events import EpochFinished, RunEvent, RunFinished
-from workbench.runs.folder import RunFolder, RunRequest
+from workbench.runs.folder import RunFolder, RunRequest, tail_bytes
 from workbench.runs.link import read_link, read_remote
 from workbench.runs.log.event_log import decode_line
 from workbench.runs.log.history import MetricHistory
@@ -151,13 +150,7 @@ def _end_of_finished(path: Path) -> list[RunEvent]:
     """The last epoch and the finish of a log that ends with one; [] otherwise, and where the finish
     does not name the best of its epochs.
     """
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL_BYTES))
-            tail = file.read()
-    except OSError:
-        return []
+    tail = tail_bytes(path, _TAIL_BYTES)
     start = tail.rfind(b"\n", 0, -1) + 1
     finished = decode_line(tail[start:-1]) if tail.startswith(_FINISHED, start) else None
     if not isinstance(finished, RunFinished) or not tail.endswith(b"\n"):

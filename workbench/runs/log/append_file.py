@@ -12,6 +12,7 @@ import errno
 import os
 import time
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.errors import SaveError
@@ -41,6 +42,15 @@ def cannot_write(path: Path, error: OSError) -> SaveError:
         where=str(path.parent),
         fix=f"{fix} Training continues meanwhile.".strip(),
     )
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raises an OSError as what it means for an appended file."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 class AppendFile:
@@ -101,14 +111,12 @@ class AppendFile:
 
     def sync(self) -> None:
         """Waits for the disk; raises SaveError if not all is there. Others may append."""
-        try:
+        with writing(self._path):
             if self.problem is not None:
                 raise self.problem
             os.fsync(self._file)
             if not os.fstat(self._file).st_nlink:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        except OSError as error:
-            raise cannot_write(self._path, error) from error
 
     def close(self) -> None:
         """Writes what still can be written and closes the file."""

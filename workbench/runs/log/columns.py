@@ -44,9 +44,7 @@ class GrowingColumns:
         grown[: self.size] = column[: self.size]
 
     def cut(self, size: int) -> None:
-        """Forgets all behind the first `size` values; the rest moves to new arrays, so that what is
-        still drawn keeps its values.
-        """
+        """Keeps `size` values; the rest moves to new arrays: what is drawn keeps its values."""
         if size >= self.size:
             return
         self.size = size

@@ -111,9 +111,7 @@ class CurveColumns:
         return values[np.minimum(at, len(values) - 1)]
 
     def epoch_values(self, curve: CurveSpec, *, is_validation: bool = False) -> Column:
-        """The value of a curve for each finished epoch, float64 (k,), in training or validation;
-        NaN where there is none.
-        """
+        """A curve's value in each finished epoch, float64 (k,); NaN where there is none."""
         key = curve.key + _VALIDATION if is_validation else curve.key
         if key in self._of_epoch:
             return self._epochs.view(key)

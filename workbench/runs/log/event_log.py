@@ -31,7 +31,8 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.protocol.wire import error_parts
-from workbench.runs.log.append_file import AppendFile, cannot_write
+from workbench.runs.folder import tail_bytes
+from workbench.runs.log.append_file import AppendFile, cannot_write, writing
 
 LINE_LIMIT = 64 * 1024
 LONGEST_LINE = 4 * 1024 * 1024
@@ -66,10 +67,8 @@ class EventWriter:
         self._seq, is_torn = _end_of(path)
         self._kept = CheckpointKept(step=0, epoch=0)
         self._is_told = False
-        try:
+        with writing(path):
             self._file = AppendFile(path)
-        except OSError as error:
-            raise cannot_write(path, error) from error
         if is_torn:
             self._file.append(b"\n")
 
@@ -145,13 +144,7 @@ class EventWriter:
 
 def _end_of(path: Path) -> tuple[int, bool]:
     """The last number in a log, and whether its last line is torn (then all of it is read)."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 2 * LINE_LIMIT))
-            *lines, rest = file.read().split(b"\n")
-    except OSError:
-        return 0, False
+    *lines, rest = tail_bytes(path, 2 * LINE_LIMIT).split(b"\n")
     last = [event.seq for line in lines[-2:] if (event := decode_line(line)) is not None]
     if len(last) == 2 and last[1] == last[0] + 1 and not rest:
         return last[1], False

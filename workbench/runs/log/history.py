@@ -164,9 +164,7 @@ class MetricHistory:
         self.last_batch = events[-1]
 
     def _times_of(self, events: list[Batch]) -> Column:
-        """Seconds at the end of each event, without the time between two trainers, never falling: a
-        clock may be set back.
-        """
+        """Each event's end in seconds, without pauses; never falling, though clocks may be."""
         times = np.array([event.time for event in events]) - self._first_time
         return np.maximum.accumulate(np.maximum(times - self._pause_s, self._last_s()))
 

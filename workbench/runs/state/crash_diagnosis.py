@@ -1,18 +1,20 @@
-"""Why a trainer ended without an event: from its crash file, its output, its memory."""
+"""Why a trainer ended without an event: its crash file, output, memory; and what would help."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import WorkbenchError
 from workbench.hardware.tpu_faults import fault_of
-from workbench.processes.memory import memory_limit
+from workbench.host.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunStarted
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.log.event_log import first_of
 from workbench.runs.start import RESUMED_MARK
-from workbench.runs.state.suggestion import Suggestion, use_less
+from workbench.targets.this_computer import computes_bfloat16
 
 _MUCH_MEMORY = 0.6
 _MEMORY_WORDS = ("std::bad_alloc", "MemoryError", "Cannot allocate memory")
@@ -24,6 +26,14 @@ _SIGNALS = {
     "Floating-point exception": "an arithmetic fault in one of its libraries",
     "Floating point exception": "an arithmetic fault in one of its libraries",
 }
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What would probably help a run that failed: recipe values to train once more with."""
+
+    words: str
+    changes: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -93,3 +103,22 @@ def _last_error(lines: tuple[str, ...]) -> str:
     behind = lines[starts[-1] :] if starts else ()
     error = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)")
     return next((line[:300] for line in behind if error.match(line)), "")
+
+
+def use_less(recipe: TrainingRecipe, *, batch_size: int = 0) -> Suggestion | None:
+    """Recipe values that need less memory (than `batch_size`, if given); None if there are none."""
+    batch_size = batch_size or recipe.batch_size
+    changes: dict[str, object] = {}
+    words = []
+    if batch_size > 1:
+        changes["batch_size"] = _half(batch_size)
+        words.append(f"batch {changes['batch_size']:,}")
+    if recipe.precision == "float32" and computes_bfloat16():
+        changes["precision"] = "bfloat16"
+        words.append("bfloat16")
+    return Suggestion("Retry with " + " and ".join(words), changes) if changes else None
+
+
+def _half(batch_size: int) -> int:
+    """The power of two below, but at least a half: 100 -> 64, 128 -> 64."""
+    return max(1, 1 << (batch_size - 1).bit_length() - 1)

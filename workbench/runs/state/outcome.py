@@ -11,12 +11,17 @@ from typing import Literal
 from workbench.errors import OutOfMemoryError
 from workbench.protocol.events import Batch, EpochFinished, Heartbeat, RunFinished
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.folder import RunFolder, tail_lines
+from workbench.runs.folder import RunFolder, tail_bytes, tail_lines
 from workbench.runs.link import Link, has_courier, read_link, read_remote
 from workbench.runs.log.event_log import LINE_LIMIT, decode_line
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import log_bytes_at_start
-from workbench.runs.state.crash_diagnosis import cause_of_death, last_life, suggestion_for
+from workbench.runs.state.crash_diagnosis import (
+    Suggestion,
+    cause_of_death,
+    last_life,
+    suggestion_for,
+)
 from workbench.runs.state.queue import is_waiting, num_before, waiting_words
 from workbench.runs.state.remote_status import (
     away_words,
@@ -25,7 +30,6 @@ from workbench.runs.state.remote_status import (
     is_away,
     never_arrived_words,
 )
-from workbench.runs.state.suggestion import Suggestion
 from workbench.runs.store.checkpoint import has_checkpoint
 
 __all__ = ["UNDER_WAY", "OutcomeKind", "RunOutcome", "outcome_of"]
@@ -275,7 +279,8 @@ class _LogEnd:
         finished: RunFinished | None = None
         heartbeat: Heartbeat | None = None
         step: int | None = None
-        for line in _last_lines(path):
+        # What follows the last line end is still being written.
+        for line in tail_bytes(path, 4 * LINE_LIMIT).split(b"\n")[:-1]:
             event = decode_line(line)
             if event is not None:
                 # Whatever comes behind a finish is of a trainer that went on.
@@ -285,15 +290,3 @@ class _LogEnd:
             elif isinstance(event, Batch | EpochFinished):
                 step = event.step
         return cls(finished, heartbeat, step)
-
-
-def _last_lines(path: Path) -> list[bytes]:
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 4 * LINE_LIMIT))
-            data = file.read()
-    except OSError:
-        return []
-    # What follows the last line end is still being written.
-    return data.split(b"\n")[:-1]

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from workbench.core.format import plural
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
@@ -93,10 +94,11 @@ def num_before(run: RunFolder) -> int:
 
 def waiting_words(num_runs_before: int) -> str:
     """What a waiting run waits for, as a sentence."""
-    if num_runs_before == 0:
-        return "Queued, next."
-    runs = "1 run" if num_runs_before == 1 else f"{num_runs_before:,} runs"
-    return f"Queued: {runs} before it."
+    return (
+        f"Queued: {plural(num_runs_before, 'run')} before it."
+        if num_runs_before
+        else "Queued, next."
+    )
 
 
 def move(run: RunFolder, by: int) -> None:

@@ -21,7 +21,7 @@ from workbench.core.checks.run_estimate import predict as predict_costs
 from workbench.core.storage.json_file import read_json
 from workbench.core.storage.save import save_with_folder
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.processes.memory import memory_limit
+from workbench.host.memory import memory_limit
 from workbench.runs.home import cache_home
 from workbench.targets.this_computer import computes_bfloat16, num_cores
 

@@ -112,9 +112,7 @@ def _states(run: RunFolder) -> list[TrainerState]:
 
 
 def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> None:
-    """Writes the generation whose turn it is; the other one stays as it is. Raises SaveError, with
-    both generations unharmed.
-    """
+    """Writes the generation whose turn it is; raises SaveError, with both unharmed."""
     _make_folder(run)
     data = np.frombuffer(msgspec.json.encode(state), np.uint8)
     write_arrays(checkpoint_path(run, _GENERATIONS[state.number % 2]), {**arrays, _STATE: data})

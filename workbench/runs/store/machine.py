@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 
 import msgspec
 
-from workbench.targets.this_computer import cpu_flags, num_cores
+from workbench.core.format import plural
+from workbench.targets.this_computer import cpu_flags, cpu_model, num_cores
 
-_CPU_FILE = Path("/proc/cpuinfo")
 _SETTINGS = (
     "OMP_NUM_THREADS",
     "TF_NUM_INTRAOP_THREADS",
@@ -56,7 +54,7 @@ def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) ->
     return Machine(
         versions=dict(versions),
         cores=num_cores(),
-        cpu=_cpu_name(),
+        cpu=cpu_model() or platform.machine(),
         flags=sorted(cpu_flags()),
         settings={name: os.environ[name] for name in _SETTINGS if name in os.environ},
         others=list(others),
@@ -82,7 +80,7 @@ def _version_differences(then: Machine, now: Machine) -> Iterator[str]:
 
 def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:
     if then.cores != now.cores:
-        yield f"{_cores(now.cores)} instead of {then.cores}"
+        yield f"{plural(now.cores, 'core')} instead of {then.cores}"
     if then.cpu != now.cpu:
         yield f"another CPU: {now.cpu} instead of {then.cpu}"
     elif then.flags != now.flags:
@@ -91,17 +89,3 @@ def _hardware_differences(then: Machine, now: Machine) -> Iterator[str]:
         old, new = then.settings.get(name, "not set"), now.settings.get(name, "not set")
         if old != new:
             yield f"{name} is {new} instead of {old}"
-
-
-def _cores(count: int) -> str:
-    return "1 core" if count == 1 else f"{count} cores"
-
-
-@cache
-def _cpu_name() -> str:
-    try:
-        text = _CPU_FILE.read_text(errors="replace")
-    except OSError:
-        return platform.machine()
-    lines = (line for line in text.splitlines() if line.startswith("model name"))
-    return next(lines, "").partition(":")[2].strip() or platform.machine()

@@ -22,9 +22,9 @@ from workbench.core.format import bytes_text
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project import Project
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
 from workbench.preflight.lowered import Lowered, Lowering, Unchecked, marked
-from workbench.processes.memory import memory_limit
 from workbench.worker.lowering.fault import Fault, Search
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.process.failure import is_out_of_memory

@@ -11,8 +11,9 @@ import numpy as np
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.run_estimate import memory_needed
 from workbench.core.format import bytes_text
+from workbench.host.memory import memory_limit
 from workbench.layers import all_layers
-from workbench.processes.memory import memory_limit, resident_bytes
+from workbench.processes.memory import resident_bytes
 from workbench.protocol.messages import (
     AnyAnswer,
     BatchSizeFound,
