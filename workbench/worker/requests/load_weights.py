@@ -111,13 +111,8 @@ def _check_ending(path: Path) -> None:
 def _class_names(
     job: Job, own: Sequence[str], project: Project, built: BuiltModel
 ) -> tuple[list[str], str]:
-    """A name for each output, and what a person should know about them.
-
-    Args:
-        job: The request.
-        own: The names within the file, () where it has none.
-        project: Its data set names the classes where the file does not.
-        built: The network.
+    """A name for each output, and what a person should know about them: the file's `own` names,
+    where it has some, else those of the project's data set.
 
     Raises:
         WeightsError: the file names another number of classes than there are outputs.
@@ -170,7 +165,7 @@ def names_of_data(job: Job, project: Project) -> Sequence[str]:
 def _card(project: Project, built: BuiltModel, names: list[str], path: Path) -> ModelCard:
     spec = all_datasets().get(project.dataset.key)
     return ModelCard(
-        title=_title(project, path),
+        title=f"{project.title or 'Weights'} ({path.name})",
         class_names=names,
         input_shape=list(built.input_shape),
         fit=fit_of(project.dataset.params),
@@ -181,10 +176,6 @@ def _card(project: Project, built: BuiltModel, names: list[str], path: Path) -> 
         recipe=asdict(project.recipe),
         versions=versions(),
     )
-
-
-def _title(project: Project, path: Path) -> str:
-    return f"{project.title or 'Weights'} ({path.name})"
 
 
 def _fill(

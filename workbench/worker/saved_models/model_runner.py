@@ -39,11 +39,8 @@ _LARGE_BATCH_NUMBERS = 4_000_000
 
 
 class Runner:
-    """A model with its weights, compiled on first use for each batch size.
-
-    Attributes:
-        card: Class names, input shape, fit and graph.
-        built: The whole network: preprocessing inside, augmentation at rest.
+    """A model with its weights and its card, compiled on first use for each batch size. It is the
+    whole network: preprocessing inside, augmentation at rest.
     """
 
     def __init__(self, card: ModelCard, built: BuiltModel) -> None:
@@ -60,11 +57,8 @@ class Runner:
     def predict(self, x: Pixels) -> Probabilities:
         """Class probabilities of pictures.
 
-        Args:
-            x: uint8 (n, height, width, channels), fitted to the card's input shape.
-
-        Returns:
-            float32 (n, classes); each row sums to 1 where the network ends in a softmax.
+        From uint8 (n, height, width, channels), fitted to the card's input shape, to float32
+        (n, classes); each row sums to 1 where the network ends in a softmax.
 
         Raises:
             RunError: the network's answer is not finite: its training has diverged.
@@ -73,14 +67,8 @@ class Runner:
         return self._finite(rows)
 
     def score(self, x: Pixels, labels: Labels) -> tuple[Probabilities, Losses]:
-        """Class probabilities, and each picture's loss as training computes it.
-
-        Args:
-            x: As for `predict`.
-            labels: int64 (n,).
-
-        Returns:
-            float32 (n, classes) and float32 (n,); a loss may be infinite.
+        """Class probabilities as of `predict`, float32 (n, classes), and each picture's loss as
+        training computes it, float32 (n,), which may be infinite. Labels are int64 (n,).
         """
         rows, losses = [], []
         for padded, count, start in self._batches(x):
@@ -142,10 +130,7 @@ def _compiled(built: BuiltModel) -> tuple[Any, Any]:
 
 
 def load_runner(path: str | Path) -> Runner:
-    """Loads a model that can classify.
-
-    Args:
-        path: A run folder, or a `.keras` file that Workbench has exported.
+    """Loads a model that can classify: a run folder, or a `.keras` that Workbench has exported.
 
     Raises:
         RunFolderError: no weights yet, or a damaged or newer card.
