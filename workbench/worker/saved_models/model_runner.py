@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WeightsError
 from workbench.layers import all_layers
 from workbench.processes.memory import available_memory
@@ -163,15 +165,6 @@ def build_whole(graph: Graph, where: str) -> BuiltModel:
     Raises:
         WeightsError: the graph has problems, or is too large for this computer.
     """
-    check_size(graph, where)
-    return build_model(graph, all_layers(), whole=True)
-
-
-def check_size(graph: Graph, where: str) -> None:
-    """Refuses a network that cannot be built, before memory is spent on it."""
-    from workbench.core.checks.analysis import analyse
-    from workbench.core.training.recipe import TrainingRecipe
-
     analysis = analyse(graph, all_layers(), recipe=TrainingRecipe())
     if analysis.errors:
         raise WeightsError(
@@ -189,6 +182,7 @@ def check_size(graph: Graph, where: str) -> None:
             received=f"{wanted:,} bytes of weights",
             expected=f"at most {int(0.9 * free):,} bytes, 90% of the free memory",
         )
+    return build_model(graph, all_layers(), whole=True)
 
 
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:

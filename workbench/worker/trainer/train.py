@@ -147,7 +147,7 @@ def _train(
             with contextlib.suppress(OSError):  # the disk of the printed log may be full
                 traceback.print_exception(caught)
     peers.close(error)
-    seconds = training.seconds if training else time.monotonic() - begun
+    seconds = training.counters.seconds if training else time.monotonic() - begun
     finished = events.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
     if events.settle(_PATIENCE_S) and finished.outcome == "completed":
         remove_checkpoints(run)
@@ -189,9 +189,9 @@ def _finish(
         outcome=outcome,
         run=str(run.path),
         seconds=round(seconds, 3),
-        epochs_done=training.epochs_done if training else 0,
+        epochs_done=training.counters.epochs_done if training else 0,
         test=training.test if training else None,
-        best=training.best if training else None,
+        best=training.counters.best_epoch if training else None,
         error=error_parts(error, batch_size=batch_size) if error else None,
         can_resume=is_worth_it and (is_pause or has_checkpoint(run)),
         is_paused=outcome == "stopped" and is_pause,
