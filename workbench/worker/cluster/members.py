@@ -69,7 +69,7 @@ class ClusterPeers(Peers):
     ) -> None:
         self.is_chief = cluster.index == 0
         self._cluster = cluster
-        self._stop = stop
+        self.stop = stop
         self._on_hang = on_hang
         self._lines: dict[int, Line] = {}
         self._gone: list[int] = []
@@ -98,7 +98,7 @@ class ClusterPeers(Peers):
             # Not for the run that this process starts when it has ended.
             del os.environ[CLUSTER_VARIABLE]
         self._is_connected = True
-        self._stop.agree_by(summing(target.strategy, 3), is_chief=self.is_chief)
+        self.stop.agree_by(summing(target.strategy, 3), is_chief=self.is_chief)
         limits = target.limits
         if limits.has_bfloat16 is None:
             limits = replace(limits, has_bfloat16=self._all_have_bfloat16)
