@@ -17,7 +17,6 @@ MOST_LINES_OF_FUNCTION = 40
 MOST_MODULES_OF_FOLDER = 20
 
 STILL_LONG = {
-    "workbench/core/checks/analysis.py: analyse",
     "workbench/core/checks/run_estimate.py: predict",
     "workbench/gui/train/run_header.py: _build",
     "workbench/host/children.py: run",

@@ -28,16 +28,19 @@ from workbench.gui.files.start_controller import StartController
 from workbench.gui.help.controller import HelpController
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.qt_names import name_own_buttons
-from workbench.gui.shell.actions import MENUS, fill_menu, make_actions
+from workbench.gui.shell.actions import (
+    MENUS,
+    fill_menu,
+    fill_recent,
+    fill_themes,
+    make_actions,
+)
 from workbench.gui.shell.drop_controller import DropController
-from workbench.gui.shell.drop_overlay import DropOverlay
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
-from workbench.gui.shell.menus import fill_recent, fill_themes
-from workbench.gui.shell.preload import preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.top_bar import TopBar
-from workbench.gui.shell.view_stack import ViewStack
+from workbench.gui.shell.view_stack import ViewStack, preload
 from workbench.gui.targets.controller import TargetController
 from workbench.gui.targets.menu import ASKS
 from workbench.gui.targets.notebook import NotebookController
@@ -89,8 +92,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.views)
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
-        self.overlay = DropOverlay(context.theme, self)
-        self.drops = DropController(context, self.overlay, self)
+        self.drops = DropController(context, self)
         self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)

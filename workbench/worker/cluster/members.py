@@ -23,7 +23,8 @@ import msgspec
 
 from workbench.core.projects.project import Project
 from workbench.errors import RemoteError, WorkbenchError
-from workbench.hardware.cluster import CLUSTER_VARIABLE, Address, Cluster, kept_cluster
+from workbench.hardware.address import Address
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import this_machine
