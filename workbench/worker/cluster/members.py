@@ -1,7 +1,7 @@
 """Several machines that train together: what the chief and the others share.
 
 The leading trainer is the run's: it alone writes the run's events, checkpoints and weights.
-A process on every other machine joins it over a line (line.py), hears what to train and from
+A process on every other machine joins it (see socket_channel), hears what to train and from
 which checkpoint, and then makes the very same calls into TensorFlow, each for its rows of
 every batch. The line also tells at once that a process has ended; that a machine is silent,
 TensorFlow finds out by itself within SILENT_S.

@@ -52,7 +52,7 @@ def lower_step(project: Project, *, batch: int, precision: str, num_classes: int
     """Builds the training step of one replica and turns it into StableHLO.
 
     Takes as long as the network is large: where nobody vouches for it, call
-    `lowering_child.lower_within`.
+    `child.lower_within`.
 
     Args:
         project: Graph and recipe; its data set is not touched.
