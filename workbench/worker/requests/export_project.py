@@ -132,7 +132,9 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
     spec, path = format_of(request, exports, "Unknown export format for a project.")
     project = parse_project(request.project, "the project")
     job.progress(f"Writing {path.name}")
-    context = ProgramContext(project, _class_names(job, project))
+    names = _class_names(job, project)
+    job.keras()
+    context = ProgramContext(project, names)
     job.check_cancelled()
     spec.write(context, str(path))
     text = f"Wrote {path}. It writes workbench_result.zip, which can be imported here."
