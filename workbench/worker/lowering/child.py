@@ -57,13 +57,8 @@ def lower_within(
 ) -> Iterator[tuple[int, Lowering]]:
     """`lower_step` for several batches, in a child process that ends with the last answer.
 
-    Args:
-        project: As for `lower_step`.
-        batches: Pictures a step of one replica.
-        precision: As for `lower_step`.
-        num_classes: As for `lower_step`.
-        deadline_s: Seconds for each answer, for the first one TensorFlow's start included.
-        check: Called a few times a second; what it raises ends the child.
+    Each answer may take `deadline_s` seconds, the first one with TensorFlow's start included;
+    `check` is called a few times a second, and what it raises ends the child.
 
     Yields:
         (batch, answer) in the order of `batches`, each as soon as it is there.

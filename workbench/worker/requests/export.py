@@ -39,8 +39,6 @@ class ExportContext:
 
     Attributes:
         card: Class names, picture shape, fit, graph and recipe as stored with the run.
-        graph: The network.
-        recipe: How it was trained.
         model: The whole Keras model with the run's weights: preprocessing inside, so it
             takes raw 0..255 pixels of shape (n, height, width, channels).
         folder: An empty scratch folder, removed afterwards.
