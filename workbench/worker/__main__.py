@@ -10,6 +10,8 @@ import contextlib
 import os
 import sys
 
+from workbench.worker.channel import claim_stdout
+
 USAGE = (
     "usage: python -m workbench.worker train RUN_FOLDER [--resume] | serve [--lazy] | "
     "lower | start RUN_FOLDER [--resume] | cancel RUN_FOLDER | pack RUN_FOLDER | "
@@ -43,8 +45,6 @@ def _begin(verb: str, folder: str, *, resume: bool) -> int:
 
 
 def _serve(*, is_lazy: bool) -> int:
-    from workbench.worker.channel import claim_stdout
-
     protocol = claim_stdout()
     from workbench.worker.service import serve
 
@@ -52,7 +52,6 @@ def _serve(*, is_lazy: bool) -> int:
 
 
 def _lower() -> int:
-    from workbench.worker.channel import claim_stdout
     from workbench.worker.lowering.child import run_child
 
     with os.fdopen(claim_stdout(), "wb") as answers:
@@ -60,8 +59,6 @@ def _lower() -> int:
 
 
 def _pack(folder: str) -> int:
-    from workbench.worker.channel import claim_stdout
-
     protocol = claim_stdout()
     from workbench.worker.requests.dataset_bundle import pack_run
 

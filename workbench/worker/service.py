@@ -36,14 +36,10 @@ from workbench.worker.saved_models.runner_cache import RunnerCache
 
 
 def serve(write_fd: int, *, is_lazy: bool = False) -> int:
-    """Serves requests from stdin until it closes.
+    """Serves requests from stdin until it closes; returns the exit code.
 
-    Args:
-        write_fd: Where answers go, from `claim_stdout`.
-        is_lazy: Import TensorFlow only when a request needs it, instead of at once.
-
-    Returns:
-        The exit code.
+    Answers go to `write_fd`, from `claim_stdout`. TensorFlow is imported at once, or with
+    `is_lazy` only when a request needs it.
     """
     # Ctrl+C reaches the whole process group: whoever started us decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

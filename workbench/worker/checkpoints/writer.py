@@ -80,6 +80,9 @@ class CheckpointWriter:
         before: Called before each checkpoint: puts the event log on the disk, so that no
             checkpoint is ahead of its curve. May raise SaveError.
         tell: Told in that thread what was kept, or the error that it was not.
+
+    Attributes:
+        best_file: Name of the best epoch's file that was written last.
     """
 
     def __init__(
@@ -100,15 +103,10 @@ class CheckpointWriter:
         self._pause_s = _PAUSE_S
         self._has_tried = False
         self._has_problem = False
-        self._best_file = ""
+        self.best_file = ""
         self._has_loosened_card = False
         self._thread = threading.Thread(target=self._work, name="keeper", daemon=True)
         self._thread.start()
-
-    @property
-    def best_file(self) -> str:
-        """Name of the best epoch's file that was written last."""
-        return self._best_file
 
     def is_due(self, *, is_epoch_end: bool) -> bool:
         """Whether a keepsake should be made now: after a minute, at an epoch's end if there
@@ -197,7 +195,7 @@ class CheckpointWriter:
     def _write(self, checkpoint: CheckpointData) -> None:
         self._before()
         state = checkpoint.state
-        best_file = self._best_file
+        best_file = self.best_file
         if checkpoint.best is not None and state.best is not None:
             best_file = write_best(self._run, state.best.epoch, checkpoint.best)
         write_checkpoint(self._run, state, checkpoint.arrays)
@@ -210,7 +208,7 @@ class CheckpointWriter:
             # part them. The weights file checks itself.
             write_card(self._run.path, checkpoint.card)
         # Last of all: what fails on the way is brought once more by the next keepsake.
-        self._best_file = best_file
+        self.best_file = best_file
 
     def _loosen_card(self) -> None:
         """Takes the checksum out of a card that an earlier trainer of this run has left: its

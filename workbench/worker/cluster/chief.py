@@ -178,7 +178,7 @@ class Chief(ClusterPeers):
 
     def _look_after(self, missing: list[int], deadline: float) -> None:
         """Raises when there is no use in waiting any longer."""
-        self._stop.check()
+        self.stop.check()
         for index in missing:
             child = self._children.get(index)
             if child is not None and child.poll() is not None:
@@ -258,7 +258,7 @@ class Chief(ClusterPeers):
         while waited:
             self._teller.phase("gathering", f"Waiting until {self._named(list(waited))} is ready")
             for index, line in list(waited.items()):
-                self._stop.check()
+                self.stop.check()
                 ready = line.receive("ready", timeout_s=_LOOK_S)
                 if ready is None:
                     continue

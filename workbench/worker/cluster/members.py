@@ -1,7 +1,7 @@
 """Several machines that train together: what the chief and the others share.
 
 The leading trainer is the run's: it alone writes the run's events, checkpoints and weights.
-A process on every other machine joins it over a line (line.py), hears what to train and from
+A process on every other machine joins it (see socket_channel), hears what to train and from
 which checkpoint, and then makes the very same calls into TensorFlow, each for its rows of
 every batch. The line also tells at once that a process has ended; that a machine is silent,
 TensorFlow finds out by itself within SILENT_S.
@@ -70,7 +70,7 @@ class ClusterPeers(Peers):
     ) -> None:
         self.is_chief = cluster.index == 0
         self._cluster = cluster
-        self._stop = stop
+        self.stop = stop
         self._on_hang = on_hang
         self._lines: dict[int, Line] = {}
         self._gone: list[int] = []
@@ -99,7 +99,7 @@ class ClusterPeers(Peers):
             # Not for the run that this process starts when it has ended.
             del os.environ[CLUSTER_VARIABLE]
         self._is_connected = True
-        self._stop.agree_by(summing(target.strategy, 3), is_chief=self.is_chief)
+        self.stop.agree_by(summing(target.strategy, 3), is_chief=self.is_chief)
         limits = target.limits
         if limits.has_bfloat16 is None:
             limits = replace(limits, has_bfloat16=self._all_have_bfloat16)

@@ -37,12 +37,9 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search has found out.
-
-    Attributes:
-        timings: Timings of the variants that were run.
-        spent_s: Seconds it took, without the first way's start, which is no loss.
-        skipped: Ways for which the budget was too small: the seconds that were left for each.
+    """What a search has found out: timings of the variants that were run, the seconds it took
+    without the first way's start, which is no loss, and the ways for which the budget was too
+    small, with the seconds that were left for each.
     """
 
     timings: Mapping[Variant, Timing]

@@ -52,12 +52,8 @@ class Compiled(Trainable):
 
 @dataclass(frozen=True)
 class Connected:
-    """A target that is reached.
-
-    Attributes:
-        strategy: The `tf.distribute` strategy.
-        limits: What training there must obey.
-        share: Which part of each batch this machine computes.
+    """A target that is reached: its `tf.distribute` strategy, what training there must obey, and
+    which part of each batch this machine computes.
     """
 
     strategy: Any

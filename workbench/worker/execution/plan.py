@@ -40,12 +40,8 @@ _PINS = ("precision", "xla", "steps_per_call", "pipeline", "threads")
 
 @dataclass(frozen=True)
 class SettledPlan:
-    """A plan, and the network that was made on the way, at its start.
-
-    Attributes:
-        plan: How the run is executed.
-        trainable: Made that way.
-        batches: Its endless training dataset.
+    """A plan, and what was made on the way: the network at its start, and its endless training
+    dataset.
     """
 
     plan: Plan
@@ -53,20 +49,12 @@ class SettledPlan:
     batches: Any
 
 
-def way_of(plan: Plan) -> Variant:
-    """The way that a plan means."""
-    return Variant(plan.precision, plan.xla)
-
-
 def settle_plan(task: Task, *, measure: bool, tell: Tell, check: Check) -> SettledPlan:
     """Chooses how to run: by the recipe's pins, by what was measured here before, by
-    measuring now, or else by what is known of the processor.
+    measuring now, where `measure` allows it, or else by what is known of the processor.
 
-    Args:
-        task: What is to be trained.
-        measure: Whether time may be spent on measuring.
-        tell: Told the phase "measuring", words and a fraction.
-        check: Called now and then; raises when the user has asked to stop.
+    The phase "measuring", words and a fraction go to `tell`; `check` is called now and then and
+    raises when the user has asked to stop.
     """
     recipe, limits = task.project.recipe, task.limits
     has_bfloat16 = limits.has_bfloat16
@@ -94,7 +82,7 @@ def settled_before(task: Task, plan: Plan, check: Check, *, start_step: int = 0)
 
     Where the pictures lie is not taken from the plan: today's memory decides.
     """
-    trainable = make_trainable(task, way_of(plan), check)
+    trainable = make_trainable(task, Variant(plan.precision, plan.xla), check)
     plan = msgspec.structs.replace(plan, pipeline=task.place)
     return SettledPlan(plan, trainable, training_batches(task, trainable, start_step=start_step))
 
@@ -145,12 +133,8 @@ def _measured(
 
 
 class _Runner:
-    """Trains a network on a few batches, again and again, to see how long a step takes.
-
-    Args:
-        trainable: Trained: put its state back afterwards.
-        sample: A few batches for ever.
-        rate: Learning rate.
+    """Trains a network on a few batches, again and again, to see how long a step takes. Put its
+    state back afterwards.
     """
 
     def __init__(self, trainable: Trainable, sample: Any, rate: float) -> None:

@@ -44,11 +44,8 @@ _COUNTING = (
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the ways to run one network here.
-
-    Attributes:
-        timings: Timings of the variants that were measured.
-        skipped: Variants not measured, with the budget in seconds that was too small for them.
+    """What is known of the ways to run one network here: those measured, and those skipped, with
+    the budget in seconds that was too small for them.
     """
 
     timings: Mapping[Variant, Timing] = field(default_factory=dict)
@@ -126,14 +123,9 @@ def plan_key(project: Project, batch_size: int) -> str:
     return hashlib.sha256(msgspec.json.encode(values, order="sorted")).hexdigest()[:32]
 
 
-def plans_home() -> Path:
-    """The folder of the measurements."""
-    return cache_home() / "plans"
-
-
 def read_known(key: str, home: Path | None = None) -> Known:
     """What was measured; nothing where nothing was, or nothing that can be read."""
-    path = (home or plans_home()) / f"{key}.json"
+    path = (home or cache_home() / "plans") / f"{key}.json"
     try:
         file = _decoder.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -149,7 +141,7 @@ def keep_known(key: str, known: Known, home: Path | None = None) -> None:
 
     A full disk is no reason to stop a training: then nothing is kept.
     """
-    home = home or plans_home()
+    home = home or cache_home() / "plans"
     file = _File(
         [_Measured(w.precision, w.xla, t.step_s, t.start_s) for w, t in known.timings.items()],
         [_Skipped(variant.precision, variant.xla, s) for variant, s in known.skipped.items()],

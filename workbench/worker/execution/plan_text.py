@@ -17,14 +17,9 @@ def plan_words(
     source: str,
     spent_s: float = 0.0,
 ) -> str:
-    """Such as "bfloat16, 2.6× faster than float32 (benchmarked in 4.4 s)".
-
-    Args:
-        variant: What was chosen.
-        timings: What is measured.
-        recipe: Its pins are named.
-        source: "measured" now, "measured before", or "known" without measuring.
-        spent_s: Seconds of measuring now.
+    """Such as "bfloat16, 2.6× faster than float32 (benchmarked in 4.4 s)" for the chosen variant;
+    the recipe's pins are named. The timings come from a source: "measured" now, in `spent_s`
+    seconds, "measured before", or "known" without measuring.
     """
     gain = gain_of(variant, timings)
     parts = [_way_words(variant, recipe)]

@@ -16,12 +16,8 @@ from workbench.worker.process.lazy_keras import tf
 
 @dataclass(frozen=True)
 class Sampling:
-    """How values between pixels, and outside the picture, are found.
-
-    Attributes:
-        fill_mode: reflect, nearest, wrap or constant, as Keras has them.
-        interpolation: bilinear or nearest.
-        fill_value: What `constant` fills with.
+    """How values between pixels (bilinear, nearest) and outside the picture (reflect, nearest,
+    wrap, or constant with a value) are found, as Keras has them.
     """
 
     fill_mode: str
@@ -48,10 +44,8 @@ def _product(a: Matrix, b: Matrix) -> Matrix:
 def warp_by_arithmetic(pictures: Any, matrix: Matrix, sampling: Sampling) -> Any:
     """Moved pictures, float32 (batch, height, width, channels); for XLA.
 
-    Args:
-        pictures: (batch, height, width, channels) of known shape, any type.
-        matrix: From places of the result to places of the source.
-        sampling: Between pixels, and outside.
+    The pictures given are of any type, their shape is known; the matrix leads from places of the
+    result to places of the source.
     """
     _, height, width, _ = pictures.shape
     y = tf.range(height, dtype=tf.float32)[None, :, None]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +34,8 @@ _READ_AT_ONCE = 64 * 2**20
 _ALIGNMENT = 64  # TensorFlow takes arrays over uncopied when they begin at such an address
 
 
-class Order(Protocol):
-    """Makes an iterator of index blocks, int64 (steps, batch_size), from a step on."""
-
-    def __call__(self, *, start_step: int) -> Iterator[Indices]: ...
+Order = Callable[..., Iterator[Indices]]
+"""(start_step=step) -> index blocks, int64 (steps, batch_size), from that step on."""
 
 
 def training_pipeline(

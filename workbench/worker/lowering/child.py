@@ -57,13 +57,8 @@ def lower_within(
 ) -> Iterator[tuple[int, Lowering]]:
     """`lower_step` for several batches, in a child process that ends with the last answer.
 
-    Args:
-        project: Graph and recipe.
-        batches: Pictures a step of one replica.
-        precision: "float32" or "bfloat16".
-        num_classes: Number of classes; 0 for the network's number of outputs.
-        deadline_s: Seconds for each answer, for the first one TensorFlow's start included.
-        check: Called a few times a second; what it raises ends the child.
+    Each answer may take `deadline_s` seconds, the first one with TensorFlow's start included;
+    `check` is called a few times a second, and what it raises ends the child.
 
     Yields:
         (batch, answer) in the order of `batches`, each as soon as it is there.
@@ -108,10 +103,8 @@ def _next_answer(child: Child, deadline_s: float) -> Lowering:
 
 
 def run_child(protocol: IO[bytes]) -> int:
-    """Answers the order on stdin; returns the exit code.
-
-    Args:
-        protocol: Where the lines go; whatever libraries print must go elsewhere.
+    """Answers the order on stdin with lines to `protocol`; returns the exit code. Whatever
+    libraries print must go elsewhere.
     """
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=_Order)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -39,12 +39,8 @@ _TRIED = 2  # pictures that a layer is tried with
 
 @dataclass(frozen=True)
 class Fault:
-    """What stands against compiling.
-
-    Attributes:
-        op: TensorFlow's operation; "" where the exception names none.
-        node: Id of the layer; "" where no layer is at fault.
-        words: The exception's first line.
+    """What stands against compiling: TensorFlow's operation and the id of the layer, "" where
+    there is none, and the exception's first line.
     """
 
     op: str
@@ -73,11 +69,8 @@ class Search:
         self._found = Propagation(graph, self._layers)
 
     def fault(self, error: Exception, *, harmless: Collection[str]) -> Fault:
-        """The operation and the layer that an exception is about.
-
-        Args:
-            error: Raised while the step was traced or compiled.
-            harmless: Operations that are told of only where there is no other.
+        """The operation and the layer that an exception of tracing or compiling is about; those
+        of `harmless` operations only where there is no other.
         """
         op, node = self._blamed(str(error), harmless)
         if not node:  # it has happened while tracing: each layer is tried by itself

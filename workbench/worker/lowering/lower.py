@@ -52,13 +52,13 @@ def lower_step(project: Project, *, batch: int, precision: str, num_classes: int
     """Builds the training step of one replica and turns it into StableHLO.
 
     Takes as long as the network is large: where nobody vouches for it, call
-    `lowering_child.lower_within`.
+    `child.lower_within`.
 
     Args:
         project: Graph and recipe; its data set is not touched.
         batch: Pictures a step of this one replica.
         precision: "float32" or "bfloat16".
-        num_classes: Number of classes; 0 for the network's number of outputs.
+        num_classes: 0 for the network's number of outputs.
 
     Raises:
         GraphError: the network has errors, or its outputs are not the classes.

@@ -16,12 +16,8 @@ from workbench.worker.trainer.setup import checked_input_shape
 
 @dataclass(frozen=True)
 class BenchmarkSetup:
-    """A project and its pictures, ready to be compiled again and again.
-
-    Attributes:
-        job: Told what goes on, and heard when it is canceled.
-        project: With the trial's own recipe.
-        data: Its pictures; only the training part is used.
+    """A project with the trial's own recipe, and the pictures of its training part, ready to be
+    compiled again and again.
     """
 
     job: Job
@@ -42,12 +38,8 @@ class BenchmarkSetup:
 
 
 def set_up(job: Job, project_text: str, **recipe: Any) -> BenchmarkSetup:
-    """Loads and decodes a project's pictures.
-
-    Args:
-        job: Heard between the steps; told what goes on.
-        project_text: A project as in its file.
-        recipe: Values that the trial needs otherwise than the project says.
+    """Loads and decodes the pictures of a project, as in its file, with values of the recipe that
+    the trial needs otherwise.
 
     Raises:
         GraphError: the network cannot be trained; every reason is named.

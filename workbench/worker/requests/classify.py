@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,19 +71,15 @@ def _classify_one(job: Job, runner: Runner, request: Classify, file: str) -> Cla
 def ranked(
     probabilities: np.ndarray[Any, np.dtype[np.float32]], class_names: list[str], top: int
 ) -> list[Score]:
-    """Classes by probability, highest first; equal ones in the classes' own order.
-
-    Args:
-        probabilities: (classes,).
-        class_names: In the same order.
-        top: How many; 0 for all.
+    """The `top` classes, 0 for all, by probability (classes,), highest first; equal ones in the
+    classes' own order.
     """
     order = np.argsort(-probabilities, kind="stable")[: top or len(class_names)]
     return [Score(name=class_names[i], probability=float(probabilities[i])) for i in order]
 
 
 def _previews(job: Job, picture: Pixels, fitted: Pixels) -> tuple[str, str]:
-    stem = Path(job.folder) / f"{job.id}-{time.monotonic_ns()}"
+    stem = job.folder / f"{job.id}-{time.monotonic_ns()}"
     paths = (f"{stem}-picture.png", f"{stem}-input.png")
     write_png(paths[0], thumbnail(picture, PREVIEW_SIZE))
     write_png(paths[1], fitted)

@@ -170,13 +170,8 @@ def _thumbnails(job: Job, loaded: LoadedData, per_class: int) -> list[list[str]]
         return [[] for _ in loaded.class_names]
     job.progress("Creating thumbnails")
     folder = tempfile.mkdtemp(prefix="thumbnails-", dir=job.folder)
-    return write_thumbnails(
-        loaded.train,
-        len(loaded.class_names),
-        folder,
-        per_class=per_class,
-        size=THUMBNAIL_SIZE,
-    )
+    count = len(loaded.class_names)
+    return write_thumbnails(loaded.train, count, folder, per_class=per_class, size=THUMBNAIL_SIZE)
 
 
 def _shape(spec: DatasetSpec, loaded: LoadedData, sizes: list[tuple[int, int]]) -> tuple[int, ...]:

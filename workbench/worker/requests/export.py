@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,11 +13,12 @@ import numpy as np
 
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
+from workbench.core.specs import ExportSpec
 from workbench.core.training.recipe import TrainingRecipe, recipe_from
 from workbench.errors import InputError, SaveError
 from workbench.exports import run_exports
 from workbench.layers import all_layers
-from workbench.protocol.messages import AnyAnswer, Done
+from workbench.protocol.messages import AnyAnswer, Done, ExportProject
 from workbench.protocol.messages import Export as ExportRequest
 from workbench.runs.model_card import ModelCard
 from workbench.worker.model.build import assign_weights, build_model
@@ -37,8 +39,6 @@ class ExportContext:
 
     Attributes:
         card: Class names, picture shape, fit, graph and recipe as stored with the run.
-        graph: The network.
-        recipe: How it was trained.
         model: The whole Keras model with the run's weights: preprocessing inside, so it
             takes raw 0..255 pixels of shape (n, height, width, channels).
         folder: An empty scratch folder, removed afterwards.
@@ -50,15 +50,14 @@ class ExportContext:
         self.graph: Graph = graph_from_plain(runner.card.graph, "the model card")
         self.recipe: TrainingRecipe = recipe_from(runner.card.recipe)[0]
         self.model: Any = runner.built.model
-        self._scratch = tempfile.mkdtemp(prefix="workbench-export-")
-        self.folder = Path(self._scratch)
+        self.folder = Path(tempfile.mkdtemp(prefix="workbench-export-"))
         self.difference = 0.0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def card_json(self) -> bytes:
         """The model card, for formats that can carry it along."""
@@ -118,14 +117,7 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
         InputError: no such format.
         SaveError: the file could not be written, or its answers differ.
     """
-    spec = run_exports().get(request.format)
-    if spec is None:
-        raise InputError(
-            "Unknown export format.",
-            received=request.format,
-            expected="one of " + ", ".join(run_exports()),
-        )
-    path = with_suffix(Path(request.path), spec.suffix)
+    spec, path = format_of(request, run_exports(), "Unknown export format.")
     runner = job.runner(request.model)
     job.progress(f"Writing {path.name}")
     with ExportContext(runner) as context:
@@ -138,6 +130,18 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
     return Done(id=job.id, text=text, path=str(path))
 
 
-def with_suffix(path: Path, suffix: str) -> Path:
-    """The path with the format's own ending, which Keras insists on."""
-    return path if path.name.endswith(suffix) else path.with_name(path.name + suffix)
+def format_of(
+    request: ExportRequest | ExportProject, exports: Mapping[str, ExportSpec], unknown: str
+) -> tuple[ExportSpec, Path]:
+    """The format asked for, and the path with its own ending, which Keras insists on.
+
+    Raises:
+        InputError: no such format, in the words `unknown`.
+    """
+    spec = exports.get(request.format)
+    if spec is None:
+        expected = "one of " + ", ".join(exports)
+        raise InputError(unknown, received=request.format, expected=expected)
+    path = Path(request.path)
+    is_named = path.name.endswith(spec.suffix)
+    return spec, path if is_named else path.with_name(path.name + spec.suffix)

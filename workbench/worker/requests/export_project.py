@@ -15,14 +15,14 @@ from workbench.core.projects.project_file import parse_project
 from workbench.core.specs import Shape
 from workbench.core.training.recipe import TrainingRecipe, recipe_to_plain
 from workbench.datasets import all_datasets
-from workbench.errors import InputError, SaveError
+from workbench.errors import SaveError
 from workbench.exports import project_exports
 from workbench.layers import all_layers
 from workbench.programs.notebook_cells import network_source
 from workbench.protocol.messages import AnyAnswer, Done, ExportProject
 from workbench.worker.input.sources import fit_of
 from workbench.worker.process.lazy_keras import keras
-from workbench.worker.requests.export import with_suffix
+from workbench.worker.requests.export import format_of
 from workbench.worker.requests.keras_calls import KerasCall, keras_calls
 from workbench.worker.requests.load_weights import names_of_data
 from workbench.worker.requests.session import Job
@@ -30,68 +30,37 @@ from workbench.worker.saved_models.model_runner import build_whole
 
 
 class ProgramContext:
-    """What the `write` of an ExportSpec without weights is handed.
-
-    Args:
-        project: What is to be trained; without errors.
-        class_names: As the data set names them; empty where it is not at hand.
+    """What the `write` of an ExportSpec without weights is handed, of a project without errors.
 
     Attributes:
-        title, recipe, class_names: Values of the project.
-        built: Its network, built.
+        class_names: As the data set names them; empty where it is not at hand.
+        built: The project's network, built; it ends without softmax where `is_logits`.
         num_outputs: Scores that the network gives.
+        input_shape: (height, width, channels) of an input image.
+        fit: How pictures of other proportions are brought to the network's.
+        load_program: The body of a function that loads the pictures; "" where people bring them.
+        is_fixed_shape: The data set's own pictures have the size that the network takes.
+        data_path: The name of the pictures' file or folder, without where it is on this computer.
+        has_split: Some pictures have to be kept apart from those to train on.
+        recipe_values: The recipe as plain values, as a project file holds it.
     """
 
     def __init__(self, project: Project, class_names: list[str]) -> None:
-        self._project = project
+        spec, params = all_datasets().get(project.dataset.key), project.dataset.params
         self._graph = project.graph
-        self._spec = all_datasets().get(project.dataset.key)
         self.title = project.title
         self.recipe: TrainingRecipe = project.recipe
+        self.recipe_values: Mapping[str, Any] = recipe_to_plain(project.recipe)
         self.built = build_whole(project.graph, "the project")
+        self.is_logits = self.built.is_logits
         self.num_outputs = int(self.built.model.output_shape[-1])
+        self.input_shape: Shape = self.built.input_shape
         self.class_names = class_names
-
-    @property
-    def is_logits(self) -> bool:
-        """The network ends without softmax."""
-        return self.built.is_logits
-
-    @property
-    def input_shape(self) -> Shape:
-        """Shape of an input image: (height, width, channels)."""
-        return self.built.input_shape
-
-    @property
-    def fit(self) -> str:
-        """How pictures of other proportions are brought to the network's."""
-        return fit_of(self._project.dataset.params)
-
-    @property
-    def load_program(self) -> str:
-        """The body of a function that loads the pictures; "" where people bring them."""
-        return self._spec.program if self._spec is not None else ""
-
-    @property
-    def is_fixed_shape(self) -> bool:
-        """The data set's own pictures have the size that the network takes."""
-        return self._spec is not None and self._spec.shape == tuple(self.input_shape)
-
-    @property
-    def data_path(self) -> str:
-        """The name of the pictures' file or folder, without where it is on this computer."""
-        path = str(self._project.dataset.params.get("path", ""))
-        return Path(path).name or "pictures"
-
-    @property
-    def has_split(self) -> bool:
-        """Some pictures have to be kept apart from those to train on."""
-        return not self.load_program or self.recipe.validation == "split"
-
-    @property
-    def recipe_values(self) -> Mapping[str, Any]:
-        """The recipe as plain values, as a project file holds it."""
-        return recipe_to_plain(self.recipe)
+        self.fit = fit_of(params)
+        self.load_program = spec.program if spec is not None else ""
+        self.is_fixed_shape = spec is not None and spec.shape == tuple(self.input_shape)
+        self.data_path = Path(str(params.get("path", ""))).name or "pictures"
+        self.has_split = not self.load_program or project.recipe.validation == "split"
 
     def keras_calls(self) -> list[KerasCall]:
         """The network as Keras calls, in the order that data flows."""
@@ -158,17 +127,13 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
         WeightsError: the network has errors.
         SaveError: the file could not be written.
     """
-    spec = project_exports().get(request.format)
-    if spec is None:
-        raise InputError(
-            "Unknown export format for a project.",
-            received=request.format,
-            expected="one of " + ", ".join(project_exports()),
-        )
+    exports = project_exports()
+    spec, path = format_of(request, exports, "Unknown export format for a project.")
     project = parse_project(request.project, "the project")
-    path = with_suffix(Path(request.path), spec.suffix)
     job.progress(f"Writing {path.name}")
-    context = ProgramContext(project, _class_names(job, project))
+    names = _class_names(job, project)
+    job.keras()
+    context = ProgramContext(project, names)
     job.check_cancelled()
     spec.write(context, str(path))
     text = f"Wrote {path}. It writes workbench_result.zip, which can be imported here."

@@ -17,11 +17,9 @@ from workbench.worker.process.lazy_keras import keras
 
 @dataclass(frozen=True)
 class KerasCall:
-    """One layer as Keras is told to make it.
+    """One layer, of a unique name, as Keras is told to make it.
 
     Attributes:
-        name: Unique name of the layer.
-        spec: Its layer type.
         required: The arguments that have no default, in Keras's order.
         arguments: Other arguments that differ from Keras's own defaults.
         inputs: Names of the layers it is called on.

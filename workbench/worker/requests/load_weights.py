@@ -7,14 +7,14 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Project
-from workbench.core.projects.project_file import graph_to_plain, parse_project
+from workbench.core.projects.project_file import parse_project
 from workbench.core.training.recipe import recipe_from
 from workbench.datasets import all_datasets
 from workbench.errors import WeightsError, WorkbenchError
@@ -30,7 +30,6 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.model_card import ModelCard, write_card
 from workbench.runs.store.weights_file import Arrays, write_arrays
-from workbench.worker.input.sources import fit_of
 from workbench.worker.model.build import BuiltModel, assign_weights
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.notebook_events import finished_event, write_result_events
@@ -39,6 +38,7 @@ from workbench.worker.saved_models.foreign_weights import read_any_card, read_fo
 from workbench.worker.saved_models.model_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout
+from workbench.worker.trainer.setup import model_card
 
 _OWN_NAMES = "Uses the class names of the file; those of the data set differ."
 
@@ -66,7 +66,8 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
     own = result.card.class_names if result is not None else _names_inside(path)
     names, note = _class_names(job, own, project, built)
     job.check_cancelled()
-    card = _card(project, built, names, path)
+    title = f"{project.title or 'Weights'} ({path.name})"
+    card = model_card(project, built, title=title, class_names=names)
     if result is not None:
         card = _with_scores(card, result, project)
     folder = Path(request.run) if request.run else None
@@ -111,13 +112,8 @@ def _check_ending(path: Path) -> None:
 def _class_names(
     job: Job, own: Sequence[str], project: Project, built: BuiltModel
 ) -> tuple[list[str], str]:
-    """A name for each output, and what a person should know about them.
-
-    Args:
-        job: The request.
-        own: The names within the file, () where it has none.
-        project: Its data set names the classes where the file does not.
-        built: The network.
+    """A name for each output, and what a person should know about them: the file's `own` names,
+    where it has some, else those of the project's data set.
 
     Raises:
         WeightsError: the file names another number of classes than there are outputs.
@@ -165,26 +161,6 @@ def names_of_data(job: Job, project: Project) -> Sequence[str]:
     except WorkbenchError as error:  # the data may be elsewhere: weights load all the same
         job.progress(f"The class names of the data set are unknown: {error.what}")
         return ()
-
-
-def _card(project: Project, built: BuiltModel, names: list[str], path: Path) -> ModelCard:
-    spec = all_datasets().get(project.dataset.key)
-    return ModelCard(
-        title=_title(project, path),
-        class_names=names,
-        input_shape=list(built.input_shape),
-        fit=fit_of(project.dataset.params),
-        graph=graph_to_plain(project.graph),
-        is_logits=built.is_logits,
-        dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
-        dataset_title=spec.title if spec is not None else project.dataset.key,
-        recipe=asdict(project.recipe),
-        versions=versions(),
-    )
-
-
-def _title(project: Project, path: Path) -> str:
-    return f"{project.title or 'Weights'} ({path.name})"
 
 
 def _fill(

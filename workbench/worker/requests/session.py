@@ -67,13 +67,7 @@ def sweep_session_folders() -> None:
 
 @dataclass(frozen=True)
 class Session:
-    """What outlives a request.
-
-    Attributes:
-        folder: The session folder, for PNG files.
-        lazy_keras: Where Keras comes from.
-        runners: The models used last.
-    """
+    """What outlives a request: the session folder, for PNG files, and the models used last."""
 
     folder: Path
     lazy_keras: LazyKeras
@@ -81,13 +75,9 @@ class Session:
 
 
 class Job(BaseLoadContext):
-    """One request being done: how its handler speaks, and hears of a cancel.
+    """One request being done: its handler answers with `send` and `id`, and hears of a cancel.
 
     It is also the LoadContext that data sets are loaded with.
-
-    Attributes:
-        id: The request's id; every answer carries it.
-        send: Sends an answer.
     """
 
     def __init__(

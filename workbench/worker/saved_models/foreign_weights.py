@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,8 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class WeightsLayout:
-    """What a weights file of a network holds.
-
-    Attributes:
-        expected: The arrays to read, by path within the file ("layers/conv2d_1/vars/0").
-        known: All paths that may hold numbers; others are of another network.
+    """What a weights file of a network holds: the arrays to read, by path within the file
+    ("layers/conv2d_1/vars/0"), and all paths that may hold numbers.
     """
 
     expected: Mapping[str, Expected]
@@ -75,11 +73,8 @@ class WeightsLayout:
 
 
 def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndarray[Any, Any]]:
-    """Reads a `.weights.h5` or `.keras` file along the expected names only.
-
-    Args:
-        path: The file, which nobody vouches for; or a notebook's result (`.zip`).
-        layout: What it must hold.
+    """Reads a `.weights.h5` or `.keras` file, which nobody vouches for, or a notebook's result
+    (`.zip`), along the expected names only.
 
     Returns:
         All expected arrays by `Expected.key`, finite, of the expected shape and type.
@@ -91,13 +86,9 @@ def read_foreign_weights(path: Path, layout: WeightsLayout) -> dict[str, np.ndar
     expected = layout.expected
     total = sum(array.num_bytes for array in expected.values())
     order = {
-        "path": _regular(path),
         "member": _MEMBERS.get(path.suffix.lower(), ""),
-        "only": _only(path),
         "max_bytes": 8 * total + (64 << 20) + (_MAX_RESULT_EXTRA if _only(path) else 0),
         "max_member_bytes": 8 * total + (64 << 20),
-        "memory_bytes": (1 << 30) + 3 * total,
-        "cpu_s": _DEADLINE_S,
         "names": {name: [array.shape, array.dtype] for name, array in expected.items()},
         "known": sorted(layout.known),
     }
@@ -112,17 +103,8 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
     Raises:
         WeightsError: there is no such member, it is too large, or the archive is damaged.
     """
-    order = {
-        "path": _regular(path),
-        "member": member,
-        "only": _only(path),
-        "max_bytes": _MAX_FILE_BYTES,
-        "max_member_bytes": max_bytes,
-        "memory_bytes": (1 << 30) + 3 * max_bytes,
-        "cpu_s": _DEADLINE_S,
-        "names": {},
-        "known": [],
-    }
+    limits = {"max_bytes": _MAX_FILE_BYTES, "max_member_bytes": max_bytes}
+    order = {"member": member, "names": {}, "known": [], **limits}
     head, data = _ask_reader(order, path, max_bytes, _DEADLINE_S)
     if head.error:
         raise _unreadable(path, head.error)
@@ -165,7 +147,9 @@ def _ask_reader(
 ) -> tuple[_Head, bytes]:
     """The reader's findings, and the bytes that follow them: at most the limit."""
     command = [sys.executable, "-I", str(Path(read_weights.__file__).resolve())]
-    sent = json.dumps(order).encode()
+    memory_bytes = (1 << 30) + 3 * limit
+    more = {"path": _regular(path), "only": _only(path), "memory_bytes": memory_bytes}
+    sent = json.dumps({**order, **more, "cpu_s": _DEADLINE_S}).encode()
     with Child(command, name="its reader", environment=_ENVIRONMENT, order=sent) as child:
         try:
             fields, data = child.frame(limit=limit, deadline_s=deadline_s)
@@ -237,11 +221,10 @@ def _arrays(
         raise _unreadable(path, "the output of the reader has unexpected sizes")
     if len(data) != sum(head.sizes):
         raise _unreadable(path, "the output of the reader is incomplete")
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    start = 0
-    for array in expected.values():
-        end = start + array.num_bytes
-        flat = np.frombuffer(data[start:end], dtype=array.dtype)
-        arrays[array.key] = flat.reshape(array.shape).copy()
-        start = end
-    return arrays
+    source = BytesIO(data)
+    return {
+        array.key: np.frombuffer(source.read(array.num_bytes), array.dtype)
+        .reshape(array.shape)
+        .copy()
+        for array in expected.values()
+    }

@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.checks.analysis import analyse
 from workbench.core.network.graph import Graph
 from workbench.core.projects.project_file import graph_from_plain
+from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunError, WeightsError
 from workbench.layers import all_layers
 from workbench.processes.memory import available_memory
@@ -39,11 +41,8 @@ _LARGE_BATCH_NUMBERS = 4_000_000
 
 
 class Runner:
-    """A model with its weights, compiled on first use for each batch size.
-
-    Attributes:
-        card: Class names, input shape, fit and graph.
-        built: The whole network: preprocessing inside, augmentation at rest.
+    """A model with its weights and its card, compiled on first use for each batch size. It is the
+    whole network: preprocessing inside, augmentation at rest.
     """
 
     def __init__(self, card: ModelCard, built: BuiltModel) -> None:
@@ -60,11 +59,8 @@ class Runner:
     def predict(self, x: Pixels) -> Probabilities:
         """Class probabilities of pictures.
 
-        Args:
-            x: uint8 (n, height, width, channels), fitted to the card's input shape.
-
-        Returns:
-            float32 (n, classes); each row sums to 1 where the network ends in a softmax.
+        From uint8 (n, height, width, channels), fitted to the card's input shape, to float32
+        (n, classes); each row sums to 1 where the network ends in a softmax.
 
         Raises:
             RunError: the network's answer is not finite: its training has diverged.
@@ -73,14 +69,8 @@ class Runner:
         return self._finite(rows)
 
     def score(self, x: Pixels, labels: Labels) -> tuple[Probabilities, Losses]:
-        """Class probabilities, and each picture's loss as training computes it.
-
-        Args:
-            x: As for `predict`.
-            labels: int64 (n,).
-
-        Returns:
-            float32 (n, classes) and float32 (n,); a loss may be infinite.
+        """Class probabilities as of `predict`, float32 (n, classes), and each picture's loss as
+        training computes it, float32 (n,), which may be infinite. Labels are int64 (n,).
         """
         rows, losses = [], []
         for padded, count, start in self._batches(x):
@@ -142,10 +132,7 @@ def _compiled(built: BuiltModel) -> tuple[Any, Any]:
 
 
 def load_runner(path: str | Path) -> Runner:
-    """Loads a model that can classify.
-
-    Args:
-        path: A run folder, or a `.keras` file that Workbench has exported.
+    """Loads a model that can classify: a run folder, or a `.keras` that Workbench has exported.
 
     Raises:
         RunFolderError: no weights yet, or a damaged or newer card.
@@ -178,15 +165,6 @@ def build_whole(graph: Graph, where: str) -> BuiltModel:
     Raises:
         WeightsError: the graph has problems, or is too large for this computer.
     """
-    check_size(graph, where)
-    return build_model(graph, all_layers(), whole=True)
-
-
-def check_size(graph: Graph, where: str) -> None:
-    """Refuses a network that cannot be built, before memory is spent on it."""
-    from workbench.core.checks.analysis import analyse
-    from workbench.core.training.recipe import TrainingRecipe
-
     analysis = analyse(graph, all_layers(), recipe=TrainingRecipe())
     if analysis.errors:
         raise WeightsError(
@@ -204,6 +182,7 @@ def check_size(graph: Graph, where: str) -> None:
             received=f"{wanted:,} bytes of weights",
             expected=f"at most {int(0.9 * free):,} bytes, 90% of the free memory",
         )
+    return build_model(graph, all_layers(), whole=True)
 
 
 def _arrays(path: Path, card: ModelCard, built: BuiltModel) -> Mapping[str, np.ndarray[Any, Any]]:

@@ -116,7 +116,7 @@ def _read_arrays(
         with h5py.File(source, "r") as file:
             for name, (shape, dtype) in names.items():
                 reader.read(file, name, tuple(shape), dtype)
-            if not reader.has_findings:
+            if not any(reader.found.values()):
                 reader.find_extra(file, set(known))
     except (
         OSError,
@@ -136,25 +136,12 @@ class _Reader:
     def __init__(self, h5py: Any) -> None:
         self._h5py = h5py
         self.chunks: list[bytes] = []
-        self.missing: list[str] = []
-        self.different: list[list[Any]] = []
-        self.forbidden: list[list[str]] = []
-        self.not_finite: list[list[Any]] = []
-        self.extra: list[str] = []
-
-    @property
-    def has_findings(self) -> bool:
-        return bool(self.missing or self.different or self.forbidden or self.not_finite)
+        kinds = ("missing", "different", "forbidden", "not_finite", "extra")
+        self.found: dict[str, list[Any]] = {kind: [] for kind in kinds}
 
     def head(self) -> dict[str, Any]:
-        return {
-            "missing": self.missing[:_MAX_TOLD],
-            "different": self.different[:_MAX_TOLD],
-            "forbidden": self.forbidden[:_MAX_TOLD],
-            "not_finite": self.not_finite[:_MAX_TOLD],
-            "extra": self.extra[:_MAX_TOLD],
-            "sizes": [len(chunk) for chunk in self.chunks],
-        }
+        told = {kind: found[:_MAX_TOLD] for kind, found in self.found.items()}
+        return {**told, "sizes": [len(chunk) for chunk in self.chunks]}
 
     def read(self, file: Any, name: str, shape: tuple[int, ...], dtype: str) -> None:
         """Takes one array, after its kind, shape and type have been checked."""
@@ -162,11 +149,11 @@ class _Reader:
         if found is None:
             return
         if not isinstance(found, self._h5py.Dataset):
-            self.forbidden.append([name, "a group instead of numbers"])
+            self.found["forbidden"].append([name, "a group instead of numbers"])
         elif found.external or found.is_virtual:
-            self.forbidden.append([name, "its numbers are in another file"])
+            self.found["forbidden"].append([name, "its numbers are in another file"])
         elif tuple(found.shape or ()) != shape or str(found.dtype) != dtype:
-            self.different.append([name, list(found.shape or ()), str(found.dtype)])
+            self.found["different"].append([name, list(found.shape or ()), str(found.dtype)])
         else:
             self._take(name, found[()])
 
@@ -176,7 +163,7 @@ class _Reader:
         if array.dtype.kind == "f":
             count = int(array.size - np.count_nonzero(np.isfinite(array)))
             if count:
-                self.not_finite.append([name, count])
+                self.found["not_finite"].append([name, count])
         self.chunks.append(np.ascontiguousarray(array).tobytes())
 
     def _get(self, file: Any, name: str) -> Any:
@@ -185,10 +172,10 @@ class _Reader:
         for part in name.split("/"):
             link = place.get(part, getlink=True) if hasattr(place, "get") else None
             if link is None:
-                self.missing.append(name)
+                self.found["missing"].append(name)
                 return None
             if not isinstance(link, self._h5py.HardLink):
-                self.forbidden.append([name, "an external link"])
+                self.found["forbidden"].append([name, "an external link"])
                 return None
             place = place[part]
         return place
@@ -199,7 +186,7 @@ class _Reader:
         for layer in self._names(layers):
             place = self._group(self._group(layers, layer), "vars")
             paths = [f"layers/{layer}/vars/{name}" for name in self._names(place)]
-            self.extra += [path for path in paths if path not in known]
+            self.found["extra"] += [path for path in paths if path not in known]
 
     def _group(self, group: Any, name: str) -> Any:
         """A group by a hard link; None where there is none."""

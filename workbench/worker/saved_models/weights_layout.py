@@ -19,11 +19,7 @@ from workbench.worker.saved_models.foreign_weights import Expected, WeightsLayou
 
 
 def weights_layout(built: BuiltModel) -> WeightsLayout:
-    """What a `.weights.h5` file of this network holds, and where.
-
-    Args:
-        built: A model built with `whole=True`, as a plain Keras program builds it.
-    """
+    """What a `.weights.h5` file of this network, built with `whole=True`, holds, and where."""
     paths = _paths(built)
     expected: dict[str, Expected] = {}
     for key, variable in named_variables(built).items():

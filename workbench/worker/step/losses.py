@@ -41,11 +41,8 @@ class Objective:
     class_weights: Weights | None = None
 
     def training(self, labels: Any, outputs: Any) -> Any:
-        """The loss of each picture as it is trained, float32 (batch,).
-
-        Args:
-            labels: Classes, int (batch,); or shares of classes, float (batch, classes).
-            outputs: Outputs of the network, float32 (batch, classes).
+        """The loss of each picture as it is trained, float32 (batch,); from classes, int (batch,),
+        or shares of them, float (batch, classes), and the network's outputs (batch, classes).
         """
         losses = self._losses(labels, outputs, self.recipe.label_smoothing)
         if self.class_weights is None:

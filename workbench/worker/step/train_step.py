@@ -52,10 +52,8 @@ class StepMath:
     def train(self, pictures: Any, labels: Any, rate: Any = None) -> tuple[Any, Any]:
         """One step of training on this replica's pictures; returns its loss and its hits.
 
-        Args:
-            pictures: (batch, h, w, c).
-            labels: Classes, int (batch,); or shares of classes, float32 (batch, classes).
-            rate: Learning rate of this step, float32 (); None for the optimizer's own.
+        Pictures are (batch, h, w, c), labels as for `Objective.training`; the learning rate of
+        this step is float32 (), None for the optimizer's own.
         """
         variables = self._model.trainable_variables
         with tf.GradientTape() as tape:

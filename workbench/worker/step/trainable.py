@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -17,7 +17,7 @@ from workbench.pictures.prepare import PreparedData
 from workbench.worker.input.cache_mode import CacheMode, cache_mode_of
 from workbench.worker.input.pipeline import training_pipeline
 from workbench.worker.input.sharding import WHOLE, Shard
-from workbench.worker.input.shuffling import Indices, endless_passes, whole_epochs
+from workbench.worker.input.shuffling import endless_passes, whole_epochs
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.model.replica_seeds import fold_replicas
 from workbench.worker.model.synced_batch_norm import synchronize
@@ -181,9 +181,10 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
     """
     task.start.step = start_step
     recipe, train = task.project.recipe, task.data.train
+    order = endless_passes if recipe.steps_per_epoch else whole_epochs
     return training_pipeline(
         train,
-        _order(task.project, len(train), task.sizes),
+        partial(order, len(train), task.sizes.batch_size, seed=recipe.seed),
         [layer for _, layer in trainable.built.pipeline],
         batch_size=task.sizes.batch_size,
         seed=recipe.seed,
@@ -195,12 +196,6 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
         may_compile=task.limits.jit_host,
         share=task.share,
     )
-
-
-def _order(project: Project, count: int, sizes: Sizes) -> Callable[..., Iterator[Indices]]:
-    recipe = project.recipe
-    make = endless_passes if recipe.steps_per_epoch else whole_epochs
-    return partial(make, count, sizes.batch_size, seed=recipe.seed)
 
 
 def _check_outputs(built: BuiltModel, data: PreparedData) -> None:

@@ -121,13 +121,12 @@ def join_training(folder: str | Path) -> int:
     from workbench.worker.trainer.train import run_training
 
     run = RunFolder(Path(folder).absolute())
-    stop = StopSwitch(run)
     try:
         cluster = handed_cluster(run)
         if cluster is None:
             raise UsageError("There is no training to join.", where=CLUSTER_VARIABLE)
         try:
-            member = Member(cluster, stop, _end_at_once)
+            member = Member(cluster, StopSwitch(run), _end_at_once)
             resume = member.hear_task(run)
         except ChannelClosedError as error:
             raise RemoteError(
@@ -138,7 +137,7 @@ def join_training(folder: str | Path) -> int:
     except WorkbenchError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
-    return run_training(run.path, resume=resume, member=member, stop=stop)
+    return run_training(run.path, resume=resume, member=member)
 
 
 def _end_at_once(error: WorkbenchError) -> None:

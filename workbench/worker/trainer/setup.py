@@ -5,8 +5,11 @@ of them.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from workbench.core.checks.analysis import analyse
 from workbench.core.checks.replicas import check_split
@@ -15,6 +18,7 @@ from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import graph_to_plain
 from workbench.core.projects.target_text import target_text
 from workbench.core.specs import DatasetSpec, Shape, TargetLimits
+from workbench.datasets import all_datasets
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import DataReady, RunStarted
@@ -27,7 +31,7 @@ from workbench.worker.checkpoints.snapshot import check_same_data, mark_of, rest
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes, compile_training, sizes_of
 from workbench.worker.input.sources import find_source, fit_of, load_data
-from workbench.worker.model.build import finish_statistics
+from workbench.worker.model.build import BuiltModel, finish_statistics
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import TrainerLoadContext
 from workbench.worker.process.versions import versions
@@ -72,7 +76,13 @@ class TrainingSetup:
         machine = this_machine(versions(), self._company.others)
         if checkpoint is not None:
             reasons = [*differences(checkpoint.state.machine, machine), *reasons, *self._moved()]
-        card = self._card(compiled, data, spec, fit)
+        card = model_card(
+            self._project,
+            compiled.built,
+            title=self._run.request().title,
+            class_names=data.class_names,
+        )
+        card = msgspec.structs.replace(card, fit=fit, precision=compiled.plan.precision)
         return PreparedTraining(
             compiled, sizes, machine, mark, card, replicas, self._ledger, tuple(reasons)
         )
@@ -158,23 +168,24 @@ class TrainingSetup:
             )
         )
 
-    def _card(
-        self, compiled: Compiled, data: PreparedData, spec: DatasetSpec, fit: str
-    ) -> ModelCard:
-        project, request = self._project, self._run.request()
-        return ModelCard(
-            title=request.title,
-            class_names=list(data.class_names),
-            input_shape=list(compiled.built.input_shape),
-            fit=fit,
-            graph=graph_to_plain(project.graph),
-            is_logits=compiled.built.is_logits,
-            precision=compiled.plan.precision,
-            dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
-            dataset_title=spec.title,
-            recipe=asdict(self._recipe),
-            versions=versions(),
-        )
+
+def model_card(
+    project: Project, built: BuiltModel, *, title: str, class_names: Sequence[str]
+) -> ModelCard:
+    """The model card of a project's network but for what training adds to it."""
+    spec = all_datasets().get(project.dataset.key)
+    return ModelCard(
+        title=title,
+        class_names=list(class_names),
+        input_shape=list(built.input_shape),
+        fit=fit_of(project.dataset.params),
+        graph=graph_to_plain(project.graph),
+        is_logits=built.is_logits,
+        dataset={"key": project.dataset.key, "params": dict(project.dataset.params)},
+        dataset_title=spec.title if spec is not None else project.dataset.key,
+        recipe=asdict(project.recipe),
+        versions=versions(),
+    )
 
 
 def checked_input_shape(project: Project) -> Shape:

@@ -40,24 +40,20 @@ def tensorboard_listener(
     run: RunFolder, warn: Callable[[str], None]
 ) -> Callable[[RunEvent], None] | None:
     """To be called with each event of the run's log; None when the user wants no such files."""
-    is_wanted = read_settings(data_home()).get(WRITES_TENSORBOARD)
-    return _Listener(run, warn).hear if is_wanted else None
+    if not read_settings(data_home()).get(WRITES_TENSORBOARD):
+        return None
+    log: TensorBoardLog | None = TensorBoardLog(run.path / FOLDER_NAME)
 
-
-class _Listener:
-    def __init__(self, run: RunFolder, warn: Callable[[str], None]) -> None:
-        self._log: TensorBoardLog | None = TensorBoardLog(run.path / FOLDER_NAME)
-        self._warn = warn
-
-    def hear(self, event: RunEvent) -> None:
-        if self._log is None:
-            return
+    def hear(event: RunEvent) -> None:
+        nonlocal log
         try:
-            self._log.add(event)
+            if log is not None:
+                log.add(event)
         except OSError as error:
-            self._log = None  # first: the warning is an event too
-            reason = error.strerror or str(error)
-            self._warn(f"TensorBoard logging stopped: {reason}.")
+            log = None  # first: the warning is an event too
+            warn(f"TensorBoard logging stopped: {error.strerror or error}.")
+
+    return hear
 
 
 class TensorBoardLog:

@@ -31,6 +31,7 @@ from workbench.runs.store.checkpoint import (
 )
 from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.cluster.chief import peers_of
+from workbench.worker.cluster.members import ClusterPeers
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.failure import DivergedError, error_parts
@@ -72,11 +73,7 @@ class HeartbeatThread:
 
 
 def run_training(
-    folder: str | Path,
-    *,
-    resume: bool = False,
-    member: Peers | None = None,
-    stop: StopSwitch | None = None,
+    folder: str | Path, *, resume: bool = False, member: ClusterPeers | None = None
 ) -> int:
     """Trains what a run folder asks for; everything is told in its event log.
 
@@ -84,7 +81,6 @@ def run_training(
         folder: The run's.
         resume: Go on from its checkpoint, if one was kept; else from the start.
         member: Membership, in a process that has joined another machine's training.
-        stop: The switch that `member` was made with.
 
     Returns:
         0 when completed or stopped, else the exit code of the error.
@@ -93,7 +89,7 @@ def run_training(
     try:
         run.request()
         with surroundings(run), EventWriter(run.events_path) as writer:
-            exit_code = _train(run, writer, resume=resume, member=member, stop=stop)
+            exit_code = _train(run, writer, resume=resume, member=member)
     except WorkbenchError as error:
         # Without a request or a lock there is no log to tell it in.
         sys.stderr.write(f"{error}\n")
@@ -104,15 +100,10 @@ def run_training(
 
 
 def _train(
-    run: RunFolder,
-    writer: EventWriter,
-    *,
-    resume: bool,
-    member: Peers | None,
-    stop: StopSwitch | None,
+    run: RunFolder, writer: EventWriter, *, resume: bool, member: ClusterPeers | None
 ) -> int:
     begun = time.monotonic()
-    events, stop = _teller(run, writer), stop or StopSwitch(run)
+    events, stop = _teller(run, writer), member.stop if member else StopSwitch(run)
     peers = member or Peers()
     stop.listen_to_signals()
     training: Training | None = None
@@ -147,7 +138,7 @@ def _train(
             with contextlib.suppress(OSError):  # the disk of the printed log may be full
                 traceback.print_exception(caught)
     peers.close(error)
-    seconds = training.seconds if training else time.monotonic() - begun
+    seconds = training.counters.seconds if training else time.monotonic() - begun
     finished = events.tell(_finish(run, training, error, seconds, is_pause=stop.is_pause))
     if events.settle(_PATIENCE_S) and finished.outcome == "completed":
         remove_checkpoints(run)
@@ -189,9 +180,9 @@ def _finish(
         outcome=outcome,
         run=str(run.path),
         seconds=round(seconds, 3),
-        epochs_done=training.epochs_done if training else 0,
+        epochs_done=training.counters.epochs_done if training else 0,
         test=training.test if training else None,
-        best=training.best if training else None,
+        best=training.counters.best_epoch if training else None,
         error=error_parts(error, batch_size=batch_size) if error else None,
         can_resume=is_worth_it and (is_pause or has_checkpoint(run)),
         is_paused=outcome == "stopped" and is_pause,

@@ -12,7 +12,7 @@ from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.layers import all_layers
 from workbench.processes.memory import peak_bytes
-from workbench.protocol.events import BestEpoch, TestResult
+from workbench.protocol.events import TestResult
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
 from workbench.runs.state.throughput import add_speed, measured_run
 from workbench.runs.store.checkpoint import Checkpoint
@@ -53,6 +53,7 @@ class Training:
         peers: The machines that train together.
 
     Attributes:
+        counters: Steps, epochs and scores so far.
         batch_size: Pictures a step.
         test: Scores of the kept weights on the test pictures.
         is_completed: All epochs were trained, or the recipe ended it early.
@@ -76,29 +77,14 @@ class Training:
         self._checkpoint = checkpoint
         self._is_resumed = is_resumed
         self._rules = ProgressRules(self._recipe, checkpoint.state.rules if checkpoint else None)
-        self._position = TrainingCounters(begun=begun)
+        self.counters = TrainingCounters(begun=begun)
         if checkpoint is not None:
-            self._position = TrainingCounters.of(checkpoint.state, checkpoint.arrays, begun)
+            self.counters = TrainingCounters.of(checkpoint.state, checkpoint.arrays, begun)
         self._folder = FolderWatch(job.run)
         self._speeds: list[float] = []
         self.batch_size = job.project.recipe.batch_size
         self.test: TestResult | None = None
         self.is_completed = False
-
-    @property
-    def epochs_done(self) -> int:
-        """Whole epochs trained."""
-        return self._position.epochs_done
-
-    @property
-    def seconds(self) -> float:
-        """Since the run began, without the time between its trainers."""
-        return self._position.seconds
-
-    @property
-    def best(self) -> BestEpoch | None:
-        """The best epoch so far; None before the first."""
-        return self._position.best_epoch
 
     def run(self) -> None:
         """Trains; returns when completed or stopped.
@@ -113,9 +99,9 @@ class Training:
         self._warned(partial(write_origin, self._run, ready.machine, ready.data))
         for note in self._checkpoint.notes if self._checkpoint else ():
             self._teller.log(note, level="warning")
-        resumed_at = self._position.step if self._is_resumed else None
+        resumed_at = self.counters.step if self._is_resumed else None
         if self._is_resumed:
-            self._position.begun = time.monotonic()  # getting there was no training
+            self.counters.begun = time.monotonic()  # getting there was no training
         tell_start(self._job, ready, resumed_at)
         self._train(ready)
 
@@ -123,7 +109,7 @@ class Training:
 
     def _train(self, ready: PreparedTraining) -> None:
         compiled, ledger = ready.compiled, ready.ledger
-        trainer = EpochTrainer(self._job, ready, self._position, self._rules)
+        trainer = EpochTrainer(self._job, ready, self.counters, self._rules)
         manager = self._keeping(ready)
         self._checkpoint = None  # its arrays are in TensorFlow now
         try:
@@ -132,8 +118,11 @@ class Training:
             raise self._spoilt(compiled, trainer) from error
         finally:
             manager.close()
-        if self._position.step:
-            self._end(compiled, trainer, manager)
+        if self.counters.step and not self.is_completed:
+            manager.keep_place()
+        # A pause keeps from where to go on alone.
+        if self.counters.step and (self.is_completed or not self._stop.is_pause):
+            self._finish(compiled, trainer, manager)
         self._teller.tell(ledger.told())
         if self._speeds:
             self._warned(partial(self._keep_speed, compiled))
@@ -142,15 +131,15 @@ class Training:
         if not self._company.is_chief:
             return NullCheckpointManager(ready.compiled, self._company.receive_model)
         state = self._checkpoint.state if self._checkpoint else None
-        return CheckpointManager(self._job, ready, self._position, self._rules, state)
+        return CheckpointManager(self._job, ready, self.counters, self._rules, state)
 
     def _epochs(self, trainer: EpochTrainer, manager: AnyManager, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
         self._teller.phase("compiling", "Compiling the training step")
-        self._warned(partial(truncate_confusions, self._run, self.epochs_done))
-        self._position.go_on()
+        self._warned(partial(truncate_confusions, self._run, self.counters.epochs_done))
+        self.counters.go_on()
         stop_words = self._rules.stop_words
-        while self.epochs_done < sizes.epochs and not stop_words:
+        while self.counters.epochs_done < sizes.epochs and not stop_words:
             if self._stop.is_on:
                 return
             trained = trainer.train(partial(self._between_calls, manager, sizes))
@@ -158,7 +147,7 @@ class Training:
                 return
             epoch, scores = trained
             verdict = self._rules.took(epoch)
-            self._position.finish_epoch(epoch, scores, is_best=verdict.is_best)
+            self.counters.finish_epoch(epoch, scores, is_best=verdict.is_best)
             self._speeds.append(epoch.images_per_second)
             if scores is not None:
                 confusion = scores.confusion
@@ -171,7 +160,7 @@ class Training:
 
     def _between_calls(self, manager: AnyManager, sizes: Sizes) -> None:
         # Where only the validation is left, the epoch's own checkpoint comes soon.
-        if self._position.steps_of_epoch < sizes.steps_per_epoch:
+        if self.counters.steps_of_epoch < sizes.steps_per_epoch:
             manager.after_call()
         self._teller.wait_for_room(lambda: self._stop.is_on)
         self._folder.check()
@@ -187,16 +176,9 @@ class Training:
         """The error of weights that are no numbers though all losses were."""
         culprit = culprit_of_weights(compiled.built)
         found = culprit.words if culprit is not None else ""
-        return trainer.diverged("a weight is not finite", self._position.step, found)
+        return trainer.diverged("a weight is not finite", self.counters.step, found)
 
     # the end -----------------------------------------------------------------------------
-
-    def _end(self, compiled: Compiled, trainer: EpochTrainer, manager: AnyManager) -> None:
-        """Keeps from where to go on, unless completed, and the weights, unless paused."""
-        if not self.is_completed:
-            manager.keep_place()
-        if self.is_completed or not self._stop.is_pause:
-            self._finish(compiled, trainer, manager)
 
     def _finish(self, compiled: Compiled, trainer: EpochTrainer, manager: AnyManager) -> None:
         """Keeps the weights for good and tests them."""
@@ -233,7 +215,7 @@ class Training:
         """Scores on the test pictures; those of the validation where it was on the same ones."""
         is_of_epoch = self.is_completed or self._recipe.keep == "best"
         if compiled.test is compiled.validation and is_of_epoch:
-            known = self._position.scores.get(model.epoch)
+            known = self.counters.scores.get(model.epoch)
             if known is not None:
                 return known
         return trainer.scores(
