@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.errors import WorkbenchError
+from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
 from workbench.gui.design.canvas.gesture import GRAPH_MIME, GestureChoice
 from workbench.gui.design.canvas.minimap import Minimap
@@ -31,8 +32,7 @@ from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 
-if TYPE_CHECKING:
-    from workbench.gui.common.context import WindowContext
+T = TypeVar("T")
 
 _MARGIN = 12
 _MENU_GROUPS = ("cut copy paste duplicate delete", "connect fix", "select_all arrange fit")
@@ -41,9 +41,6 @@ _ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
 
 class CanvasPanel(QWidget):
     """Where the network is put together.
-
-    Args:
-        context: Only its document, layers and theme are used.
 
     Signals:
         selection_changed(list[str]): Ids of the selected nodes, in the graph's order.
@@ -144,10 +141,6 @@ class CanvasPanel(QWidget):
         if wanted:
             self.view.ensureVisible(self.scene.nodes[wanted[0]].card_rect(), 40, 48)
 
-    def selected_ids(self) -> list[str]:
-        """Ids of the selected nodes."""
-        return self.scene.selected_ids()
-
     def show_problem(self, problem: Problem) -> None:
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self.scene.nodes:
@@ -239,13 +232,14 @@ class CanvasPanel(QWidget):
             menu.addActions([self._actions[key] for key in group.split()])
         menu.popup(place)
 
-    def _edit(self, change: Callable[[], object]) -> None:
-        """Runs an edit; what is refused is said on the canvas."""
+    def _edit(self, change: Callable[[], T]) -> T | None:
+        """Runs an edit and returns what it does; what is refused is said on the canvas."""
         try:
-            change()
+            return change()
         except WorkbenchError as error:
             middle = QPointF(self.view.viewport().rect().center())
             self.view.show_hint(f"{error.what} {error.fix}".strip(), middle, is_refusal=True)
+            return None
 
     def _tell_readers(self, ids: list[str]) -> None:
         if len(ids) == 1:

@@ -15,11 +15,7 @@ from workbench.gui.design.state import DesignState
 
 
 class DesignView(QMainWindow):
-    """Where the network is put together.
-
-    Attributes:
-        state: What the panels share.
-    """
+    """Where the network is put together; its panels share `state`."""
 
     def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[DesignState]]) -> None:
         super().__init__()

@@ -15,12 +15,7 @@ _FASTEST = 14.0
 
 
 class EdgeScroller(QObject):
-    """Scrolls in steps while the pointer is near the edge.
-
-    Args:
-        view: What is scrolled.
-        move: Called after each step with the pointer, whose scene point has changed.
-    """
+    """Scrolls in steps; calls `move` after each with the pointer, whose scene point changed."""
 
     def __init__(self, view: ZoomView, move: Callable[[Pointer], None]) -> None:
         super().__init__(view)

@@ -71,12 +71,9 @@ class Pan(Gesture):
 
 @dataclass(frozen=True)
 class GestureChoice:
-    """The gestures that a view begins by itself.
-
-    Attributes:
-        on_press: The gesture that a press of the left button at a pointer begins.
-        on_layer: The gesture of a layer dragged in, by the key of its type.
-    """
+    """The gestures that a view begins by itself."""
 
     on_press: Callable[[ZoomView, Pointer], Gesture]
+    """By a press of the left button at a pointer."""
     on_layer: Callable[[ZoomView, str], Gesture]
+    """By a layer dragged in, from the key of its type."""

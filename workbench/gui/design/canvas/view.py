@@ -32,10 +32,6 @@ NUDGE = 4.0
 class GraphView(ZoomView):
     """Runs gestures on the canvas.
 
-    Args:
-        scene: What is shown.
-        gestures: The gestures that presses and dragged layers begin.
-
     Signals:
         node_activated(str): A node was double-clicked.
         menu_asked(QPoint, QPointF): Context menu at a global and a scene point.
