@@ -88,28 +88,24 @@ class CanvasPanel(QWidget):
     def _make_overlays(self) -> None:
         self.minimap = Minimap(self.view)
         self.view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
-        self._empty = plain_label(
-            "Drag a layer here, or double-click to search.\nA network starts with Input.",
-            role="dim",
-            parent=self.view,
-        )
+        words = "Drag a layer here, or double-click to search.\nA network starts with Input."
+        self._empty = plain_label(words, role="dim", parent=self.view)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._zoom_bar = QFrame(self.view)
         self._zoom_bar.setObjectName("zoomBar")
-        bar = row(parent=self._zoom_bar, margins=4, spacing=2)
-        for key in _ZOOM_BUTTONS:
-            action = self._actions[key]
-            button = IconButton(self._theme, key, action.text().replace("&", ""))
-            button.follow_action(action)
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            bar.addWidget(button)
-            if key == "zoom_out":
-                self._zoom_text = plain_label("100%", role="dim")
-                self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-                self._zoom_text.setMinimumWidth(44)
-                bar.addWidget(self._zoom_text)
+        self._zoom_text = plain_label("100%", role="dim")
+        self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._zoom_text.setMinimumWidth(44)
+        smaller, *others = (self._zoom_button(key) for key in _ZOOM_BUTTONS)
+        row(smaller, self._zoom_text, *others, parent=self._zoom_bar, margins=4, spacing=2)
         self._style_overlays()
+
+    def _zoom_button(self, key: str) -> IconButton:
+        button = IconButton(self._theme, key, "")
+        button.follow_action(self._actions[key])
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        return button
 
     def _connect(self) -> None:
         scene, view = self.scene, self.view

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.core.specs import CATEGORIES, LayerSpec
 from workbench.gui.common.layer_search import by_category, find_layers
+from workbench.gui.design.canvas.gesture import LAYER_MIME
 from workbench.gui.design.state import DesignState
 from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 
-LAYER_MIME = "application/x-workbench-layer"
 _KEY = Qt.ItemDataRole.UserRole
 _CATEGORY = Qt.ItemDataRole.UserRole + 1
 

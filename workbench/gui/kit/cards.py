@@ -75,13 +75,6 @@ class TextBox(Box):
         self.column.addWidget(self.title)
         self.column.addWidget(self.text)
 
-    def say(self, title: str, text: str) -> None:
-        """Shows other words; an empty line takes no room."""
-        self.title.setText(title)
-        self.text.setText(text)
-        self.title.setVisible(bool(title))
-        self.text.setVisible(bool(text))
-
 
 class Figure(QWidget):
     """A small heading over a number that changes."""

@@ -104,6 +104,8 @@ class GraphView(ZoomView):
 
     def _let_go(self) -> Gesture | None:
         gesture, self._gesture = self._gesture, None
+        if gesture is not None:
+            gesture.clear()
         self._button = Qt.MouseButton.NoButton
         self._scroller.stop()
         self._show_cursor()
