@@ -39,6 +39,7 @@ ALLOWED = (
     ("step", "gui/train/plots/*.py", "a column of the CSV file, or a word of a title"),
     ("step", "gui/targets/parity_dialog.py", "what the x axis shows"),
     ("step", "runs/export/tables.py", "a column of the table"),
+    ("step", "runs/log/event_text.py", "a word of a line"),
     ("step", "cli/fetch.py", "a field of JSON"),
     ("constant", "layers/_augmentation.py", "Keras's name of a fill mode"),
     ("constant", "worker/input/augment_warp.py", "Keras's name of a fill mode"),

@@ -175,7 +175,8 @@ def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, read
     qtbot.waitUntil(lambda: ready.panels["classify_earlier"].strip.num_tiles == 40)
     assert asked == paths
     assert ready.panels["classify_result"].entry.name == "0.png"
-    ready.panels["classify_earlier"].strip.chosen.emit(7)
+    strip = ready.panels["classify_earlier"].strip
+    strip.clicked.emit(strip.model().index(40 - 1 - 7, 0))  # the latest is first
     assert ready.panels["classify_result"].entry.name == "7.png"
 
 
@@ -215,7 +216,8 @@ def test_a_test_picture_shows_its_true_class_and_whether_it_is_right(
     picture = TestPicture(index=111, path=str(tmp_path / "t.png"), label="dog")
     answer(TestPictures(id=1, pictures=[picture]))
     qtbot.waitUntil(lambda: ready.panels["classify_pictures"].picker.strip.num_tiles == 1)
-    ready.panels["classify_pictures"].picker.strip.chosen.emit(0)
+    strip = ready.panels["classify_pictures"].picker.strip
+    strip.clicked.emit(strip.model().index(0, 0))
     with qtbot.waitSignal(ready.state.classified):
         service.answer_pictures()
     assert ready.panels["classify_result"].truth.text() == "Wrong (label: dog)"

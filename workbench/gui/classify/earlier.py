@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from PySide6.QtWidgets import QFrame, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from workbench.gui.classify.classified import ClassifiedPicture
 from workbench.gui.classify.picture_strip import PictureStrip
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.labels import plain_label
-
-MAX_KEPT = 200
-
-_MOODS: Mapping[bool | None, str] = {True: "good", False: "bad", None: ""}
+from workbench.gui.kit.layout import column
 
 
 class EarlierPanel(QFrame):
@@ -21,29 +16,16 @@ class EarlierPanel(QFrame):
 
     def __init__(self, state: ClassifyState) -> None:
         super().__init__()
-        self._state = state
-        self._entries: dict[int, ClassifiedPicture] = {}
-        self._next_key = 0
         self.setProperty("role", "card")
         self.strip = PictureStrip(state.context.theme, "Recent predictions", is_one_row=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 14, 4)
-        column.setSpacing(6)
-        column.addWidget(plain_label("Recent predictions", role="heading"))
-        column.addWidget(self.strip)
-        self.strip.chosen.connect(self._on_chosen)
+        heading = plain_label("Recent predictions", role="heading")
+        column(heading, self.strip, parent=self, margins=(14, 10, 14, 4), spacing=6)
+        self.strip.chosen.connect(state.shown)
         state.classified.connect(self._on_classified)
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
-        key, self._next_key = self._next_key, self._next_key + 1
-        self._entries[key] = entry
-        self._entries.pop(key - MAX_KEPT, None)
-        mood = "bad" if entry.answer.error is not None else _MOODS[entry.is_right]
+        is_bad = entry.answer.error is not None or entry.is_right is False
+        mood = "bad" if is_bad else "good" if entry.is_right else ""
         words = entry.words()
         tip = f"{entry.name}: {words}"
-        self.strip.add(key, entry.picture, words, tip=tip, mood=mood, at_front=True)
-
-    def _on_chosen(self, key: object) -> None:
-        entry = self._entries.get(key) if isinstance(key, int) else None
-        if entry is not None:
-            self._state.shown.emit(entry)
+        self.strip.add(entry, entry.picture, words, tip=tip, mood=mood, at_front=True)

@@ -3,22 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QImage,
-    QPainter,
-    QPainterPath,
-    QStandardItem,
-    QStandardItemModel,
-)
-from PySide6.QtWidgets import (
-    QFrame,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.gui.kit.labels import plain_tip
 from workbench.gui.kit.theme import Theme
@@ -35,7 +21,7 @@ MAX_TILES = 200
 
 
 class _TileDelegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: PictureStrip) -> None:
         super().__init__(parent)
         self._theme = theme
 
@@ -45,7 +31,6 @@ class _TileDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colors = self._theme.colors
         rect = QRectF(option.rect)
-        state = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -58,10 +43,8 @@ class _TileDelegate(QStyledItemDelegate):
             painter.setClipPath(outline)
             painter.drawImage(_cover(image, tile), image)
             painter.setClipping(False)
-        is_marked = bool(
-            state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus)
-        )
-        painter.setPen(QColor(colors.accent if is_marked else colors.line))
+        marks = QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus
+        painter.setPen(QColor(colors.accent if option.state & marks else colors.line))
         painter.drawPath(outline)
         self._paint_words(painter, tile, index)
         painter.restore()
@@ -103,19 +86,16 @@ class PictureStrip(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.setMouseTracking(True)
-        never = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        self.setVerticalScrollBarPolicy(
-            never if is_one_row else Qt.ScrollBarPolicy.ScrollBarAsNeeded
-        )
-        self.setHorizontalScrollBarPolicy(
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded if is_one_row else never
-        )
+        if is_one_row:
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        else:
+            self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         if is_one_row:
             self.setFixedHeight(TILE.height() + WORDS_PX + GAP_PX + 12)
-        self.clicked.connect(self._on_chosen)
-        self.activated.connect(self._on_chosen)
+        for chosen in (self.clicked, self.activated):
+            chosen.connect(lambda index: self.chosen.emit(index.data(KEY_ROLE)))
         theme.changed.connect(self.viewport().update)
 
     @property
@@ -159,6 +139,3 @@ class PictureStrip(QListView):
     def clear_tiles(self) -> None:
         """Removes all."""
         self._model.clear()
-
-    def _on_chosen(self, index: QModelIndex) -> None:
-        self.chosen.emit(index.data(KEY_ROLE))

@@ -4,15 +4,44 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QStackedWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QFrame, QStackedWidget
 
-from workbench.gui.classify.drop_area import DropArea
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.classify.test_set_picker import TestSetPicker
+from workbench.gui.kit.buttons import button
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.pictures.folders import ENDINGS
 
-_SMALLEST_PX = 132
+
+class DropArea(QFrame):
+    """Dashed; words and buttons. The drop itself is taken by the window, wherever it happens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "drop")
+        title = plain_label("Drop pictures or a folder here", role="title")
+        words = "or paste one (Ctrl+V), open a file, or pick from the test set"
+        text = plain_label(words, role="dim")
+        for label in (title, text):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.open = button("Open…")
+        self.paste = button("Paste")
+        self.test = button("Test set")
+        self.folder = button("Folder to CSV…")
+        self.cancel = button("Cancel")
+        self.cancel.hide()
+        parts = (self.open, self.paste, self.test, self.folder, self.cancel)
+        buttons = row(STRETCH, *parts, STRETCH, spacing=8)
+        inner = (STRETCH, title, text, Gap(4), buttons, STRETCH)
+        column(*inner, parent=self, margins=(16, 12, 16, 12), spacing=8)
+
+    def set_busy(self, is_busy: bool) -> None:  # noqa: FBT001 - Qt's signal
+        """A folder is being classified: it can be canceled, not started again."""
+        self.folder.setVisible(not is_busy)
+        self.cancel.setVisible(is_busy)
 
 
 class PicturesPanel(QStackedWidget):
@@ -25,24 +54,23 @@ class PicturesPanel(QStackedWidget):
         self.picker = TestSetPicker(state.context.theme, state.context.service, state.background)
         self.addWidget(self.drop)
         self.addWidget(self.picker)
-        self.setMinimumHeight(_SMALLEST_PX)
-        self.drop.open_wanted.connect(self.ask_pictures)
-        self.drop.paste_wanted.connect(state.paste)
-        self.drop.test_wanted.connect(self.show_test_pictures)
-        self.drop.folder_wanted.connect(self.ask_folder)
-        self.drop.cancel_wanted.connect(state.cancel_folder)
-        self.picker.closed.connect(lambda: self.setCurrentWidget(self.drop))
-        self.picker.picked.connect(state.classify_test_picture)
-        state.table_changed.connect(lambda is_busy: self.drop.set_busy(is_busy=is_busy))
+        self.setMinimumHeight(132)
+        self.drop.open.clicked.connect(self.ask_pictures)
+        self.drop.paste.clicked.connect(state.paste)
+        self.drop.test.clicked.connect(self.show_test_pictures)
+        self.drop.folder.clicked.connect(self.ask_folder)
+        self.drop.cancel.clicked.connect(state.cancel_folder)
+        self.picker.close_button.clicked.connect(lambda: self.setCurrentWidget(self.drop))
+        self.picker.strip.chosen.connect(state.classify_test_picture)
+        state.table_changed.connect(self.drop.set_busy)
         state.run_changed.connect(self._on_run_changed)
         self.currentChanged.connect(self._on_current_changed)
 
     def ask_pictures(self) -> None:
         """Lets the user choose picture files."""
         patterns = " ".join(f"*{suffix}" for suffix in sorted(ENDINGS))
-        paths, _ = QFileDialog.getOpenFileNames(
-            self, "Open pictures", "", f"Pictures ({patterns});;All files (*)"
-        )
+        filters = f"Pictures ({patterns});;All files (*)"
+        paths, _ = QFileDialog.getOpenFileNames(self, "Open pictures", "", filters)
         self._state.classify(paths)
 
     def show_test_pictures(self) -> None:
@@ -56,9 +84,8 @@ class PicturesPanel(QStackedWidget):
         folder = QFileDialog.getExistingDirectory(self, "Classify a folder")
         if not folder:
             return
-        table, _ = ask_save_path(
-            self, "Save as CSV", f"{Path(folder).name}.csv", "CSV table (*.csv)"
-        )
+        name = f"{Path(folder).name}.csv"
+        table, _ = ask_save_path(self, "Save as CSV", name, "CSV table (*.csv)")
         if table:
             self._state.classify_folder(Path(folder), Path(table))
 

@@ -2,19 +2,87 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from workbench.core.format import count, duration, share
 from workbench.gui.classify.classified import ClassifiedPicture
-from workbench.gui.classify.picture_frame import PictureFrame
 from workbench.gui.classify.score_bars import ScoreBars
 from workbench.gui.classify.state import ClassifyState
 from workbench.gui.kit.labels import ElidedLabel, plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, Gap, column, row
+from workbench.gui.kit.theme import Theme
+from workbench.protocol.messages import ErrorParts
 
 PICTURE_PX = 176
-ROUND_PICTURE_PX = 56
+RADIUS_PX = 8
+
+
+class _Canvas(QWidget):
+    def __init__(self, theme: Theme, *, is_pixelated: bool) -> None:
+        super().__init__()
+        self._theme = theme
+        self._is_pixelated = is_pixelated
+        self.image = QImage()
+        self.setMinimumSize(QSize(PICTURE_PX, PICTURE_PX))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colors = self._theme.colors
+        place = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        if self.image.isNull():
+            painter.setPen(QPen(QColor(colors.line), 1))
+            painter.setBrush(QColor(colors.field))
+            painter.drawRoundedRect(place, RADIUS_PX, RADIUS_PX)
+        else:
+            self._paint_image(painter, place)
+        painter.end()
+
+    def _paint_image(self, painter: QPainter, place: QRectF) -> None:
+        size = self.image.size().toSizeF()
+        scale = min(place.width() / size.width(), place.height() / size.height())
+        fitted = QRectF(0, 0, size.width() * scale, size.height() * scale)
+        fitted.moveCenter(QPointF(place.center()))
+        outline = QPainterPath()
+        outline.addRoundedRect(fitted, RADIUS_PX, RADIUS_PX)
+        painter.setClipPath(outline)
+        # The network's own picture shows its pixels as they are.
+        smooth = QPainter.RenderHint.SmoothPixmapTransform
+        painter.setRenderHint(smooth, not self._is_pixelated)
+        painter.drawImage(fitted, self.image)
+        painter.setClipping(False)
+        painter.setPen(QPen(QColor(self._theme.colors.line), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(outline)
+
+
+class PictureFrame(QWidget):
+    """A square place for a picture; keeps its size when empty."""
+
+    def __init__(self, theme: Theme, name: str, *, is_pixelated: bool = False) -> None:
+        super().__init__()
+        self._canvas = _Canvas(theme, is_pixelated=is_pixelated)
+        self._canvas.setAccessibleName(name)
+        self.caption = ElidedLabel()
+        self.caption.setProperty("role", "dim")
+        self.caption.setFont(theme.font(12))
+        self.setFixedWidth(PICTURE_PX)
+        column(self._canvas, self.caption, parent=self, spacing=6)
+
+    @property
+    def image(self) -> QImage:
+        """The picture shown; null while empty."""
+        return self._canvas.image
+
+    def show_image(self, image: QImage, caption: str) -> None:
+        """Shows a picture (null: an empty frame) and words below it."""
+        self._canvas.image = image
+        self._canvas.update()
+        self.caption.set_full_text(caption)
 
 
 class ResultCard(QFrame):
@@ -24,10 +92,10 @@ class ResultCard(QFrame):
         super().__init__()
         theme = state.context.theme
         self.setProperty("role", "card")
-        self.setFixedHeight(PICTURE_PX + ROUND_PICTURE_PX)
+        self.setFixedHeight(PICTURE_PX + 56)
         self.entry: ClassifiedPicture | None = None
-        self.picture = PictureFrame(theme, "Your picture", PICTURE_PX)
-        self.seen = PictureFrame(theme, "Model input", PICTURE_PX, is_pixelated=True)
+        self.picture = PictureFrame(theme, "Your picture")
+        self.seen = PictureFrame(theme, "Model input", is_pixelated=True)
         self.caption = plain_label(role="heading")
         self.label = ElidedLabel()
         self.label.setFont(theme.font(26, weight=600))
@@ -41,30 +109,14 @@ class ResultCard(QFrame):
         state.shown.connect(self.show_entry)
 
     def _build(self) -> None:
-        answer = QVBoxLayout()
-        answer.setSpacing(4)
-        answer.addWidget(self.caption)
-        headline = QHBoxLayout()
-        headline.setSpacing(10)
-        headline.addWidget(self.label, 100)
-        headline.addWidget(self.figure, 0, Qt.AlignmentFlag.AlignBottom)
-        headline.addSpacing(12)
-        headline.addWidget(self.truth, 0, Qt.AlignmentFlag.AlignBottom)
-        headline.addStretch(1)
-        answer.addLayout(headline)
-        answer.addSpacing(6)
-        answer.addWidget(self.bars)
-        answer.addWidget(self.message)
-        answer.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 14, 16, 12)
-        row.setSpacing(16)
-        for frame in (self.picture, self.seen):
-            column = QVBoxLayout()
-            column.addWidget(frame)
-            column.addStretch(1)
-            row.addLayout(column)
-        row.addLayout(answer, 1)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        headline = row((self.label, 100), self.figure, Gap(12), self.truth, STRETCH, spacing=10)
+        headline.setAlignment(self.figure, bottom)
+        headline.setAlignment(self.truth, bottom)
+        lines = (self.caption, headline, Gap(6), self.bars, self.message, STRETCH)
+        answer = column(*lines, spacing=4)
+        frames = [column(frame, STRETCH) for frame in (self.picture, self.seen)]
+        row(*frames, (answer, 1), parent=self, margins=(16, 14, 16, 12), spacing=16)
 
     def show_hint(self) -> None:
         """Nothing has been classified yet."""
@@ -92,13 +144,13 @@ class ResultCard(QFrame):
         self.caption.setText(f"{entry.model}{took}")
         self.bars.setVisible(is_read)
         self.message.setVisible(not is_read)
+        self._show_truth(entry)
         if answer.error is not None:
-            self._show_error(entry)
+            self._show_error(answer.error)
             return
         self._say(answer.label, share(entry.probability))
         scores = [(score.name, score.probability) for score in answer.scores]
         self.bars.set_scores(scores, entry.truth)
-        self._show_truth(entry)
 
     def _say(self, label: str, figure: str) -> None:
         # As wide as its words, so that the percentage stands beside them.
@@ -106,13 +158,10 @@ class ResultCard(QFrame):
         self.label.set_full_text(label)
         self.figure.setText(figure)
 
-    def _show_error(self, entry: ClassifiedPicture) -> None:
-        error = entry.answer.error
+    def _show_error(self, error: ErrorParts) -> None:
         self._say("Cannot be read", "")
-        self.truth.setText("")
-        if error is not None:
-            what = f"{error.what.rstrip('.')}: {error.received}." if error.received else error.what
-            self.message.setText(" ".join(filter(None, (what, error.fix))))
+        what = f"{error.what.rstrip('.')}: {error.received}." if error.received else error.what
+        self.message.setText(" ".join(filter(None, (what, error.fix))))
 
     def _show_truth(self, entry: ClassifiedPicture) -> None:
         if entry.is_right is None:

@@ -64,10 +64,6 @@ class ClassifyState(QObject):
         self._queue.failed.connect(self._on_failed)
         context.service.died.connect(self._on_service_died)
 
-    def close(self) -> None:
-        """Waits for what still reads; called before the application ends."""
-        self.background.close()
-
     # the network -------------------------------------------------------------------------
 
     def set_run(self, run: Path | None, title: str, *, is_wanted: bool) -> None:
@@ -144,11 +140,14 @@ class ClassifyState(QObject):
             return
         self._num_pasted += 1
         path = self._pasted.filePath(f"pasted {self._num_pasted}.png")
-        self.background.run(
-            lambda: _save_image(image, path),
-            lambda saved: self.classify([saved]),
-            self.failed.emit,
-        )
+
+        def save() -> list[str]:
+            if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
+                what = "Cannot read the picture on the clipboard."
+                raise PictureError(what, fix="Copy it again.")
+            return [path]
+
+        self.background.run(save, self.classify, self.failed.emit)
 
     def _on_classified(self, entry: ClassifiedPicture) -> None:
         if self._shows_next:
@@ -172,8 +171,9 @@ class ClassifyState(QObject):
             return
         self._job = FolderToCsv(self.context.service, self.background, self)
         self._job.progressed.connect(self.waiting)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
+        for ended, told in ((self._job.finished, self.said), (self._job.failed, self.failed)):
+            ended.connect(self._end_job)
+            ended.connect(told)
         self.table_changed.emit(True)
         self._job.start(self.run, folder, table)
 
@@ -182,22 +182,8 @@ class ClassifyState(QObject):
         if self._job is not None:
             self._job.cancel()
 
-    def _on_job_finished(self, words: str) -> None:
-        self._end_job()
-        self.said.emit(words)
-
-    def _on_job_failed(self, error: WorkbenchError) -> None:
-        self._end_job()
-        self.failed.emit(error)
-
     def _end_job(self) -> None:
         if self._job is not None:
             self._job.deleteLater()
         self._job = None
         self.table_changed.emit(False)
-
-
-def _save_image(image: QImage, path: str) -> str:
-    if not image.save(path, "PNG"):  # type: ignore[call-overload]  # the stub wants bytes
-        raise PictureError("Cannot read the picture on the clipboard.", fix="Copy it again.")
-    return path

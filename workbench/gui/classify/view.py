@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.classify.state import ClassifyState
@@ -17,9 +17,8 @@ from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.empty import EmptyPage
+from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.wait_label import WaitLabel
-
-BOTH_FROM_PX = 720
 
 
 class ClassifyView(QWidget):
@@ -58,22 +57,13 @@ class ClassifyView(QWidget):
         self._on_model_changed()
 
     def _build(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.chooser)
-        top.addWidget(self.load)
-        top.addWidget(self.wait, 1)
+        top = row(self.chooser, self.load, (self.wait, 1), spacing=12)
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(18, 12, 18, 12)
-        column.setSpacing(12)
-        column.addLayout(top)
-        self.panels.fill(column, "left", "right", "bottom")
+        inner = column(top, parent=page, margins=(18, 12, 18, 12), spacing=12)
+        self.panels.fill(inner, "left", "right", "bottom")
         self._pages.addWidget(self.empty)
         self._pages.addWidget(page)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._pages)
+        column(self._pages, parent=self)
 
     def _connect(self) -> None:
         self.chooser.model_changed.connect(self._on_model_changed)
@@ -96,7 +86,7 @@ class ClassifyView(QWidget):
 
     def close_background(self) -> None:
         """Waits for what still reads; called before the application ends."""
-        self.state.close()
+        self.state.background.close()
 
     def classify(self, paths: list[str]) -> None:
         """Classifies picture files."""
@@ -132,7 +122,7 @@ class ClassifyView(QWidget):
 
     def _share_room(self) -> None:
         """In a low window the test pictures take the room of the earlier ones."""
-        self.panels.set_tight(is_tight=self.state.is_picking and self.height() < BOTH_FROM_PX)
+        self.panels.set_tight(is_tight=self.state.is_picking and self.height() < 720)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -2,16 +2,87 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QFrame, QHeaderView, QTableView
 
 from workbench.core.format import count, share
-from workbench.gui.evaluate.class_table import ClassTable
 from workbench.gui.evaluate.state import EvaluateState
 from workbench.gui.kit.cards import Figure, TitledBox
 from workbench.gui.kit.labels import plain_label
-from workbench.protocol.messages import Evaluation
+from workbench.gui.kit.layout import STRETCH, row
+from workbench.gui.kit.theme import Theme
+from workbench.protocol.messages import ClassScore, Evaluation
 
-_FIGURE_PX = 110
+NUMBERS = {
+    "Precision": (86, "Of the images predicted as this class, the share that belongs to it"),
+    "Recall": (74, "Of the images of this class, the share predicted as it"),
+    "F1": (70, "Harmonic mean of precision and recall"),
+    "Support": (80, "Test images of this class"),
+}
+"""Width in pixels and tooltip of each column of numbers."""
+
+SORT_ROLE = int(Qt.ItemDataRole.UserRole)
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def _cell(text: str, value: object, *, is_number: bool = True) -> QStandardItem:
+    item = QStandardItem(text)
+    item.setData(value, SORT_ROLE)
+    item.setTextAlignment(_RIGHT if is_number else _LEFT)
+    return item
+
+
+class ClassTable(QTableView):
+    """One row a class."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._model = QStandardItemModel(0, 1 + len(NUMBERS), self)
+        self._model.setHorizontalHeaderLabels(["Class", *NUMBERS])
+        self._model.setSortRole(SORT_ROLE)
+        self.setModel(self._model)
+        self.setFont(theme.font(13, tabular=True))
+        self.setAccessibleName("Scores per class")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(28)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column, (width_px, tip) in enumerate(NUMBERS.values(), start=1):
+            header.resizeSection(column, width_px)
+            self._model.horizontalHeaderItem(column).setToolTip(tip)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(_RIGHT)
+        self._model.horizontalHeaderItem(0).setTextAlignment(_LEFT)
+        self.setSortingEnabled(True)
+        # No column yet: the classes stay in their own order until one is clicked.
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+
+    def set_scores(self, scores: Iterable[ClassScore]) -> None:
+        """Shows these classes, in the order the user has chosen."""
+        self.setSortingEnabled(False)
+        self._model.setRowCount(0)
+        for score in scores:
+            figures = (score.precision, score.recall, score.f1)
+            cells = [_cell(score.name, score.name.casefold(), is_number=False)]
+            cells += [_cell(share(value), value) for value in figures]
+            self._model.appendRow([*cells, _cell(count(score.count), score.count)])
+        self.setSortingEnabled(True)
+
+    def texts(self) -> list[list[str]]:
+        """What is shown, row by row."""
+        columns = range(self._model.columnCount())
+        rows = range(self._model.rowCount())
+        return [[self._model.item(row, column).text() for column in columns] for row in rows]
 
 
 class ClassesPanel(TitledBox):
@@ -19,19 +90,13 @@ class ClassesPanel(TitledBox):
 
     def __init__(self, state: EvaluateState) -> None:
         super().__init__("Classes")
-        theme = state.context.theme
         self._state = state
         self.source = plain_label(role="dim")
-        self.accuracy = Figure("Accuracy", _FIGURE_PX)
-        self.loss = Figure("Loss", _FIGURE_PX)
-        self.pictures = Figure("Support", _FIGURE_PX)
+        figures = [Figure(heading, 110) for heading in ("Accuracy", "Loss", "Support")]
+        self.accuracy, self.loss, self.pictures = figures
         self.pictures.setToolTip("Test images")
-        self.table = ClassTable(theme)
-        figures = QHBoxLayout()
-        for figure in (self.accuracy, self.loss, self.pictures):
-            figures.addWidget(figure)
-        figures.addStretch(1)
-        self.column.insertLayout(0, figures)
+        self.table = ClassTable(state.context.theme)
+        self.column.insertLayout(0, row(*figures, STRETCH))
         self.column.insertWidget(1, self.source)
         self.column.insertSpacing(2, 6)
         self.column.addWidget(self.table, 1)
