@@ -356,7 +356,7 @@ def test_double_click_on_nothing_searches(small, document, hand) -> None:
 
 
 def test_double_click_on_a_node_asks_for_its_settings(small, hand, qtbot) -> None:
-    with qtbot.waitSignal(small.node_activated) as told:
+    with qtbot.waitSignal(small.view.node_activated) as told:
         hand.double_click(center(small, "n3"))
     assert told.args == ["n3"]
 

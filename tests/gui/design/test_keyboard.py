@@ -179,7 +179,7 @@ def test_a_network_is_built_by_keys_alone(panel, document, hand) -> None:
 
 def test_enter_asks_for_the_settings(small, hand, qtbot) -> None:
     small.select(["n2"])
-    with qtbot.waitSignal(small.node_activated) as told:
+    with qtbot.waitSignal(small.view.node_activated) as told:
         hand.key(Qt.Key.Key_Return)
     assert told.args == ["n2"]
 
@@ -274,14 +274,14 @@ def test_the_view_of_a_project_is_kept(small, document) -> None:
 def test_the_palette_adds_behind_the_selection_wherever_one_looks(small, document) -> None:
     small.select(["n2"])
     small.view.center_on(QPointF(4000, 4000))
-    first = small.add_layer("dropout")
+    first = small.adder.add("dropout")
     assert document.graph.sources(first) == ("n2",)
     assert document.graph.targets(first) == ("n3",)
     assert small.view.visible_rect().intersects(small.scene.nodes[first].card_rect())
     small.select([])
-    last = small.add_layer("softmax")
+    last = small.adder.add("softmax")
     assert document.graph.sources(last) == ("n4",)
-    start = small.add_layer("input")
+    start = small.adder.add("input")
     assert not document.graph.edges_into(start)
     assert document.undo_stack.index() == 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
@@ -13,7 +13,7 @@ from workbench.core.checks.problems import Problem
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
-from workbench.gui.design.canvas.gesture import GRAPH_MIME, GestureChoice
+from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.minimap import Minimap
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import CanvasStyle
@@ -40,15 +40,7 @@ _ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
 
 
 class CanvasPanel(QWidget):
-    """Where the network is put together.
-
-    Signals:
-        selection_changed(list[str]): Ids of the selected nodes, in the graph's order.
-        node_activated(str): Enter or a double click on a node: its settings are wanted.
-    """
-
-    selection_changed = Signal(list)
-    node_activated = Signal(str)
+    """Where the network is put together."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -56,20 +48,20 @@ class CanvasPanel(QWidget):
         self._document = context.document
         self._theme = context.theme
         self.scene = GraphScene(context.document, context.layers, CanvasStyle(context.theme))
-        self.view = GraphView(self.scene, GestureChoice(choose_gesture, DropLayer))
+        self.view = GraphView(self.scene, choose_gesture, DropLayer)
         self._has_looked = False
         accessible.install()
         column(self.view, parent=self)
         self.setFocusProxy(self.view)
         self.search = SearchAdd(context.layers, context.theme, self.view)
-        self._adder = LayerAdder(self.view, self.search, self._edit)
+        self.adder = LayerAdder(self.view, self.search, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._slots())
         self._make_overlays()
         self._connect()
 
     def _slots(self) -> dict[str, Callable[[], None]]:
         return {
-            "add": self._adder.search_by_selection,
+            "add": self.adder.search_by_selection,
             "cut": self.cut,
             "copy": self.copy,
             "paste": self.paste,
@@ -109,22 +101,16 @@ class CanvasPanel(QWidget):
 
     def _connect(self) -> None:
         scene, view = self.scene, self.view
-        scene.selection_changed.connect(self.selection_changed)
         scene.selection_changed.connect(self._tell_readers)
         scene.selection_changed.connect(self._refresh_actions)
         scene.contents_changed.connect(self._on_contents_changed)
         view.zoom_changed.connect(lambda zoom: self._zoom_text.setText(f"{zoom * 100:.0f}%"))
         view.view_changed.connect(self._on_view_changed)
-        view.node_activated.connect(self.node_activated)
         view.menu_asked.connect(self._open_menu)
         self.search.closed.connect(self.view.setFocus)
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
-
-    def actions(self) -> list[QAction]:
-        """All actions of the canvas, in the order of menus."""
-        return list(self._actions.values())
 
     def action(self, key: str) -> QAction:
         """One action by its key, see CANVAS_ACTIONS."""
@@ -144,10 +130,6 @@ class CanvasPanel(QWidget):
             if card := self.scene.card:
                 self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def add_layer(self, key: str) -> str | None:
-        """Adds a layer after the selected node, else after the last open end; its id."""
-        return self._adder.add(key)
 
     def copy(self) -> None:
         """Puts the selected nodes on the clipboard, as JSON."""
@@ -222,7 +204,7 @@ class CanvasPanel(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         here = menu.addAction(self._theme.icon("add"), "Add layer here…")
-        here.triggered.connect(lambda: self._adder.search_at(scene_point, ""))
+        here.triggered.connect(lambda: self.adder.search_at(scene_point, ""))
         for group in _MENU_GROUPS:
             menu.addSeparator()
             menu.addActions([self._actions[key] for key in group.split()])

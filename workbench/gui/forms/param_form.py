@@ -104,10 +104,17 @@ class ParamForm(QWidget):
             self._show_row(key)
 
     def _show_row(self, key: str) -> None:
-        is_shown = key not in self._unused
+        """Shows or leaves out a row, with its message where it has one."""
+        if key in self._unbuilt:
+            return
+        is_shown, message = key not in self._unused, self._messages.get(key, "")
+        widget, error = self._editors[key].widget, self._errors[key]
         self._labels[key].setVisible(is_shown)
-        self._editors[key].widget.setVisible(is_shown)
-        self._errors[key].setVisible(is_shown and bool(self._messages.get(key)))
+        widget.setVisible(is_shown)
+        error.setText(message)
+        error.setVisible(is_shown and bool(message))
+        if bool(widget.property("bad")) != bool(message):
+            restyle(widget, bad=bool(message))
 
     def add_below_first(self, widget: QWidget) -> None:
         """Puts a widget below the rows that are always in sight."""
@@ -132,7 +139,6 @@ class ParamForm(QWidget):
             fold.body.addWidget(self._rows(params))
             for param in params:
                 self._editors[param.key].set_value(self._values.get(param.key, param.default))
-                self._show_error(param.key, self._messages.get(param.key, ""))
                 self._show_row(param.key)
 
         self._unbuilt.update((param.key, build) for param in params)
@@ -209,12 +215,4 @@ class ParamForm(QWidget):
 
     def _show_error(self, key: str, message: str) -> None:
         self._messages[key] = message
-        if key in self._unbuilt:
-            return
-        label = self._errors[key]
-        is_shown = bool(message) and key not in self._unused
-        if label.text() == message and label.isHidden() != is_shown:
-            return
-        label.setText(message)
-        label.setVisible(is_shown)
-        restyle(self._editors[key].widget, bad=bool(message))
+        self._show_row(key)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import QPointF, Qt
@@ -84,13 +82,3 @@ class Pan(Gesture):
 
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
         self.view.pan_by(-self._moved)
-
-
-@dataclass(frozen=True)
-class GestureChoice:
-    """The gestures that a view begins by itself."""
-
-    on_press: Callable[[ZoomView, Pointer], Gesture]
-    """By a press of the left button at a pointer."""
-    on_layer: Callable[[ZoomView, str], Gesture]
-    """By a layer dragged in, from the key of its type."""

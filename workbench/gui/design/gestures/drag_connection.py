@@ -37,7 +37,6 @@ class DragConnection(Gesture):
         self._target = target
         self._edge = edge
         self._rings: dict[str, PortItem] = {}
-        self._near: NodeItem | None = None
         self._told: dict[str, tuple[bool, str]] = {}
 
     def start(self, pointer: Pointer) -> None:
@@ -146,12 +145,9 @@ class DragConnection(Gesture):
             self._draft.set_line(free_end, end, is_refused=is_refused)
 
     def _set_near(self, item: NodeItem | None) -> None:
-        if item is self._near:
-            return
-        for node, is_near in ((self._near, False), (item, True)):
-            if node is not None and node.node_id in self._rings:
-                node.is_target = self._rings[node.node_id].is_near = is_near
-        self._near = item
+        for key in self._rings.keys() & self.scene.nodes.keys():
+            is_near = item is not None and item.node_id == key
+            self.scene.nodes[key].is_target = self._rings[key].is_near = is_near
 
     def clear(self) -> None:
         self._set_near(None)

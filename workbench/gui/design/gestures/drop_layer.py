@@ -15,7 +15,6 @@ class DropLayer(Gesture):
     def __init__(self, view: ZoomView, key: str) -> None:
         super().__init__(view)
         self._spec = self.scene.layers[key]
-        self._hot: Edge | None = None
 
     def start(self, pointer: Pointer) -> None:
         height = card_height(self._spec, self.scene)
@@ -34,11 +33,8 @@ class DropLayer(Gesture):
         self.view.show_hint(self._words(place), pointer.view)
 
     def _mark_edge(self, edge: Edge | None) -> None:
-        if self._hot is not None and self._hot in self.scene.edges:
-            self.scene.edges[self._hot].is_hot = False
-        self._hot = edge
-        if edge is not None:
-            self.scene.edges[edge].is_hot = True
+        for each, item in self.scene.edges.items():
+            item.is_hot = each == edge
 
     def _words(self, place: Placement) -> str:
         name = self.scene.name
