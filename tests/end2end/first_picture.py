@@ -59,7 +59,7 @@ class FirstUser(User):
     def select(self, node: str) -> None:
         """Clicks a node."""
         self.robot.click(self._on_screen(self.canvas.scene.nodes[node].card_rect().center()))
-        self.robot.wait(lambda: self.canvas.selected_ids() == [node], f"{node} selected")
+        self.robot.wait(lambda: self.canvas.scene.selected_ids() == [node], f"{node} selected")
 
     def _on_screen(self, point: QPointF) -> QPoint:
         view = self.canvas.view

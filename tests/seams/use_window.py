@@ -64,7 +64,7 @@ def view(context, _folder):
     shown = window.views.currentWidget()
     by_key = window.views.current_key
     window.show_view("design")
-    QTest.mouseClick(window.top.switch.segment("glossary"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(window.top.switch._buttons["glossary"], Qt.MouseButton.LeftButton)
     return {
         "by key": by_key,
         "by segment": window.views.current_key,

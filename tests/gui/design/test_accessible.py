@@ -53,4 +53,4 @@ def test_readers_are_told_while_one_runs(small, hand) -> None:
         QApplication.processEvents()
     finally:
         QAccessible.setActive(False)
-    assert small.selected_ids() == ["n4"]
+    assert small.scene.selected_ids() == ["n4"]

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 
-from workbench.gui.design.palette import LAYER_MIME
+from workbench.gui.design.canvas.gesture import LAYER_MIME
 
 
 @pytest.fixture

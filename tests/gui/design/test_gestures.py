@@ -38,7 +38,7 @@ def test_a_drop_on_an_edge_inserts(small, document, hand) -> None:
     assert small.scene.edges[edge].is_hot
     assert "between conv2d and flatten" in hint(small)
     assert hand.drop(middle)
-    (added,) = small.selected_ids()
+    (added,) = small.scene.selected_ids()
     assert document.graph.nodes[added].kind == "dropout"
     assert Edge("n2", added) in document.graph.edges
     assert Edge(added, "n3") in document.graph.edges
@@ -57,7 +57,7 @@ def test_a_drop_on_an_edge_inserts(small, document, hand) -> None:
 def test_a_drop_below_an_open_end_adds_next(small, document, hand) -> None:
     below = small.scene.nodes["n4"].output_point() + QPointF(30, 70)
     hand.drop_layer("softmax", below)
-    (added,) = small.selected_ids()
+    (added,) = small.scene.selected_ids()
     assert document.graph.sources(added) == ("n4",)
     assert steps(document) == 1
     assert small.scene.nodes[added].pos().x() == small.scene.nodes["n4"].pos().x()
@@ -65,7 +65,7 @@ def test_a_drop_below_an_open_end_adds_next(small, document, hand) -> None:
 
 def test_a_drop_on_a_card_goes_behind_it(small, document, hand) -> None:
     hand.drop_layer("relu", center(small, "n2"))
-    (added,) = small.selected_ids()
+    (added,) = small.scene.selected_ids()
     assert document.graph.sources(added) == ("n2",)
     assert document.graph.targets(added) == ("n3",)
 
@@ -75,7 +75,7 @@ def test_a_drop_far_away_stays_unconnected(small, document, hand) -> None:
     hand.enter("dense", far)
     assert "not connected" in hint(small)
     hand.drop(far)
-    (added,) = small.selected_ids()
+    (added,) = small.scene.selected_ids()
     assert not document.graph.edges_into(added)
     assert small.scene.nodes[added].card_rect().contains(far)
 
@@ -197,7 +197,7 @@ def test_a_connection_dropped_on_nothing_asks_what_comes_next(small, document, h
     assert small.search.isVisible()
     QTest.keyClicks(small.search._field, "softm")
     QTest.keyClick(small.search._field, Qt.Key.Key_Return)
-    (added,) = small.selected_ids()
+    (added,) = small.scene.selected_ids()
     assert document.graph.nodes[added].kind == "softmax"
     assert document.graph.sources(added) == ("n4",)
     assert not small.search.isVisible()
@@ -268,13 +268,13 @@ def test_a_change_from_elsewhere_ends_the_gesture(small, document, hand) -> None
 
 def test_clicks_select(small, hand) -> None:
     hand.click(center(small, "n2"))
-    assert small.selected_ids() == ["n2"]
+    assert small.scene.selected_ids() == ["n2"]
     hand.click(center(small, "n3"), modifiers=SHIFT)
-    assert small.selected_ids() == ["n2", "n3"]
+    assert small.scene.selected_ids() == ["n2", "n3"]
     hand.click(center(small, "n2"), modifiers=CTRL)
-    assert small.selected_ids() == ["n3"]
+    assert small.scene.selected_ids() == ["n3"]
     hand.click(center(small, "n4") + QPointF(200, 0))
-    assert small.selected_ids() == []
+    assert small.scene.selected_ids() == []
     line = small.scene.edges[Edge("n1", "n2")]
     hand.click(line.middle_point())
     assert small.scene.selected_edges() == [Edge("n1", "n2")]
@@ -286,15 +286,15 @@ def test_the_rubber_band_selects_what_it_touches(small, hand) -> None:
     end = QPointF(first.left + 20, last.top + 10)
     small.select(["n1"])
     hand.drag(start, end)
-    assert small.selected_ids() == ["n2", "n3"]
+    assert small.scene.selected_ids() == ["n2", "n3"]
     small.select(["n1"])
     hand.drag(start, end, modifiers=SHIFT)
-    assert small.selected_ids() == ["n1", "n2", "n3"]
+    assert small.scene.selected_ids() == ["n1", "n2", "n3"]
     small.select(["n1"])
     hand.press(start)
     hand.move(end)
     hand.key(Qt.Key.Key_Escape)
-    assert small.selected_ids() == ["n1"]
+    assert small.scene.selected_ids() == ["n1"]
     hand.release(end)
 
 
@@ -356,7 +356,7 @@ def test_double_click_on_nothing_searches(small, document, hand) -> None:
 
 
 def test_double_click_on_a_node_asks_for_its_settings(small, hand, qtbot) -> None:
-    with qtbot.waitSignal(small.node_activated) as told:
+    with qtbot.waitSignal(small.view.node_activated) as told:
         hand.double_click(center(small, "n3"))
     assert told.args == ["n3"]
 

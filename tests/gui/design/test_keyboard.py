@@ -33,7 +33,7 @@ def test_arrows_walk_along_the_graph(panel, document, layers, hand) -> None:
     walked = []
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Up):
         hand.key(key)
-        walked += panel.selected_ids()
+        walked += panel.scene.selected_ids()
     assert walked == ["n1", "n2", "n3", "n2", "n1"]
 
 
@@ -44,11 +44,11 @@ def test_side_arrows_go_to_the_branch_beside(panel, document, layers, hand) -> N
     document.arrange()
     panel.select(["n2"])
     hand.key(Qt.Key.Key_Right)
-    assert panel.selected_ids() == [branch]
+    assert panel.scene.selected_ids() == [branch]
     hand.key(Qt.Key.Key_Left)
-    assert panel.selected_ids() != [branch]
+    assert panel.scene.selected_ids() != [branch]
     hand.key(Qt.Key.Key_Down, SHIFT)
-    assert len(panel.selected_ids()) == 2
+    assert len(panel.scene.selected_ids()) == 2
 
 
 def test_alt_and_arrows_nudge(small, document, hand) -> None:
@@ -67,7 +67,7 @@ def test_delete_closes_the_chain_and_selects_the_neighbour(small, document, hand
     small.select(["n2"])
     hand.key(Qt.Key.Key_Delete)
     assert kinds(document) == ["input", "flatten", "dense"]
-    assert small.selected_ids() == ["n1"]
+    assert small.scene.selected_ids() == ["n1"]
     small.select([])
     assert not small.action("delete").isEnabled()
     small.scene.select([], [Edge("n3", "n4")])
@@ -82,7 +82,7 @@ def test_copy_cut_and_paste(small, document, hand) -> None:
     assert mime.hasFormat(GRAPH_MIME)
     assert len(json.loads(mime.text())["graph"]["nodes"]) == 2
     hand.key(Qt.Key.Key_V, CTRL)
-    pasted = small.selected_ids()
+    pasted = small.scene.selected_ids()
     assert [document.graph.nodes[key].kind for key in pasted] == ["conv2d", "flatten"]
     assert document.graph.targets(pasted[0]) == (pasted[1],)
     hand.key(Qt.Key.Key_X, CTRL)
@@ -112,10 +112,10 @@ def test_plain_text_with_layers_pastes(small, document, hand) -> None:
 
 def test_duplicate_and_select_all(small, document, hand) -> None:
     hand.key(Qt.Key.Key_A, CTRL)
-    assert small.selected_ids() == ["n1", "n2", "n3", "n4"]
+    assert small.scene.selected_ids() == ["n1", "n2", "n3", "n4"]
     small.select(["n4"])
     hand.key(Qt.Key.Key_D, CTRL)
-    (copy,) = small.selected_ids()
+    (copy,) = small.scene.selected_ids()
     assert document.graph.nodes[copy].kind == "dense"
     assert document.positions[copy] != document.positions["n4"]
 
@@ -161,7 +161,7 @@ def test_a_adds_after_the_selection(small, document, hand) -> None:
     assert small.search.isVisible()
     QTest.keyClicks(small.search._field, "batchn")
     QTest.keyClick(small.search._field, Qt.Key.Key_Return)
-    (added,) = small.selected_ids()
+    (added,) = small.scene.selected_ids()
     assert document.graph.nodes[added].kind == "batch_normalization"
     assert document.graph.sources(added) == ("n2",)
     assert document.graph.targets(added) == ("n3",)
@@ -179,7 +179,7 @@ def test_a_network_is_built_by_keys_alone(panel, document, hand) -> None:
 
 def test_enter_asks_for_the_settings(small, hand, qtbot) -> None:
     small.select(["n2"])
-    with qtbot.waitSignal(small.node_activated) as told:
+    with qtbot.waitSignal(small.view.node_activated) as told:
         hand.key(Qt.Key.Key_Return)
     assert told.args == ["n2"]
 
@@ -274,14 +274,14 @@ def test_the_view_of_a_project_is_kept(small, document) -> None:
 def test_the_palette_adds_behind_the_selection_wherever_one_looks(small, document) -> None:
     small.select(["n2"])
     small.view.center_on(QPointF(4000, 4000))
-    first = small.add_layer("dropout")
+    first = small.adder.add("dropout")
     assert document.graph.sources(first) == ("n2",)
     assert document.graph.targets(first) == ("n3",)
     assert small.view.visible_rect().intersects(small.scene.nodes[first].card_rect())
     small.select([])
-    last = small.add_layer("softmax")
+    last = small.adder.add("softmax")
     assert document.graph.sources(last) == ("n4",)
-    start = small.add_layer("input")
+    start = small.adder.add("input")
     assert not document.graph.edges_into(start)
     assert document.undo_stack.index() == 3
 

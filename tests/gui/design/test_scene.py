@@ -118,7 +118,7 @@ def test_the_selected_nodes_problem_comes_first(panel, document, layers) -> None
 
 def test_selection_is_told_once_and_in_the_graphs_order(small, qtbot) -> None:
     told = []
-    small.selection_changed.connect(told.append)
+    small.scene.selection_changed.connect(told.append)
     small.select(["n4", "n2", "n3"])
     assert told == [["n2", "n3", "n4"]]
 

@@ -131,10 +131,10 @@ def test_zeros_with_a_meaning_are_an_empty_field(qtbot):
 def test_a_wrong_value_is_marked_and_not_told(form, qtbot):
     with qtbot.assertNotEmitted(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "0x3")
-    assert form.error_text("kernel").startswith("Enter one or two whole numbers from 1")
+    assert form._messages.get("kernel", "").startswith("Enter one or two whole numbers from 1")
     with qtbot.waitSignal(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "1x3")
-    assert form.error_text("kernel") == ""
+    assert form._messages.get("kernel", "") == ""
 
 
 def test_setting_values_does_not_tell(form, qtbot):
@@ -145,7 +145,7 @@ def test_setting_values_does_not_tell(form, qtbot):
 
 def test_a_wrong_stored_value_says_so(form):
     form.set_values({"filters": -3})
-    assert "-3" in form.error_text("filters")
+    assert "-3" in form._messages.get("filters", "")
 
 
 def test_advanced_rows_are_folded(form, qtbot):

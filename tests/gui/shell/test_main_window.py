@@ -63,7 +63,7 @@ VIEW_KEYS = [spec.key for spec in project_views()]
 
 @pytest.mark.parametrize("key", VIEW_KEYS)
 def test_every_view_opens_from_its_segment_and_its_action(cifar, qtbot, key):
-    qtbot.mouseClick(cifar.top.switch.segment(key), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(cifar.top.switch._buttons[key], Qt.MouseButton.LeftButton)
     assert cifar.views.current_key == key
     assert cifar.actions_by_key[key].isChecked()
     other = next(each for each in VIEW_KEYS if each != key)

@@ -126,7 +126,7 @@ def test_without_a_network_it_says_what_can_be_done(qtbot, view):
 def test_the_network_is_got_ready_when_it_appears(ready, service):
     request, answer = service.take(WarmUp)
     assert request.model == str(ready.chooser.path)
-    assert ready.wait.is_waiting
+    assert ready.wait._tick.isActive()
     answer(Done(id=1))
     assert ready.wait.text() == "Ready"
 
@@ -163,7 +163,7 @@ def test_an_answer_is_shown_large_with_bars_and_both_pictures(qtbot, ready, serv
     assert result.seen.image.pixelColor(5, 5) == QColor("blue")
     assert result.caption.text() == "cifar · 6 ms"
     assert ready.panels["classify_earlier"].strip.words() == ["cat 90.0%"]
-    assert not ready.wait.is_waiting
+    assert not ready.wait._tick.isActive()
 
 
 def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, ready, service):

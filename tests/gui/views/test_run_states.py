@@ -339,7 +339,7 @@ def test_the_classes_page_is_made_when_it_is_wanted(qtbot, view, written, open_l
     run = written("classes").begin().train(1)
     open_library()
     assert view.curves.classes is None
-    qtbot.mouseClick(view.curves.switch.segment("classes"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(view.curves.switch._buttons["classes"], Qt.MouseButton.LeftButton)
     assert view.curves.classes is not None
     assert view.curves.classes.isVisible()
     run.batches([0.5] * 10)

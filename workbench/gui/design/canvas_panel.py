@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.errors import WorkbenchError
+from workbench.gui.common.context import WindowContext
 from workbench.gui.design.canvas import accessible
-from workbench.gui.design.canvas.gesture import GRAPH_MIME, GestureChoice
+from workbench.gui.design.canvas.gesture import GRAPH_MIME
 from workbench.gui.design.canvas.minimap import Minimap
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import CanvasStyle
@@ -31,8 +32,7 @@ from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 
-if TYPE_CHECKING:
-    from workbench.gui.common.context import WindowContext
+T = TypeVar("T")
 
 _MARGIN = 12
 _MENU_GROUPS = ("cut copy paste duplicate delete", "connect fix", "select_all arrange fit")
@@ -40,18 +40,7 @@ _ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
 
 
 class CanvasPanel(QWidget):
-    """Where the network is put together.
-
-    Args:
-        context: Only its document, layers and theme are used.
-
-    Signals:
-        selection_changed(list[str]): Ids of the selected nodes, in the graph's order.
-        node_activated(str): Enter or a double click on a node: its settings are wanted.
-    """
-
-    selection_changed = Signal(list)
-    node_activated = Signal(str)
+    """Where the network is put together."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -59,20 +48,20 @@ class CanvasPanel(QWidget):
         self._document = context.document
         self._theme = context.theme
         self.scene = GraphScene(context.document, context.layers, CanvasStyle(context.theme))
-        self.view = GraphView(self.scene, GestureChoice(choose_gesture, DropLayer))
+        self.view = GraphView(self.scene, choose_gesture, DropLayer)
         self._has_looked = False
         accessible.install()
         column(self.view, parent=self)
         self.setFocusProxy(self.view)
         self.search = SearchAdd(context.layers, context.theme, self.view)
-        self._adder = LayerAdder(self.view, self.search, self._edit)
+        self.adder = LayerAdder(self.view, self.search, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._slots())
         self._make_overlays()
         self._connect()
 
     def _slots(self) -> dict[str, Callable[[], None]]:
         return {
-            "add": self._adder.search_by_selection,
+            "add": self.adder.search_by_selection,
             "cut": self.cut,
             "copy": self.copy,
             "paste": self.paste,
@@ -91,47 +80,37 @@ class CanvasPanel(QWidget):
     def _make_overlays(self) -> None:
         self.minimap = Minimap(self.view)
         self.view.corner = self.minimap.size() + QSize(2 * _MARGIN, 2 * _MARGIN)
-        self._empty = plain_label(
-            "Drag a layer here, or double-click to search.\nA network starts with Input.",
-            role="dim",
-            parent=self.view,
-        )
+        words = "Drag a layer here, or double-click to search.\nA network starts with Input."
+        self._empty = plain_label(words, role="dim", parent=self.view)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._zoom_bar = QFrame(self.view)
         self._zoom_bar.setObjectName("zoomBar")
-        bar = row(parent=self._zoom_bar, margins=4, spacing=2)
-        for key in _ZOOM_BUTTONS:
-            action = self._actions[key]
-            button = IconButton(self._theme, key, action.text().replace("&", ""))
-            button.follow_action(action)
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            bar.addWidget(button)
-            if key == "zoom_out":
-                self._zoom_text = plain_label("100%", role="dim")
-                self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-                self._zoom_text.setMinimumWidth(44)
-                bar.addWidget(self._zoom_text)
+        self._zoom_text = plain_label("100%", role="dim")
+        self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._zoom_text.setMinimumWidth(44)
+        smaller, *others = (self._zoom_button(key) for key in _ZOOM_BUTTONS)
+        row(smaller, self._zoom_text, *others, parent=self._zoom_bar, margins=4, spacing=2)
         self._style_overlays()
+
+    def _zoom_button(self, key: str) -> IconButton:
+        button = IconButton(self._theme, key, "")
+        button.follow_action(self._actions[key])
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        return button
 
     def _connect(self) -> None:
         scene, view = self.scene, self.view
-        scene.selection_changed.connect(self.selection_changed)
         scene.selection_changed.connect(self._tell_readers)
         scene.selection_changed.connect(self._refresh_actions)
         scene.contents_changed.connect(self._on_contents_changed)
         view.zoom_changed.connect(lambda zoom: self._zoom_text.setText(f"{zoom * 100:.0f}%"))
         view.view_changed.connect(self._on_view_changed)
-        view.node_activated.connect(self.node_activated)
         view.menu_asked.connect(self._open_menu)
         self.search.closed.connect(self.view.setFocus)
         self._document.project_replaced.connect(self._on_project_replaced)
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
-
-    def actions(self) -> list[QAction]:
-        """All actions of the canvas, in the order of menus."""
-        return list(self._actions.values())
 
     def action(self, key: str) -> QAction:
         """One action by its key, see CANVAS_ACTIONS."""
@@ -144,10 +123,6 @@ class CanvasPanel(QWidget):
         if wanted:
             self.view.ensureVisible(self.scene.nodes[wanted[0]].card_rect(), 40, 48)
 
-    def selected_ids(self) -> list[str]:
-        """Ids of the selected nodes."""
-        return self.scene.selected_ids()
-
     def show_problem(self, problem: Problem) -> None:
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self.scene.nodes:
@@ -155,10 +130,6 @@ class CanvasPanel(QWidget):
             if card := self.scene.card:
                 self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def add_layer(self, key: str) -> str | None:
-        """Adds a layer after the selected node, else after the last open end; its id."""
-        return self._adder.add(key)
 
     def copy(self) -> None:
         """Puts the selected nodes on the clipboard, as JSON."""
@@ -233,19 +204,20 @@ class CanvasPanel(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         here = menu.addAction(self._theme.icon("add"), "Add layer here…")
-        here.triggered.connect(lambda: self._adder.search_at(scene_point, ""))
+        here.triggered.connect(lambda: self.adder.search_at(scene_point, ""))
         for group in _MENU_GROUPS:
             menu.addSeparator()
             menu.addActions([self._actions[key] for key in group.split()])
         menu.popup(place)
 
-    def _edit(self, change: Callable[[], object]) -> None:
-        """Runs an edit; what is refused is said on the canvas."""
+    def _edit(self, change: Callable[[], T]) -> T | None:
+        """Runs an edit and returns what it does; what is refused is said on the canvas."""
         try:
-            change()
+            return change()
         except WorkbenchError as error:
             middle = QPointF(self.view.viewport().rect().center())
             self.view.show_hint(f"{error.what} {error.fix}".strip(), middle, is_refusal=True)
+            return None
 
     def _tell_readers(self, ids: list[str]) -> None:
         if len(ids) == 1:

@@ -31,7 +31,11 @@ _UNKNOWN = "This version does not know this layer type. It is kept unchanged."
 
 
 class InspectorPanel(QScrollArea):
-    """Settings and numbers of the selected layer; totals when none or several are."""
+    """Settings and numbers of the selected layer; totals when none or several are.
+
+    Attributes:
+        form: The form of the one selected layer.
+    """
 
     def __init__(self, state: DesignState) -> None:
         super().__init__()
@@ -39,9 +43,8 @@ class InspectorPanel(QScrollArea):
         self._document = state.context.document
         self._layers = state.context.layers
         self._selected: tuple[str, ...] = ()
-        self._form: ParamForm | None = None
-        self._form_node = ""
-        self._form_kind = ""
+        self.form: ParamForm | None = None
+        self._form_node = self._form_kind = ""
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(250)
@@ -89,16 +92,11 @@ class InspectorPanel(QScrollArea):
     def edit_node(self, node_id: str) -> None:
         """Shows a node and puts the cursor into its first setting, or its name."""
         self.show_nodes([node_id])
-        target: QWidget = self._form if self._form is not None else self.name
+        target: QWidget = self.form if self.form is not None else self.name
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_project_replaced(self) -> None:
         self._selected = ()
-
-    @property
-    def form(self) -> ParamForm | None:
-        """The form of the one selected layer."""
-        return self._form
 
     def _refresh(self) -> None:
         nodes = self._document.graph.nodes
@@ -111,7 +109,10 @@ class InspectorPanel(QScrollArea):
     def _show_one(self, node: Node) -> None:
         spec = self._layers.get(node.kind)
         self.heading.setText(spec.title if spec else f"Unknown layer “{node.kind}”")
-        self._show_name(node)
+        self.name.show()
+        if not self.name.hasFocus() or not self.name.isModified():
+            self.name.setText(node.name)
+            self.name_error.hide()
         self._show_form(node, spec)
         analysis = self._document.analysis
         self.problems.set_problems(analysis.problems_by_node.get(node.id, ()))
@@ -120,7 +121,7 @@ class InspectorPanel(QScrollArea):
         output = analysis.shapes.get(node.id)
         values = {**spec.defaults(), **node.params} if spec else {}
         hint = spec.tpu_hint(values, output) if spec and output else ""
-        self.tpu.say("On a TPU", hint)
+        self.tpu.text.setText(hint)
         self.tpu.setVisible(bool(hint))
         if spec is None:
             self._show_what("About this layer", _UNKNOWN)
@@ -146,29 +147,22 @@ class InspectorPanel(QScrollArea):
         self.problems.set_problems(analysis.problems)
         self._show_what("How to", _HOW_TO)
 
-    def _show_name(self, node: Node) -> None:
-        self.name.show()
-        if not self.name.hasFocus() or not self.name.isModified():
-            self.name.setText(node.name)
-            self.name_error.hide()
-
     def _show_form(self, node: Node | None, spec: LayerSpec | None) -> None:
-        node_id = node.id if node else ""
-        kind = spec.key if spec else ""
-        if (node_id, kind) != (self._form_node, self._form_kind):
-            self._form_node, self._form_kind = node_id, kind
-            if self._form is not None:
-                self._form_place.removeWidget(self._form)
-                self._form.hide()
-                self._form.deleteLater()
-                self._form = None
+        shown = (node.id if node else "", spec.key if spec else "")
+        if shown != (self._form_node, self._form_kind):
+            self._form_node, self._form_kind = shown
+            if self.form is not None:
+                self._form_place.removeWidget(self.form)
+                self.form.hide()
+                self.form.deleteLater()
+                self.form = None
             if spec is not None and spec.params:
-                self._form = ParamForm(spec.params, node.params if node else {})
-                self._form.value_changed.connect(self._on_value_changed)
-                self._form_place.addWidget(self._form)
-        if self._form is not None and node is not None and spec is not None:
+                self.form = ParamForm(spec.params, node.params if node else {})
+                self.form.value_changed.connect(self._on_value_changed)
+                self._form_place.addWidget(self.form)
+        if self.form is not None and node is not None and spec is not None:
             known = spec.defaults()
-            self._form.set_values({k: v for k, v in node.params.items() if k in known})
+            self.form.set_values({k: v for k, v in node.params.items() if k in known})
 
     def _show_what(self, heading: str, text: str, *, has_page: bool = False) -> None:
         self._what_heading.setText(heading)
@@ -184,13 +178,12 @@ class InspectorPanel(QScrollArea):
             return
         self.name.setModified(False)
         node = self._document.graph.nodes[self._selected[0]]
-        wanted = self.name.text().strip()
+        wanted, refusal = self.name.text().strip(), ""
         if wanted == node.name:
             return
         try:
             self._document.rename(node.id, wanted)
         except WorkbenchError as error:
-            self.name_error.setText(f"{error.what} {error.fix}".strip())
-            self.name_error.show()
-        else:
-            self.name_error.hide()
+            refusal = f"{error.what} {error.fix}".strip()
+        self.name_error.setText(refusal)
+        self.name_error.setVisible(bool(refusal))

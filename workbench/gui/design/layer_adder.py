@@ -9,29 +9,22 @@ from PySide6.QtCore import QObject, QPoint, QPointF
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.core.specs import LayerSpec
 from workbench.gui.design.canvas.view import GraphView
-from workbench.gui.design.gestures.placement import (
-    Placement,
-    behind,
-    behind_last,
-    card_height,
-    place_at,
-)
+from workbench.gui.design.gestures import placement
+from workbench.gui.design.gestures.placement import Placement, card_height, place_at
 from workbench.gui.design.search_add import SearchAdd
 
 _IN_COLUMN = 60.0
 """How far beside its source, in scene pixels, a dropped connection still means "below"."""
 _BOX_OFFSET = QPoint(12, 12)
 
-Edit = Callable[[Callable[[], object]], None]
+FindPlace = Callable[[LayerSpec], Placement]
+Edit = Callable[[Callable[[], str]], str | None]
 
 
 class LayerAdder(QObject):
     """Finds the place of a new layer, asks for its kind where needed, and adds it.
 
-    Args:
-        view: The canvas.
-        search: The box that asks for a kind.
-        edit: Runs a change of the document and says what is refused.
+    `edit` runs a change of the document and returns its result; None when it was refused.
     """
 
     def __init__(self, view: GraphView, search: SearchAdd, edit: Edit) -> None:
@@ -40,7 +33,7 @@ class LayerAdder(QObject):
         self._scene = view.graph_scene
         self._search = search
         self._edit = edit
-        self._place: Callable[[LayerSpec], Placement] = self._place_by_selection
+        self._place: FindPlace = self._place_by_selection
         search.chosen.connect(self._on_chosen)
         view.search_asked.connect(self.search_at)
 
@@ -66,13 +59,7 @@ class LayerAdder(QObject):
         else:
             self._open(point, lambda spec: place_at(self._scene, spec, point))
 
-    def _open(
-        self,
-        point: QPointF,
-        place: Callable[[LayerSpec], Placement],
-        *,
-        needs_input: bool = False,
-    ) -> None:
+    def _open(self, point: QPointF, place: FindPlace, *, needs_input: bool = False) -> None:
         self._place = place
         corner = self._view.mapFromScene(point) + _BOX_OFFSET
         self._search.open_at(corner, needs_input=needs_input)
@@ -89,13 +76,13 @@ class LayerAdder(QObject):
 
     def _source(self) -> str | None:
         selected = self._scene.selected_ids()
-        return selected[-1] if selected else behind_last(self._scene)
+        return selected[-1] if selected else placement.behind_last(self._scene)
 
     def _place_by_selection(self, spec: LayerSpec) -> Placement:
         after = self._source()
         if after is None or spec.max_inputs == 0:
             return place_at(self._scene, spec, self._view.visible_rect().center())
-        return behind(self._scene, after, card_height(spec, self._scene))
+        return placement.behind(self._scene, after, card_height(spec, self._scene))
 
     def _at_end_of(self, spec: LayerSpec, after: str, point: QPointF) -> Placement:
         """Where a dragged connection was dropped: there, and always by a new edge."""
@@ -106,17 +93,9 @@ class LayerAdder(QObject):
         return Placement((round(x), round(y)), after=after)
 
     def _add(self, spec: LayerSpec, place: Placement) -> str | None:
-        added: list[str] = []
-
-        def change() -> None:
-            node_id = self._scene.document.add_node(
-                spec.key, place.position, after=place.after, edge=place.edge
-            )
-            added.append(node_id)
-
-        self._edit(change)
-        if not added:
-            return None
-        self._scene.select(added)
-        self._view.ensureVisible(self._scene.nodes[added[0]].card_rect(), 40, 48)
-        return added[0]
+        add, at = self._scene.document.add_node, place.position
+        added = self._edit(lambda: add(spec.key, at, after=place.after, edge=place.edge))
+        if added is not None:
+            self._scene.select([added])
+            self._view.ensureVisible(self._scene.nodes[added].card_rect(), 40, 48)
+        return added

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.core.specs import CATEGORIES, LayerSpec
 from workbench.gui.common.layer_search import by_category, find_layers
+from workbench.gui.design.canvas.gesture import LAYER_MIME
 from workbench.gui.design.state import DesignState
 from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 
-LAYER_MIME = "application/x-workbench-layer"
 _KEY = Qt.ItemDataRole.UserRole
 _CATEGORY = Qt.ItemDataRole.UserRole + 1
 
@@ -178,16 +178,15 @@ def drag_picture(theme: Theme, title: str, category: str) -> QPixmap:
     picture = QPixmap(200 * ratio, 36 * ratio)
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(QColor(theme.colors.accent), 1.5))
-    painter.setBrush(QColor(theme.colors.panel))
-    painter.drawRoundedRect(1, 1, 198, 34, 7, 7)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(theme.category_color(category)))
-    painter.drawRoundedRect(2, 2, 5, 32, 2, 2)
-    painter.setPen(QColor(theme.colors.text))
-    painter.setFont(theme.font(13, weight=600))
-    painter.drawText(16, 0, 176, 36, Qt.AlignmentFlag.AlignVCenter, title)
-    painter.end()
+    with QPainter(picture) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(theme.colors.accent), 1.5))
+        painter.setBrush(QColor(theme.colors.panel))
+        painter.drawRoundedRect(1, 1, 198, 34, 7, 7)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.category_color(category)))
+        painter.drawRoundedRect(2, 2, 5, 32, 2, 2)
+        painter.setPen(QColor(theme.colors.text))
+        painter.setFont(theme.font(13, weight=600))
+        painter.drawText(16, 0, 176, 36, Qt.AlignmentFlag.AlignVCenter, title)
     return picture

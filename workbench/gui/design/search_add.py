@@ -20,7 +20,7 @@ _STEPS = {_KEYS.Key_Down: 1, _KEYS.Key_Up: -1, _KEYS.Key_PageDown: 8, _KEYS.Key_
 
 
 class SearchAdd(QFrame):
-    """The box. It belongs to the canvas and closes when the keyboard goes elsewhere.
+    """The box: it belongs to the canvas and closes when the keyboard goes elsewhere.
 
     Signals:
         chosen(str): Key of the layer type.

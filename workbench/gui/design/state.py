@@ -18,9 +18,6 @@ class DesignState(QObject):
         canvas_asked(): The keyboard is wanted on the canvas.
         problem_chosen(Problem): The place of this problem is wanted.
         help_asked(str): This help page is wanted.
-
-    Attributes:
-        context: The parts that all views work with.
     """
 
     selection_changed = Signal(list)

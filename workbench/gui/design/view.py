@@ -15,11 +15,7 @@ from workbench.gui.design.state import DesignState
 
 
 class DesignView(QMainWindow):
-    """Where the network is put together.
-
-    Attributes:
-        state: What the panels share.
-    """
+    """Where the network is put together; its panels share `state`."""
 
     def __init__(self, context: WindowContext, panels: Sequence[PanelSpec[DesignState]]) -> None:
         super().__init__()
@@ -30,8 +26,8 @@ class DesignView(QMainWindow):
         self.canvas = CanvasPanel(context)
         self.setCentralWidget(self.canvas)
         self.panels = Docks(self, context.theme, panels, self.state)
-        self.canvas.selection_changed.connect(self.state.selection_changed)
-        self.canvas.node_activated.connect(self.state.node_activated)
-        self.state.layer_chosen.connect(self.canvas.add_layer)
+        self.canvas.scene.selection_changed.connect(self.state.selection_changed)
+        self.canvas.view.node_activated.connect(self.state.node_activated)
+        self.state.layer_chosen.connect(self.canvas.adder.add)
         self.state.canvas_asked.connect(self.canvas.view.setFocus)
         self.state.problem_chosen.connect(self.canvas.show_problem)

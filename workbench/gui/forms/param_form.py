@@ -17,7 +17,7 @@ from workbench.gui.forms.param_editors import Editor, make_editor
 from workbench.gui.forms.shared_editor import SharedEditor
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.collapsible import CollapsibleSection
-from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.labels import plain_label, plain_tip, restyle
 from workbench.gui.kit.layout import column
 
 _LABEL_PX = 112
@@ -32,7 +32,6 @@ class ParamForm(QWidget):
     Args:
         params: What is edited.
         values: Their values; defaults for those that are missing.
-        parent: Qt's.
         shared: Keys of whole numbers that replicas share, see `set_replicas`.
 
     Attributes:
@@ -45,11 +44,10 @@ class ParamForm(QWidget):
         self,
         params: Sequence[Param],
         values: Mapping[str, Any] | None = None,
-        parent: QWidget | None = None,
         *,
         shared: Collection[str] = (),
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._shared = frozenset(shared)
         self._replicas = 1
         self._params = {param.key: param for param in params}
@@ -67,9 +65,8 @@ class ParamForm(QWidget):
         advanced = [param for param in loose if param.is_advanced]
         self._column.addWidget(self._rows(plain))
         if advanced:
-            self._add_fold(
-                CollapsibleSection("More settings", open_title="Fewer settings"), advanced
-            )
+            more = CollapsibleSection("More settings", open_title="Fewer settings")
+            self._add_fold(more, advanced)
         for group in dict.fromkeys(param.group for param in params if param.group):
             fold = self.sections[group] = CollapsibleSection(group)
             self._add_fold(fold, [param for param in params if param.group == group])
@@ -86,7 +83,7 @@ class ParamForm(QWidget):
                 message = ""
             except ParamError as error:
                 shown, message = param.default, f"{error.what} Enter {error.expected}."
-            if key not in self._values or self._values[key] != shown or self._has_error(key):
+            if key not in self._values or self._values[key] != shown or self._messages.get(key):
                 self._values[key] = shown
                 if key in self._editors:
                     self._editors[key].set_value(shown)
@@ -96,8 +93,7 @@ class ParamForm(QWidget):
     def set_replicas(self, replicas: int) -> None:
         """How many replicas share what is shared: those rows then edit one replica's part."""
         self._replicas = replicas
-        for key in self._shared:
-            editor = self._editors.get(key)
+        for editor in self._editors.values():
             if isinstance(editor, SharedEditor):
                 editor.set_replicas(replicas)
 
@@ -108,10 +104,17 @@ class ParamForm(QWidget):
             self._show_row(key)
 
     def _show_row(self, key: str) -> None:
-        is_shown = key not in self._unused
+        """Shows or leaves out a row, with its message where it has one."""
+        if key in self._unbuilt:
+            return
+        is_shown, message = key not in self._unused, self._messages.get(key, "")
+        widget, error = self._editors[key].widget, self._errors[key]
         self._labels[key].setVisible(is_shown)
-        self._editors[key].widget.setVisible(is_shown)
-        self._errors[key].setVisible(is_shown and bool(self._messages.get(key)))
+        widget.setVisible(is_shown)
+        error.setText(message)
+        error.setVisible(is_shown and bool(message))
+        if bool(widget.property("bad")) != bool(message):
+            restyle(widget, bad=bool(message))
 
     def add_below_first(self, widget: QWidget) -> None:
         """Puts a widget below the rows that are always in sight."""
@@ -127,10 +130,6 @@ class ParamForm(QWidget):
         self._build(key)
         return self._editors[key].widget
 
-    def error_text(self, key: str) -> str:
-        """The message shown below a parameter, "" for none."""
-        return self._messages.get(key, "")
-
     def _add_fold(self, fold: CollapsibleSection, params: Sequence[Param]) -> None:
         """A folded part; its rows are made when they are first wanted, which is mostly never."""
 
@@ -140,7 +139,6 @@ class ParamForm(QWidget):
             fold.body.addWidget(self._rows(params))
             for param in params:
                 self._editors[param.key].set_value(self._values.get(param.key, param.default))
-                self._show_error(param.key, self._messages.get(param.key, ""))
                 self._show_row(param.key)
 
         self._unbuilt.update((param.key, build) for param in params)
@@ -149,8 +147,7 @@ class ParamForm(QWidget):
 
     def _build(self, key: str) -> None:
         """Makes the rows of a parameter's fold if they are not there."""
-        build = self._unbuilt.get(key)
-        if build is not None:
+        if build := self._unbuilt.get(key):
             build()
 
     def _note_sections(self) -> None:
@@ -198,11 +195,9 @@ class ParamForm(QWidget):
         editor.committed.connect(lambda value, key=param.key: self._on_committed(key, value))
 
     def _make_editor(self, param: Param) -> Editor:
-        if not (param.key in self._shared and isinstance(param, IntParam)):
-            return make_editor(param)
-        editor = SharedEditor(param)
-        editor.set_replicas(self._replicas)
-        return editor
+        if param.key in self._shared and isinstance(param, IntParam):
+            return SharedEditor(param, self._replicas)
+        return make_editor(param)
 
     def _on_committed(self, key: str, value: Any) -> None:
         try:
@@ -218,20 +213,6 @@ class ParamForm(QWidget):
         if is_new:
             self.value_changed.emit(key, checked)
 
-    def _has_error(self, key: str) -> bool:
-        return bool(self._messages.get(key))
-
     def _show_error(self, key: str, message: str) -> None:
         self._messages[key] = message
-        if key in self._unbuilt:
-            return
-        label = self._errors[key]
-        is_shown = bool(message) and key not in self._unused
-        if label.text() == message and label.isHidden() != is_shown:
-            return
-        label.setText(message)
-        label.setVisible(is_shown)
-        widget = self._editors[key].widget
-        widget.setProperty("bad", bool(message))
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
+        self._show_row(key)

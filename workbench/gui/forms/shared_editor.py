@@ -20,15 +20,14 @@ _HAIR_SPACE = "\N{HAIR SPACE}"
 class SharedEditor(Editor):
     """Shows a whole, edits a part of it, and tells the whole."""
 
-    def __init__(self, param: IntParam) -> None:
+    def __init__(self, param: IntParam, replicas: int = 1) -> None:
         self._box = NoWheelSpinBox()
         super().__init__(self._box, self._show_whole)
         self._param = param
-        self._replicas = 1
         self._whole = int(param.default)
         self._box.setGroupSeparatorShown(param.maximum > 9999)
         self._box.valueChanged.connect(self._on_part_changed)
-        self.set_replicas(1)
+        self.set_replicas(replicas)
 
     def set_replicas(self, replicas: int) -> None:
         """How many replicas share the number from now on; the whole stays as it is."""

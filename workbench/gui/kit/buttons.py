@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.gui.kit.fonts import ui_font
-from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.labels import plain_tip, restyle
 from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
 
@@ -48,9 +48,7 @@ class TextButton(QPushButton):
         """Changes words, role and icon at once."""
         self.setText(text)
         self._icon_name = icon
-        self.setProperty("role", role)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        restyle(self, role=role)
         self.refresh_icon()
 
     def refresh_icon(self) -> None:
@@ -140,31 +138,21 @@ class SegmentedSwitch(QFrame):
         self.setObjectName("segments")
         self._buttons: dict[str, QPushButton] = {}
         group = QButtonGroup(self)
-        group.setExclusive(True)
+        bold = QFontMetrics(ui_font(weight=600))
         for key, title in choices:
             segment = QPushButton(title)
             segment.setCheckable(True)
             segment.setAccessibleName(title)
+            # The chosen segment is bold: each is wide enough for that from the start.
+            segment.setMinimumWidth(bold.horizontalAdvance(title) + _SEGMENT_PAD_PX)
             segment.clicked.connect(lambda _checked=False, key=key: self.chosen.emit(key))
             group.addButton(segment)
             self._buttons[key] = segment
         row(*self._buttons.values(), parent=self, margins=3, spacing=2)
-        self._keep_widths()
-
-    def _keep_widths(self) -> None:
-        """The chosen segment is bold: each is made wide enough for that from the start."""
-        for segment in self._buttons.values():
-            bold = QFontMetrics(ui_font(weight=600))
-            segment.setMinimumWidth(bold.horizontalAdvance(segment.text()) + _SEGMENT_PAD_PX)
 
     def set_current(self, key: str | None) -> None:
         """Marks a choice without telling; None marks none."""
         for name, segment in self._buttons.items():
-            group = segment.group()
-            group.setExclusive(False)
+            segment.group().setExclusive(False)
             segment.setChecked(name == key)
-            group.setExclusive(True)
-
-    def segment(self, key: str) -> QPushButton:
-        """The button of a choice."""
-        return self._buttons[key]
+            segment.group().setExclusive(True)

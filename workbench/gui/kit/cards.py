@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -74,13 +75,6 @@ class TextBox(Box):
         self.column.addWidget(self.title)
         self.column.addWidget(self.text)
 
-    def say(self, title: str, text: str) -> None:
-        """Shows other words; an empty line takes no room."""
-        self.title.setText(title)
-        self.text.setText(text)
-        self.title.setVisible(bool(title))
-        self.text.setVisible(bool(text))
-
 
 class Figure(QWidget):
     """A small heading over a number that changes."""
@@ -115,13 +109,10 @@ class FactRows(QWidget):
         shown = list(facts)
         while len(self._rows) < len(shown):
             self._add_row()
-        for index, (name, value) in enumerate(self._rows):
-            is_used = index < len(shown)
-            name.setVisible(is_used)
-            value.setVisible(is_used)
-            if is_used:
-                name.setText(shown[index][0])
-                value.setText(shown[index][1])
+        for row, fact in zip_longest(self._rows, shown):
+            for label, text in zip(row, fact or ("", ""), strict=True):
+                label.setVisible(fact is not None)
+                label.setText(text)
 
     def facts(self) -> dict[str, str]:
         """What is shown, by name."""

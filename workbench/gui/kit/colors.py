@@ -35,5 +35,7 @@ class Colors:
 _TABLE = json.loads(resource_path("styles/colors.json").read_text(encoding="utf-8"))
 LIGHT = Colors(**_TABLE["light"])
 DARK = Colors(**_TABLE["dark"])
+PALETTE_TOKENS: dict[str, str] = _TABLE["roles"]
+"""Color token of each role of Qt's palette."""
 CATEGORY_COLORS: dict[str, str] = _TABLE["categories"]
 """Strip and icon color of each layer category, the same in both themes."""

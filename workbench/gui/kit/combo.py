@@ -18,7 +18,9 @@ class ElidedComboBox(QComboBox):
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Qt's own, with the text as it fits."""
         super().initStyleOption(option)
-        option.currentText = self._fitting(option)
+        option.currentText = self.fontMetrics().elidedText(
+            self.currentText(), Qt.TextElideMode.ElideRight, self._room(option)
+        )
 
     def sizeHint(self) -> QSize:
         """Qt's own, and as much more as the current words need inside the style's padding."""
@@ -29,16 +31,7 @@ class ElidedComboBox(QComboBox):
         needed = self.fontMetrics().horizontalAdvance(self.currentText()) + 1
         return hint + QSize(max(0, needed - self._room(option)), 0)
 
-    def _fitting(self, option: QStyleOptionComboBox) -> str:
-        room = self._room(option)
-        return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
-
     def _room(self, option: QStyleOptionComboBox) -> int:
         """Width for words, in pixels, of a box of the option's size."""
-        field = self.style().subControlRect(
-            QStyle.ComplexControl.CC_ComboBox,
-            option,
-            QStyle.SubControl.SC_ComboBoxEditField,
-            self,
-        )
-        return field.width() - _PADDING_PX
+        combo, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        return self.style().subControlRect(combo, option, field, self).width() - _PADDING_PX

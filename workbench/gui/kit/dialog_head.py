@@ -11,16 +11,7 @@ from workbench.gui.kit.layout import STRETCH, column, row
 
 
 class DialogHead(QWidget):
-    """A title, a link to its help page, and a few sentences.
-
-    Args:
-        title: The title.
-        words: The sentences.
-        page: Key of the help page.
-
-    Signals:
-        help_asked: The link was pressed; key of the page.
-    """
+    """A title, a few sentences, and a link that asks for the help page with a key: `page`."""
 
     help_asked = Signal(str)
 

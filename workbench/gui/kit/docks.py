@@ -12,14 +12,7 @@ from workbench.gui.kit.theme import Theme
 
 
 def make_dock(theme: Theme, key: str, title: str, panel: QWidget) -> QDockWidget:
-    """A dock around a panel.
-
-    Args:
-        theme: For the icon of its close button.
-        key: Its object name, under which its place is stored; never changes.
-        title: Words in its title and in View > Panels.
-        panel: What it shows.
-    """
+    """A dock around a panel; `key` is its object name, under which its place is stored."""
     dock = QDockWidget(title)
     dock.setObjectName(key)
     dock.setAllowedAreas(Qt.DockWidgetArea.AllDockWidgetAreas)

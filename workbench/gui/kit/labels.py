@@ -57,9 +57,15 @@ def heading_item(title: str, height_px: int) -> QListWidgetItem:
 
 def set_role(label: QLabel, role: Role) -> None:
     """Changes the color of a label to that of another role."""
-    label.setProperty("role", role)
-    label.style().unpolish(label)
-    label.style().polish(label)
+    restyle(label, role=role)
+
+
+def restyle(widget: QWidget, **properties: str | bool) -> None:
+    """Sets properties that the style sheet asks for, and applies it anew."""
+    for name, value in properties.items():
+        widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
 
 
 class ElidedLabel(QLabel):

@@ -11,7 +11,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from workbench.assets import icon_path, resource_path
-from workbench.gui.kit.colors import CATEGORY_COLORS, DARK, LIGHT, Colors
+from workbench.gui.kit.colors import CATEGORY_COLORS, DARK, LIGHT, PALETTE_TOKENS, Colors
 from workbench.gui.kit.fonts import BASE_PX, choose_family, ui_font
 
 MODES = ("system", "light", "dark")
@@ -54,8 +54,7 @@ class Theme(QObject):
         font = QFont(choose_family())
         font.setPixelSize(BASE_PX)
         app.setFont(font)
-        app.setPalette(palette_for(self.colors))
-        app.setStyleSheet(style_sheet(self.colors, is_dark=self.is_dark))
+        self._dress(app)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
 
     def font(self, px: int = BASE_PX, *, weight: int = 400, tabular: bool = False) -> QFont:
@@ -64,10 +63,9 @@ class Theme(QObject):
 
     def icon(self, name: str, color: str | None = None) -> QIcon:
         """A bundled icon in a color (default: the text color), faint when disabled."""
-        normal = color or self.colors.text
-        key = (name, normal, self.colors.faint)
+        key = (name, color or self.colors.text, self.colors.faint)
         if key not in self._icons:
-            self._icons[key] = render_icon(name, normal, self.colors.faint)
+            self._icons[key] = render_icon(*key)
         return self._icons[key]
 
     def category_icon(self, category: str) -> QIcon:
@@ -88,45 +86,23 @@ class Theme(QObject):
             self._refresh()
 
     def _refresh(self) -> None:
-        wanted = self._wanted_dark()
-        if wanted == self.is_dark:
+        if self.is_dark == self._wanted_dark():
             return
-        self.is_dark = wanted
+        self.is_dark = not self.is_dark
         if self._app is not None:
-            self._app.setPalette(palette_for(self.colors))
-            self._app.setStyleSheet(style_sheet(self.colors, is_dark=self.is_dark))
+            self._dress(self._app)
         self.changed.emit()
+
+    def _dress(self, app: QApplication) -> None:
+        app.setPalette(palette_for(self.colors))
+        app.setStyleSheet(style_sheet(self.colors, is_dark=self.is_dark))
 
 
 def palette_for(colors: Colors) -> QPalette:
     """Fusion's palette from the color tokens."""
-    role = QPalette.ColorRole
-    normal = {
-        role.Window: colors.background,
-        role.WindowText: colors.text,
-        role.Base: colors.panel,
-        role.AlternateBase: colors.background,
-        role.Text: colors.text,
-        role.PlaceholderText: colors.dim,
-        role.Button: colors.panel,
-        role.ButtonText: colors.text,
-        role.BrightText: colors.bad,
-        role.ToolTipBase: colors.panel,
-        role.ToolTipText: colors.text,
-        role.Highlight: colors.accent,
-        role.HighlightedText: colors.accent_text,
-        role.Accent: colors.accent,
-        role.Link: colors.accent,
-        role.LinkVisited: colors.accent,
-        role.Light: colors.panel,
-        role.Midlight: colors.hover,
-        role.Mid: colors.line,
-        role.Dark: colors.line,
-        role.Shadow: colors.line,
-    }
-    palette = QPalette()
-    for key, value in normal.items():
-        palette.setColor(key, QColor(value))
+    palette, role = QPalette(), QPalette.ColorRole
+    for name, token in PALETTE_TOKENS.items():
+        palette.setColor(role[name], QColor(getattr(colors, token)))
     for key in (role.WindowText, role.Text, role.ButtonText):
         palette.setColor(QPalette.ColorGroup.Disabled, key, QColor(colors.faint))
     return palette
@@ -145,10 +121,8 @@ def render_icon(name: str, color: str, disabled_color: str) -> QIcon:
     """An icon in all usual sizes; `currentColor` of the drawing becomes `color`."""
     svg = icon_path(name).read_text(encoding="utf-8")
     icon = QIcon()
-    modes = ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled_color))
-    for mode, mode_color in modes:
-        data = QByteArray(svg.replace("currentColor", mode_color).encode())
-        renderer = QSvgRenderer(data)
+    for mode, ink in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled_color)):
+        renderer = QSvgRenderer(QByteArray(svg.replace("currentColor", ink).encode()))
         for size_px in _ICON_SIZES_PX:
             icon.addPixmap(_render(renderer, size_px), mode)
     return icon
@@ -157,8 +131,7 @@ def render_icon(name: str, color: str, disabled_color: str) -> QIcon:
 def _render(renderer: QSvgRenderer, size_px: int) -> QPixmap:
     pixmap = QPixmap(size_px, size_px)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    renderer.render(painter, QRectF(0, 0, size_px, size_px))
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        renderer.render(painter, QRectF(0, 0, size_px, size_px))
     return pixmap

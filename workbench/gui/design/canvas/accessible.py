@@ -55,8 +55,7 @@ class CanvasInterface(QAccessibleInterface):
     def text(self, kind: QAccessible.Text) -> str:
         if kind != QAccessible.Text.Name:
             return ""
-        count = self.childCount()
-        return f"{self._view.accessibleName()}, {count} layers"
+        return f"{self._view.accessibleName()}, {self.childCount()} layers"
 
     def rect(self) -> QRect:
         corner = self._view.mapToGlobal(self._view.rect().topLeft())
@@ -127,9 +126,7 @@ class NodeInterface(QAccessibleInterface):
 
     def text(self, kind: QAccessible.Text) -> str:
         item = self._item()
-        if item is None or kind != QAccessible.Text.Name:
-            return ""
-        return item.facts.spoken()
+        return item.facts.spoken() if item and kind == QAccessible.Text.Name else ""
 
     def rect(self) -> QRect:
         item = self._item()

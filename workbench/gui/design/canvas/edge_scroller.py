@@ -15,12 +15,7 @@ _FASTEST = 14.0
 
 
 class EdgeScroller(QObject):
-    """Scrolls in steps while the pointer is near the edge.
-
-    Args:
-        view: What is scrolled.
-        move: Called after each step with the pointer, whose scene point has changed.
-    """
+    """Scrolls in steps; calls `move` after each with the pointer, whose scene point changed."""
 
     def __init__(self, view: ZoomView, move: Callable[[Pointer], None]) -> None:
         super().__init__(view)
@@ -34,11 +29,10 @@ class EdgeScroller(QObject):
     def follow(self, pointer: Pointer) -> None:
         """The gesture's pointer is here now."""
         self._pointer = pointer
-        if not self._speed(pointer.view).isNull():
-            if not self._timer.isActive():
-                self._timer.start()
-        else:
+        if self._speed(pointer.view).isNull():
             self._timer.stop()
+        elif not self._timer.isActive():
+            self._timer.start()
 
     def stop(self) -> None:
         """The gesture is over."""
@@ -59,8 +53,5 @@ class EdgeScroller(QObject):
 
 
 def _push(value: float, length: float) -> float:
-    if value < _NEAR:
-        return -_FASTEST * min(1.0, (_NEAR - value) / _NEAR)
-    if value > length - _NEAR:
-        return _FASTEST * min(1.0, (value - length + _NEAR) / _NEAR)
-    return 0.0
+    inside = max(0.0, value - length + _NEAR) - max(0.0, _NEAR - value)
+    return _FASTEST * max(-1.0, min(1.0, inside / _NEAR))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from typing import TypeVar
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
+from workbench.gui.design.canvas.item import CanvasItem
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
+
+M = TypeVar("M", bound=CanvasItem)
 
 LAYER_MIME = "application/x-workbench-layer"
 GRAPH_MIME = "application/x-workbench-graph"
@@ -31,6 +33,19 @@ class Gesture:
         self.view = view
         self.scene = view.graph_scene
         self.document = view.graph_scene.document
+        self._marks: list[CanvasItem] = []
+
+    def mark(self, item: M) -> M:
+        """Adds an item to the canvas, to be seen until the gesture is over."""
+        self.scene.addItem(item)
+        self._marks.append(item)
+        return item
+
+    def clear(self) -> None:
+        """Takes all marks away; called before `end` and `cancel`."""
+        for item in self._marks:
+            self.scene.removeItem(item)
+        self._marks.clear()
 
     def start(self, pointer: Pointer) -> None:
         """The gesture begins here."""
@@ -42,7 +57,7 @@ class Gesture:
         """The gesture is done: make its one edit."""
 
     def cancel(self, reason: str) -> None:
-        """The gesture is given up (`reason` says why): take all marks away."""
+        """The gesture is given up; `reason` says why."""
 
     def key(self, event: QKeyEvent) -> bool:  # noqa: ARG002 - for gestures by keyboard
         """A key during the gesture; True when it ends the gesture, which then makes its edit."""
@@ -67,16 +82,3 @@ class Pan(Gesture):
 
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
         self.view.pan_by(-self._moved)
-
-
-@dataclass(frozen=True)
-class GestureChoice:
-    """The gestures that a view begins by itself.
-
-    Attributes:
-        on_press: The gesture that a press of the left button at a pointer begins.
-        on_layer: The gesture of a layer dragged in, by the key of its type.
-    """
-
-    on_press: Callable[[ZoomView, Pointer], Gesture]
-    on_layer: Callable[[ZoomView, str], Gesture]

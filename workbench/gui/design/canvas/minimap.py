@@ -70,18 +70,17 @@ class Minimap(QWidget):
         pixmap = QPixmap(self.size() * ratio)
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(look.border_pen)
-        painter.setBrush(look.panel)
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
-        transform = self._to_map()
-        for item in self._scene.nodes.values():
-            is_bad = item.facts.severity == "error"
-            color = look.bad if is_bad else look.category_color(item.facts.category)
-            block = transform.mapRect(item.card_rect())
-            painter.fillRect(block.adjusted(0, 0, 0, max(0.0, 1.5 - block.height())), color)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(look.border_pen)
+            painter.setBrush(look.panel)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+            transform = self._to_map()
+            for item in self._scene.nodes.values():
+                is_bad = item.facts.severity == "error"
+                color = look.bad if is_bad else look.category_color(item.facts.category)
+                block = transform.mapRect(item.card_rect())
+                painter.fillRect(block.adjusted(0, 0, 0, max(0.0, 1.5 - block.height())), color)
         return pixmap
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

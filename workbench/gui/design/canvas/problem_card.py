@@ -15,6 +15,7 @@ from workbench.gui.design.canvas.style import CENTER, DETAIL_FROM, RADIUS, Canva
 CARD_WIDTH = 304.0
 DISTANCE = 24.0
 _PADDING = 12.0
+_MARGIN = 10.0
 _BUTTON_HEIGHT = 28.0
 _BUTTON_GAP = 6.0
 _STEP = 40.0
@@ -64,7 +65,9 @@ class ProblemCard(CanvasItem):
         room = self._seen_rect() if room is None else room
         top = (node.top + node.bottom) / 2 - self.size.height() / 2
         others = [box for box in cards if box != node]
-        free = [x for x in _candidates(node) if not _covers(x, top, self.size, others)]
+        bottom = top + self.size.height()
+        places = (Box(x, top, x + CARD_WIDTH, bottom) for x in _candidates(node))
+        free = [p.left for p in places if not any(p.overlaps(box, _MARGIN) for box in others)]
         free = free or [max(box.right for box in (node, *others)) + DISTANCE]
         is_seen = (x for x in free if room.left() <= x and x + CARD_WIDTH <= room.right())
         found = next(is_seen, free[0])
@@ -138,14 +141,3 @@ def _candidates(node: Box) -> Iterable[float]:
         yield node.right + DISTANCE + step * _STEP
         if step % 3 == 0:
             yield node.left - DISTANCE - CARD_WIDTH - step * _STEP
-
-
-def _covers(x: float, top: float, size: QRectF, boxes: Iterable[Box]) -> bool:
-    margin = 10.0
-    return any(
-        box.right + margin > x
-        and box.left - margin < x + size.width()
-        and box.bottom + margin > top
-        and box.top - margin < top + size.height()
-        for box in boxes
-    )

@@ -38,26 +38,23 @@ class Box:
     def center_x(self) -> float:
         return (self.left + self.right) / 2
 
-
-@dataclass
-class _Lane:
-    x: float
-    top: float
-    bottom: float
-    source: str
+    def overlaps(self, other: Box, margin: float = 0.0) -> bool:
+        """Whether the other box is nearer than a margin."""
+        return (
+            other.left < self.right + margin
+            and other.right > self.left - margin
+            and other.top < self.bottom + margin
+            and other.bottom > self.top - margin
+        )
 
 
 @dataclass
 class Router:
-    """Finds the way of each edge around the cards.
-
-    Attributes:
-        boxes: Card of each node by id.
-    """
+    """Finds the way of each edge around the cards: `boxes`, by the ids of their nodes."""
 
     boxes: Mapping[str, Box]
     _rows: dict[int, list[str]] = field(default_factory=dict)
-    _lanes: list[_Lane] = field(default_factory=list)
+    _lanes: list[tuple[str, Box]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for key, box in self.boxes.items():
@@ -114,30 +111,30 @@ class Router:
         """The free x nearest to both ends; the right side wins a draw."""
         sides = {x for box in boxes for x in (box.right + CLEARANCE, box.left - CLEARANCE)}
         candidates = {*ends, *sides}
-        for lane in self._lanes:
+        for _, lane in self._lanes:
             if lane.top < band[1] and lane.bottom > band[0]:
-                candidates |= {lane.x + LANE_STEP, lane.x - LANE_STEP, lane.x}
+                candidates |= {lane.left + LANE_STEP, lane.left - LANE_STEP, lane.left}
 
         def cost(x: float) -> tuple[float, float]:
             return (abs(x - ends[0]) + abs(x - ends[1]), -x)
 
         free = (x for x in sorted(candidates, key=cost) if self._is_free(x, source, band, boxes))
         x = next(free, max(candidates) + LANE_STEP)
-        self._lanes.append(_Lane(x, band[0], band[1], source))
+        self._lanes.append((source, Box(x, band[0], x, band[1])))
         return x
 
     def _is_free(self, x: float, source: str, band: tuple[float, float], boxes: list[Box]) -> bool:
-        top, bottom = band
+        top, bottom = band  # compared here, not by `overlaps`: most of the time goes into this
         for box in boxes:
             is_beside = x <= box.left - CLEARANCE or x >= box.right + CLEARANCE
             if not is_beside and box.bottom > top and box.top < bottom:
                 return False
         return not any(
-            lane.source != source
-            and abs(lane.x - x) < LANE_STEP
+            key != source
+            and abs(lane.left - x) < LANE_STEP
             and lane.top < bottom
             and lane.bottom > top
-            for lane in self._lanes
+            for key, lane in self._lanes
         )
 
 
@@ -180,11 +177,8 @@ def _is_blocked(start: Point, end: Point, boxes: Iterable[Box]) -> bool:
         return True
     for step in range(1, _SAMPLES):
         x, y = _on_curve(start, end, step / _SAMPLES)
-        margin = CLEARANCE / 2
-        for box in near:
-            inside_x = box.left - margin < x < box.right + margin
-            if inside_x and box.top - margin < y < box.bottom + margin:
-                return True
+        if any(box.overlaps(Box(x, y, x, y), CLEARANCE / 2) for box in near):
+            return True
     return False
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -18,7 +20,7 @@ from PySide6.QtWidgets import QToolTip
 
 from workbench.errors import WorkbenchError
 from workbench.gui.design.canvas.edge_scroller import EdgeScroller
-from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, GestureChoice, Pan
+from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, Pan
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.walking import ARROWS, next_node
@@ -34,19 +36,25 @@ class GraphView(ZoomView):
 
     Args:
         scene: What is shown.
-        gestures: The gestures that presses and dragged layers begin.
+        on_press: Makes the gesture that a press of the left button at a pointer begins.
+        on_layer: Makes the gesture of a layer dragged in, by the key of its type.
 
     Signals:
-        node_activated(str): A node was double-clicked.
+        node_activated(str): Enter or a double click on a node: its settings are wanted.
         menu_asked(QPoint, QPointF): Context menu at a global and a scene point.
     """
 
     node_activated = Signal(str)
     menu_asked = Signal(object, QPointF)
 
-    def __init__(self, scene: GraphScene, gestures: GestureChoice) -> None:
+    def __init__(
+        self,
+        scene: GraphScene,
+        on_press: Callable[[ZoomView, Pointer], Gesture],
+        on_layer: Callable[[ZoomView, str], Gesture],
+    ) -> None:
         super().__init__(scene)
-        self._gestures = gestures
+        self._on_press, self._on_layer = on_press, on_layer
         self._gesture: Gesture | None = None
         self._drop: Gesture | None = None  # of a layer dragged in, while it is over the canvas
         self._button = Qt.MouseButton.NoButton
@@ -108,6 +116,8 @@ class GraphView(ZoomView):
 
     def _let_go(self) -> Gesture | None:
         gesture, self._gesture = self._gesture, None
+        if gesture is not None:
+            gesture.clear()
         self._button = Qt.MouseButton.NoButton
         self._scroller.stop()
         self._show_cursor()
@@ -124,7 +134,7 @@ class GraphView(ZoomView):
         if button == Qt.MouseButton.MiddleButton or (is_left and self._is_space_held):
             self.begin(Pan(self), pointer)
         elif is_left:
-            self.begin(self._gestures.on_press(self, pointer), pointer)
+            self.begin(self._on_press(self, pointer), pointer)
         self._button = button
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -259,7 +269,7 @@ class GraphView(ZoomView):
             event.ignore()  # a picture or a project: the window takes it
             return
         event.acceptProposedAction()
-        self._drop = self._gestures.on_layer(self, key)
+        self._drop = self._on_layer(self, key)
         self.begin(self._drop, self._at(event))
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:

@@ -270,17 +270,13 @@ class ZoomView(QGraphicsView):
             pixmap = QPixmap(round(key[0]), round(key[0]))
             pixmap.setDevicePixelRatio(ratio)
             pixmap.fill(look.canvas)
-            painter = QPainter(pixmap)
-            painter.fillRect(QRectF(0, 0, 1.5, 1.5), _between(look.line, look.faint))
-            painter.end()
+            with QPainter(pixmap) as painter:
+                painter.fillRect(QRectF(0, 0, 1.5, 1.5), _between(look.line, look.faint))
             self._tile = (*key, pixmap)
         return self._tile[2]
 
 
 def _between(a: QColor, b: QColor) -> QColor:
     """A color one quarter of the way from a to b."""
-    return QColor(
-        (3 * a.red() + b.red()) // 4,
-        (3 * a.green() + b.green()) // 4,
-        (3 * a.blue() + b.blue()) // 4,
-    )
+    channels = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    return QColor(*((3 * start + end) // 4 for start, end in channels))

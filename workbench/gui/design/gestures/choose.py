@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+
+from workbench.core.checks.problems import Fix
+from workbench.gui.design.canvas.edge_item import EdgeItem
 from workbench.gui.design.canvas.gesture import PORT_REACH, Gesture
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.drag_connection import DragConnection
 from workbench.gui.design.gestures.move_nodes import MoveNodes
-from workbench.gui.design.gestures.press import PressEdge, PressFix
 from workbench.gui.design.gestures.rubber_band import RubberBand
 
 _INSIDE_CARD = 5.0
@@ -34,3 +37,41 @@ def choose_gesture(view: ZoomView, pointer: Pointer) -> Gesture:
         return MoveNodes(view, item)
     line = scene.edge_at(point)
     return RubberBand(view) if line is None else PressEdge(view, line)
+
+
+class PressEdge(Gesture):
+    """A click on a line selects it; Shift or Ctrl keeps the rest."""
+
+    scrolls_at_edge = False
+
+    def __init__(self, view: ZoomView, item: EdgeItem) -> None:
+        super().__init__(view)
+        self._item = item
+
+    def start(self, pointer: Pointer) -> None:
+        edge = self._item.edge
+        if pointer.modifiers & Qt.KeyboardModifier.ControlModifier:
+            edges = set(self.scene.selected_edges()) ^ {edge}
+            self.scene.select(self.scene.selected_ids(), edges)
+        elif pointer.modifiers & Qt.KeyboardModifier.ShiftModifier:
+            self.scene.select(self.scene.selected_ids(), {*self.scene.selected_edges(), edge})
+        else:
+            self.scene.select([], [edge])
+
+
+class PressFix(Gesture):
+    """A click on a fix button; it counts when the pointer is still on it at the end."""
+
+    cursor = Qt.CursorShape.PointingHandCursor
+    scrolls_at_edge = False
+
+    def start(self, pointer: Pointer) -> None:
+        self._fix = self._fix_at(pointer)
+
+    def end(self, pointer: Pointer) -> None:
+        if self._fix is not None and self._fix_at(pointer) == self._fix:
+            self.document.apply_fix(self._fix)
+
+    def _fix_at(self, pointer: Pointer) -> Fix | None:
+        card = self.scene.card
+        return None if card is None else card.fix_at(pointer.scene)

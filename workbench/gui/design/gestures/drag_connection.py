@@ -37,25 +37,22 @@ class DragConnection(Gesture):
         self._target = target
         self._edge = edge
         self._rings: dict[str, PortItem] = {}
-        self._near: NodeItem | None = None
         self._told: dict[str, tuple[bool, str]] = {}
 
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer.view
-        self._draft = DraftEdgeItem(self.scene.look)
-        self.scene.addItem(self._draft)
+        self._draft = self.mark(DraftEdgeItem(self.scene.look))
         if self._edge is not None:
             self.scene.edges[self._edge].is_faded = True
         for key, item in self.scene.nodes.items():
             if self._is_candidate(key) and not self.refusal(key):
-                ring = self._rings[key] = PortItem(self.scene.look)
-                ring.setPos(self._open_port(item))
-                self.scene.addItem(ring)
+                self._rings[key] = self.mark(PortItem(self.scene.look))
+                self._rings[key].setPos(self._open_port(item))
         self._draw(pointer.scene, is_refused=False)
 
     def move(self, pointer: Pointer) -> None:
         item = self._item_at(pointer.scene)
-        self._mark(item)
+        self._set_near(item)
         if item is None:
             self._draw(pointer.scene, is_refused=False)
             self.view.show_hint(self._words_for_empty(), pointer.view)
@@ -69,7 +66,6 @@ class DragConnection(Gesture):
 
     def end(self, pointer: Pointer) -> None:
         item = self._item_at(pointer.scene)
-        self._clear()
         if item is None:
             self._end_on_empty(pointer)
         elif self.refusal(item.node_id):
@@ -80,9 +76,6 @@ class DragConnection(Gesture):
             self.document.connect(self._source, item.node_id)
         elif self._target is not None:
             self.document.connect(item.node_id, self._target)
-
-    def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
-        self._clear()
 
     def _end_on_empty(self, pointer: Pointer) -> None:
         """A new edge asks what should come next; an old one is taken away."""
@@ -151,20 +144,13 @@ class DragConnection(Gesture):
             end = self.scene.nodes[self._target].input_point()
             self._draft.set_line(free_end, end, is_refused=is_refused)
 
-    def _mark(self, item: NodeItem | None) -> None:
-        if item is self._near:
-            return
-        for node, is_near in ((self._near, False), (item, True)):
-            if node is not None and node.node_id in self._rings:
-                node.is_target = self._rings[node.node_id].is_near = is_near
-        self._near = item
+    def _set_near(self, item: NodeItem | None) -> None:
+        for key in self._rings.keys() & self.scene.nodes.keys():
+            is_near = item is not None and item.node_id == key
+            self.scene.nodes[key].is_target = self._rings[key].is_near = is_near
 
-    def _clear(self) -> None:
-        self._mark(None)
-        self.scene.removeItem(self._draft)
-        for ring in self._rings.values():
-            self.scene.removeItem(ring)
-        self._rings.clear()
+    def clear(self) -> None:
+        self._set_near(None)
+        super().clear()
         if self._edge is not None and self._edge in self.scene.edges:
             self.scene.edges[self._edge].is_faded = False
-        self.view.hide_hint()

@@ -22,20 +22,15 @@ class ConnectByKeys(Gesture):
         self._source = source
 
     def start(self, pointer: Pointer) -> None:  # noqa: ARG002 - no pointer is used
-        self._draft = DraftEdgeItem(self.scene.look)
-        self.scene.addItem(self._draft)
+        self._draft = self.mark(DraftEdgeItem(self.scene.look))
         below = next_node(self.scene, self._source, (0, 1))
         candidates = [key for key in self.scene.nodes if self._is_free(key)]
         here = self.scene.nodes[self._source].output_point()
-        ahead = [k for k in candidates if self.scene.nodes[k].input_point().y() >= here.y()]
-        self._target = min(
-            ahead or candidates or ([below] if below else [self._source]),
-            key=lambda key: self._distance(key, here),
-        )
+        away = {key: self.scene.nodes[key].input_point() - here for key in self.scene.nodes}
+        ahead = [key for key in candidates if away[key].y() >= 0]
+        nearest = ahead or candidates or [below or self._source]
+        self._target = min(nearest, key=lambda key: away[key].manhattanLength())
         self._show()
-
-    def _distance(self, key: str, here: QPointF) -> float:
-        return float((self.scene.nodes[key].input_point() - here).manhattanLength())
 
     def _is_free(self, key: str) -> bool:
         if key == self._source or not self.scene.has_free_input(key):
@@ -83,18 +78,12 @@ class ConnectByKeys(Gesture):
         self.view.show_hint(reason or words, QPointF(corner), is_refusal=bool(reason))
 
     def end(self, pointer: Pointer) -> None:  # noqa: ARG002 - no pointer is used
-        self._clear()
-        edge = self._edge()
-        if edge is not None:
+        if edge := self._edge():
             self.document.disconnect(edge)
         else:
             self.document.connect(self._source, self._target)
 
-    def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
-        self._clear()
-
-    def _clear(self) -> None:
-        self.scene.removeItem(self._draft)
+    def clear(self) -> None:
+        super().clear()
         if self._target in self.scene.nodes:
             self.scene.nodes[self._target].is_target = False
-        self.view.hide_hint()

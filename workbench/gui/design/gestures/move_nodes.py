@@ -33,12 +33,11 @@ class MoveNodes(Gesture):
         self._before = {
             key: QPointF(self.scene.nodes[key].pos()) for key in self.scene.selected_ids()
         }
-        self._guides = GuideItem(self.scene.look)
-        self.scene.addItem(self._guides)
+        self._guides = self.mark(GuideItem(self.scene.look))
 
     def _select_pressed(self, pointer: Pointer) -> None:
         selected, key = set(self.scene.selected_ids()), self._item.node_id
-        if pointer.has(_TOGGLING) or pointer.has(_ADDING):
+        if pointer.has(_TOGGLING | _ADDING):
             self.scene.select({*selected, key}, self.scene.selected_edges())
         elif not self._was_selected:
             self.scene.select([key])
@@ -50,13 +49,10 @@ class MoveNodes(Gesture):
                 return
             self._has_moved = True
         delta = pointer.scene - self._origin.scene
-        if not pointer.has(Qt.KeyboardModifier.AltModifier):
-            delta = self._snapped(delta)
-        else:
+        if pointer.has(Qt.KeyboardModifier.AltModifier):
             self._guides.lines = []
-        self._show(delta)
-
-    def _show(self, delta: QPointF) -> None:
+        else:
+            delta = self._snapped(delta)
         for key, before in self._before.items():
             self.scene.nodes[key].setPos(before + delta)
         self.scene.reroute_near(self._before)
@@ -71,31 +67,26 @@ class MoveNodes(Gesture):
         levels += [item.box.bottom + GAP for item in still if abs(item.pos().x() - wanted.x()) < 2]
         y = _nearest(wanted.y(), levels)
         if x is not None:
-            near = [item for item in still if item.pos().x() == x]
-            tops = [item.pos().y() for item in near] + [wanted.y()]
+            tops = [wanted.y(), *(item.pos().y() for item in still if item.pos().x() == x)]
             middle = x + NODE_WIDTH / 2
             lines.append(QLineF(middle, min(tops), middle, max(tops) + self._item.height))
-        if y is not None:
-            row = [item.pos().x() for item in still if item.pos().y() == y]
-            if row:
-                sides = [*row, wanted.x()]
-                level = y + self._item.height / 2
-                lines.append(QLineF(min(sides), level, max(sides) + NODE_WIDTH, level))
+        row = [item.pos().x() for item in still if item.pos().y() == y]
+        if y is not None and row:
+            sides = [*row, wanted.x()]
+            level = y + self._item.height / 2
+            lines.append(QLineF(min(sides), level, max(sides) + NODE_WIDTH, level))
         self._guides.lines = lines
         snapped = QPointF(wanted.x() if x is None else x, wanted.y() if y is None else y)
         return snapped - self._before[self._item.node_id]
 
     def end(self, pointer: Pointer) -> None:
-        self.scene.removeItem(self._guides)
         if not self._has_moved:
             self._end_click(pointer)
             return
-        positions = {
-            key: (round(item.pos().x()), round(item.pos().y()))
-            for key, item in self.scene.nodes.items()
-            if key in self._before
-        }
-        self.document.move(positions, self._words())
+        moved = {key: item.pos() for key, item in self.scene.nodes.items() if key in self._before}
+        positions = {key: (round(pos.x()), round(pos.y())) for key, pos in moved.items()}
+        name = self._item.facts.name if len(positions) == 1 else f"{len(positions)} layers"
+        self.document.move(positions, f"Move {name}")
         self.scene.reroute()
 
     def _end_click(self, pointer: Pointer) -> None:
@@ -103,17 +94,10 @@ class MoveNodes(Gesture):
         key = self._item.node_id
         if pointer.has(_TOGGLING) and self._was_selected:
             self.scene.select(set(self.scene.selected_ids()) - {key}, self.scene.selected_edges())
-        elif not (pointer.has(_TOGGLING) or pointer.has(_ADDING)):
+        elif not pointer.has(_TOGGLING | _ADDING):
             self.scene.select([key])
 
-    def _words(self) -> str:
-        count = len(self._before)
-        if count > 1:
-            return f"Move {count} layers"
-        return f"Move {self._item.facts.name}"
-
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
-        self.scene.removeItem(self._guides)
         if self._has_moved:
             for key, before in self._before.items():
                 if key in self.scene.nodes:

@@ -10,6 +10,7 @@ from workbench.core.network.graph import Edge
 from workbench.core.network.layout import BRANCH_GAP, GAP, NODE_WIDTH, Position, node_size
 from workbench.core.specs import LayerSpec
 from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.scene import GraphScene
 
 _REACH_DOWN = 280.0
@@ -104,12 +105,7 @@ def _free_below(scene: GraphScene, item: NodeItem, height: float) -> Position:
     """A place under a card, moved to the right until it covers nothing."""
     has_others = bool(scene.document.graph.edges_from(item.node_id))
     x, y = item.pos().x(), item.box.bottom + (BRANCH_GAP if has_others else GAP)
-    while any(
-        box.left < x + NODE_WIDTH + 20
-        and box.right + 20 > x
-        and box.top < y + height
-        and box.bottom > y
-        for box in scene.boxes().values()
-    ):
+    taken = scene.boxes().values()
+    while any(Box(x - 20, y, x + NODE_WIDTH + 20, y + height).overlaps(box) for box in taken):
         x += NODE_WIDTH + 40
     return round(x), round(y)

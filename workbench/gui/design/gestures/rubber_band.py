@@ -18,23 +18,16 @@ class RubberBand(Gesture):
         self._origin = pointer.scene
         self._before = self.scene.selected_ids()
         self._kept = set(self._before) if pointer.modifiers & _ADDING else set()
-        self._item = RubberBandItem(self.scene.look)
-        self.scene.addItem(self._item)
+        self._item = self.mark(RubberBandItem(self.scene.look))
         self.scene.select(self._kept)
 
     def move(self, pointer: Pointer) -> None:
         rect = QRectF(self._origin, pointer.scene).normalized()
         self._item.rect = rect
-        touched = {
-            key for key, item in self.scene.nodes.items() if item.card_rect().intersects(rect)
-        }
-        wanted = self._kept | touched
+        nodes = self.scene.nodes.items()
+        wanted = self._kept | {key for key, item in nodes if item.card_rect().intersects(rect)}
         if wanted != set(self.scene.selected_ids()):
             self.scene.select(wanted)
 
-    def end(self, pointer: Pointer) -> None:  # noqa: ARG002 - what is selected is the result
-        self.scene.removeItem(self._item)
-
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
-        self.scene.removeItem(self._item)
         self.scene.select(self._before)
