@@ -1,7 +1,5 @@
 """The chooser of the data set: which source, its parameters, and a look into it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """New, open, save: the way of project files through the window, with its questions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal

@@ -1,7 +1,5 @@
 """Where the panels of each view stand: stored, brought back, reset, listed in a menu."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 

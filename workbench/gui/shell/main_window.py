@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.services import WindowServices
 from workbench.gui.common.target_check import TargetCheck
+from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.start_controller import StartController

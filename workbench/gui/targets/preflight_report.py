@@ -2,8 +2,6 @@
 batches, and what speaks against it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
