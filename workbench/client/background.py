@@ -41,10 +41,8 @@ class _Job(QRunnable):
 
 
 class Background(QObject):
-    """A small pool of threads for one owner.
-
-    `close` must be called before the application ends: it waits for what runs and drops
-    what has not been told yet.
+    """A small pool of threads for one owner. `close` must be called before the application ends: it
+    waits for what runs and drops what has not been told yet.
     """
 
     ended = Signal(int, object, object)

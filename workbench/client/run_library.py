@@ -170,9 +170,8 @@ class RunLibrary(TrainerControl):
         return self._followers.get(path)
 
     def toggle_shown(self, path: Path | str) -> None:
-        """Shows a run's curves beside the current one's, or no longer.
-
-        `shown_changed` comes at once and again when its history is read.
+        """Shows a run's curves beside the current one's, or no longer; `shown_changed` comes at
+        once and again when its history is read.
         """
         path = Path(path)
         if path in self.shown:
@@ -261,10 +260,8 @@ class RunLibrary(TrainerControl):
         self.run_queued.emit(str(path))
 
     def stop(self, path: Path | str | None = None) -> None:
-        """Asks a run (the current one) to stop; its weights are kept. One that waits for
-        its turn leaves the queue.
-
-        `stop_offered` follows when the trainer is still there after a while.
+        """Asks a run (the current one) to stop, with `stop_offered` when it is still there after a
+        while; its weights are kept. One that waits for its turn leaves the queue.
         """
         wanted = self._path(path)
         summary = self.summary(wanted)

@@ -111,9 +111,7 @@ class TrainerControl(QObject):
         self._begin(work, may_be_one_of_many=wait)
 
     def go_on_with(self, path: Path, target: Choice) -> None:
-        """Lets a run that is over, or lost with another computer, go on at a target; signals
-        as of `start_run`.
-        """
+        """Lets a run that is over or lost go on at a target; signals as of `start_run`."""
         self._begin(lambda: _Begun(path, go_on_with(RunFolder(path), target)))
 
     def attach(self, path: Path) -> None:

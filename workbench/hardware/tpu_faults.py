@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One way to fail.
 
     Attributes:
@@ -33,7 +33,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
 def _read_faults() -> tuple[Fault, ...]:
     # Beside the code, not in resources/: other computers have it too.
-    table = tomllib.loads(Path(__file__).with_name("tpu_faults.toml").read_text("utf-8"))
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     for fault in table["fault"]:
         fault["fix"] = fault["fix"].format(**table["remedies"])
     return msgspec.convert(table["fault"], tuple[Fault, ...])

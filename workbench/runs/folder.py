@@ -15,7 +15,7 @@ origin.json    the machine and the pictures it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
 link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
 cluster.json   which of several machines it is of, where a courier has started them all
-refusal.json   why another of them cannot take part (worker/cluster/join_error.py)
+refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)
 
@@ -274,10 +274,8 @@ def _making(path: Path) -> AbstractContextManager[None]:
 
 
 def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder:
-    """A run by its folder, or by its name (or the start of it) among the user's runs.
-
-    Raises:
-        RunFolderError: there is no such run; the latest names are listed.
+    """A run by its folder, or by its name (or the start of it) among the user's runs; raises
+    RunFolderError that lists the latest names.
     """
     path = Path(path_or_name).expanduser()
     if (path / _REQUEST_NAME).is_file():
@@ -300,10 +298,9 @@ def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder
 
 
 def find_model(path_or_name: str | Path) -> str:
-    """The path of something that can classify: a run folder, a run by name, or a file.
-
-    An absolute path: of a `.keras` file as it stands, else of a run folder with weights. Raises
-    RunFolderError where there is no such run, or it has no weights yet.
+    """The absolute path of something that can classify: a `.keras` file, or the folder of a run
+    with weights, by its path or name. Raises RunFolderError where there is no such run, or no
+    weights.
     """
     path = Path(path_or_name).expanduser()
     if path.is_file():

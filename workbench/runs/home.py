@@ -22,9 +22,7 @@ def data_home() -> Path:
 
 
 def runs_home(settings: Settings | None = None) -> Path:
-    """The folder of runs, one folder each: the one that the user's settings name, if any; of
-    `settings`, else of the file in `data_home`.
-    """
+    """The folder of runs: the one that `settings` name (None: those in `data_home`), if any."""
     settings = settings or read_settings(data_home())
     chosen = settings.get(RUNS_FOLDER)
     return Path(chosen).absolute() if chosen else data_home() / "runs"

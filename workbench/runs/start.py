@@ -30,17 +30,12 @@ _started: set[int] = set()
 
 
 def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
-    """Starts the trainer of a run, or the courier to where it is trained; returns at once.
+    """Starts the trainer of a run, or the courier to where it is trained; returns its process id at
+    once.
 
-    The run is locked before the process starts and the lock is handed over, so there is no
-    moment in which a living trainer looks dead.
-
-    Args:
-        run: A run that no trainer works on.
-        resume: Go on from its checkpoint; what it was asked before is forgotten.
-
-    Returns:
-        The process id of the trainer or the courier.
+    The run is locked before the process starts and the lock is handed over, so there is no moment
+    in which a living trainer looks dead. With `resume` it goes on from its checkpoint; what it was
+    asked before is forgotten.
 
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
@@ -68,18 +63,14 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
 
 
 def may_reattach(run: RunFolder) -> bool:
-    """Whether a courier has a chance: not where the other computer has refused the last one,
-    which a person has to look at.
-    """
+    """Whether a courier has a chance: a refusal of the other computer a person has to look at."""
     link = read_link(run)
     return link is None or link.state != "refused"
 
 
 def reattach(run: RunFolder) -> int:
-    """Starts a courier for a run that goes on elsewhere while nobody here is connected.
-
-    Returns its process id; errors as of `start_trainer`, and RunFolderError where the run is
-    nowhere else.
+    """Starts a courier for a run that goes on elsewhere while nobody here is connected; as
+    `start_trainer`, and RunFolderError where the run is nowhere else.
     """
     if read_remote(run) is None:
         raise RunFolderError(

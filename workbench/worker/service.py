@@ -51,7 +51,10 @@ def serve(write_fd: int, *, is_lazy: bool = False) -> int:
     offer_to_the_kernel()
     channel = Channel(0, write_fd)
     channel.send(Hello(protocol=PROTOCOL_VERSION, versions=versions(), pid=os.getpid()))
+    # Held back until the folder would be removed: SIGTERM may come while it is being made.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     with SessionFolder() as folder:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         service = Service(channel, folder)
         if not is_lazy:
             service.lazy_keras.load_ahead()

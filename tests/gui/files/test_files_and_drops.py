@@ -11,7 +11,7 @@ from workbench.gui.common.drops import sort_drop
 from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
-from workbench.pictures import write_png
+from workbench.pictures.png import write_png
 from workbench.protocol.messages import LoadWeights
 from workbench.templates import find_template
 

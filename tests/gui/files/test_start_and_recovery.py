@@ -11,7 +11,7 @@ from workbench.errors import DatasetError
 from workbench.gui.files import start_controller as start_flow
 from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.shell.faults import Faults, crash_report
-from workbench.pictures import write_png
+from workbench.pictures.png import write_png
 from workbench.qt_guard import _bindings_versions, guard_none
 from workbench.starter import count_folder, project_for_folder
 from workbench.templates import find_template

@@ -36,7 +36,7 @@ from workbench.remote.setup.setup import Setup, name_there
 from workbench.remote.setup.state_archive import packed_state
 from workbench.remote.ssh.connection import Connection
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
-from workbench.runs.folder import create_run
+from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.link import Remote, read_link, read_remote, write_link, write_remote
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.model_card import ModelCard, write_card
@@ -314,7 +314,7 @@ def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, th
 class _Failing:
     """Files that cannot be fetched, for a reason that nobody foresaw."""
 
-    folder = Path("/nowhere")
+    run = RunFolder(Path("/nowhere"))
 
     def __init__(self, error):
         self.error = error

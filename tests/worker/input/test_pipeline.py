@@ -12,8 +12,8 @@ import tensorflow as tf
 from tests.contexts import PlainContext
 from workbench.core.specs import FilePart
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.pictures import write_png
 from workbench.pictures.fitted import fitted_rows
+from workbench.pictures.png import write_png
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input import cache_mode as place_module
 from workbench.worker.input import pipeline

@@ -22,7 +22,7 @@ from workbench.core.training.split import split_indices
 from workbench.datasets import all_datasets
 from workbench.exports.tpu_script import script
 from workbench.layers import layers_by_title
-from workbench.pictures import write_png
+from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare
 from workbench.programs.notebook_cells import cells, load_images
 from workbench.programs.notebook_recipe import recipe_values

@@ -43,3 +43,13 @@ class Problem:
     title: str
     message: str
     fixes: tuple[Fix, ...] = ()
+
+
+def recipe_problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:
+    """A finding about the recipe, not about a node."""
+    return Problem(None, severity, title, message, fixes)
+
+
+def recipe_fix(title: str, **values: Any) -> Fix:
+    """A fix that sets values of the recipe."""
+    return Fix("_".join(["set", *values]), title, lambda graph: graph, values)

@@ -81,7 +81,7 @@ def _not_zero(values: Params) -> dict[str, Any]:
 @cache
 def _defined(definition: str, name: str, keras: Any) -> Any:
     """The class `name` that a plug-in's source defines; the same one each time."""
-    names = {"__name__": __name__, "keras": keras}
+    names = {"__name__": __name__, keras.__name__: keras}
     exec(definition, names)  # noqa: S102 - a text of this program, the one that it exports
     return names[name]
 

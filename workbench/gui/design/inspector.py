@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
-from workbench.core.checks.problems import Fix
 from workbench.core.network.graph import Node
 from workbench.core.specs import LayerSpec
 from workbench.errors import WorkbenchError
-from workbench.gui.common.context import WindowContext
 from workbench.gui.design.layer_facts import layer_facts, network_facts, selection_facts
+from workbench.gui.design.state import DesignState
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.buttons import button
@@ -34,20 +33,21 @@ _UNKNOWN = "This version does not know this layer type. It is kept unchanged."
 class InspectorPanel(QScrollArea):
     """Settings and numbers of the selected layer; totals when none or several are."""
 
-    help_asked = Signal(str)
-    problem_chosen = Signal(object)
-
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, state: DesignState) -> None:
         super().__init__()
-        self._document = context.document
-        self._layers = context.layers
+        self._state = state
+        self._document = state.context.document
+        self._layers = state.context.layers
         self._selected: tuple[str, ...] = ()
         self._form: ParamForm | None = None
         self._form_node = ""
         self._form_kind = ""
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(250)
         self._build()
+        state.selection_changed.connect(self.show_nodes)
+        state.node_activated.connect(self.edit_node)
         self._document.project_replaced.connect(self._on_project_replaced)
         # Follows each change of the network and each replaced project, with all signals.
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
@@ -69,12 +69,12 @@ class InspectorPanel(QScrollArea):
         self.facts = FactRows()
         self.tpu = TextBox("hint", "On a TPU")
         self.problems = ProblemList(can_show=True)
-        self.problems.fix_chosen.connect(self._on_fix_chosen)
-        self.problems.problem_chosen.connect(self.problem_chosen)
+        self.problems.fix_chosen.connect(self._document.apply_fix)
+        self.problems.problem_chosen.connect(self._state.problem_chosen)
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")
-        self.more.clicked.connect(self._on_more)
+        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._form_kind))
         about_it = (self.heading, self.name, self.name_error, self._form_place, self.problems)
         facts = (self._facts_heading, self.facts, self.tpu)
         what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
@@ -101,8 +101,8 @@ class InspectorPanel(QScrollArea):
         return self._form
 
     def _refresh(self) -> None:
-        nodes = [self._document.graph.nodes.get(key) for key in self._selected]
-        present = [node for node in nodes if node is not None]
+        nodes = self._document.graph.nodes
+        present = [nodes[key] for key in self._selected if key in nodes]
         if len(present) == 1:
             self._show_one(present[0])
         else:
@@ -118,9 +118,8 @@ class InspectorPanel(QScrollArea):
         self._facts_heading.setText("This layer")
         self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
         output = analysis.shapes.get(node.id)
-        hint = ""
-        if spec is not None and output is not None:
-            hint = spec.tpu_hint({**spec.defaults(), **node.params}, output)
+        values = {**spec.defaults(), **node.params} if spec else {}
+        hint = spec.tpu_hint(values, output) if spec and output else ""
         self.tpu.say("On a TPU", hint)
         self.tpu.setVisible(bool(hint))
         if spec is None:
@@ -167,10 +166,9 @@ class InspectorPanel(QScrollArea):
                 self._form = ParamForm(spec.params, node.params if node else {})
                 self._form.value_changed.connect(self._on_value_changed)
                 self._form_place.addWidget(self._form)
-        if self._form is not None and node is not None:
-            self._form.set_values(
-                {k: v for k, v in node.params.items() if k in spec.defaults()} if spec else {}
-            )
+        if self._form is not None and node is not None and spec is not None:
+            known = spec.defaults()
+            self._form.set_values({k: v for k, v in node.params.items() if k in known})
 
     def _show_what(self, heading: str, text: str, *, has_page: bool = False) -> None:
         self._what_heading.setText(heading)
@@ -196,9 +194,3 @@ class InspectorPanel(QScrollArea):
             self.name_error.show()
         else:
             self.name_error.hide()
-
-    def _on_fix_chosen(self, fix: Fix) -> None:
-        self._document.apply_fix(fix)
-
-    def _on_more(self) -> None:
-        self.help_asked.emit(self._form_kind)

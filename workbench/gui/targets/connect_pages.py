@@ -15,7 +15,7 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.fonts import fixed_font
+from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
 from workbench.remote.setup.setup import needed_bytes
@@ -154,7 +154,7 @@ class IdentityPage(QWidget):
         super().__init__()
         self.title = plain_label(role="strong", wrap=True)
         self.prints = plain_label(wrap=True)
-        self.prints.setFont(fixed_font(13))
+        self.prints.setFont(mono_font(13))
         self.prints.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.prints.setAccessibleName("Fingerprints")
         words = plain_label(_NOT_VERIFIED, role="dim", wrap=True)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.gui.kit.buttons import IconButton
-from workbench.gui.kit.fonts import fixed_font
+from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
@@ -139,7 +139,7 @@ def _text_box(name: str, hint: str) -> QPlainTextEdit:
     box.setReadOnly(True)
     box.setUndoRedoEnabled(False)
     box.setMaximumBlockCount(MAX_LINES)
-    box.setFont(fixed_font())
+    box.setFont(mono_font())
     box.setFrameShape(QFrame.Shape.NoFrame)
     box.setPlaceholderText(hint)
     box.setAccessibleName(name)

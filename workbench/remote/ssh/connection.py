@@ -133,16 +133,9 @@ class Connection:
     def call(
         self, verb: str, data: bytes = b"", *, tell: Tell | None = None, **fields: Any
     ) -> Answer:
-        """Asks for something and waits for the answer.
-
-        Args:
-            verb: See `workbench.host.main.VERBS`.
-            data: Bytes of the request.
-            tell: Called with words and a fraction (negative: unknown) of progress.
-            fields: Fields of the request.
-
-        Raises:
-            RemoteError: the other computer refused (`key` says why), or the line was cut.
+        """Asks for something (host.main.VERBS) and waits for the answer; `tell` is called with
+        words and a fraction (negative: unknown) of progress. Raises RemoteError where the other
+        computer refused (`key` says why), or the line was cut.
         """
         for answer in self.stream(verb, data, **fields):
             if answer.is_last:

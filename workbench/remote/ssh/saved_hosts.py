@@ -63,8 +63,8 @@ def hosts_path() -> Path:
 
 
 def saved_hosts() -> list[SavedHost]:
-    """Those whose address may be connected, the one that answered last first. Of a damaged
-    file none: it can be made again by connecting.
+    """Those whose address may be connected, the latest to answer first; none of a damaged file,
+    which connecting makes again.
     """
     try:
         known = _read()
@@ -84,15 +84,8 @@ def find_host(address: str) -> SavedHost | None:
 
 
 def save_host(place: RemoteHost, **found: Any) -> SavedHost:
-    """Keeps a computer, with what is known of it now.
-
-    Args:
-        place: Where it is.
-        found: New values of `words`, `environment` and `seen`.
-
-    Raises:
-        InputError: the file is of a newer version.
-        SaveError: it cannot be written.
+    """Keeps a computer, with new values of `words`, `environment` and `seen`. Raises InputError
+    where the file is of a newer version, SaveError where it cannot be written.
     """
     old = find_host(place.text()) or SavedHost(address=place.text())
     host = msgspec.structs.replace(
@@ -118,11 +111,7 @@ def forget_host(address: str) -> bool:
 
 
 def place_for(params: Params) -> RemoteHost:
-    """The place that an `ssh` target names; what it leaves open is as it was saved for it.
-
-    Raises:
-        UsageError: a part of the address is not allowed.
-    """
+    """The place of an `ssh` target, open parts as they were saved for it; raises UsageError."""
     place = place_of(params)
     host = find_host(place.text())
     if host is None:
@@ -136,11 +125,7 @@ def place_for(params: Params) -> RemoteHost:
 
 
 def places_for(params: Params) -> list[RemoteHost]:
-    """The places of all computers that an `ssh` target names, the leading one first.
-
-    Raises:
-        UsageError: a part of an address is not allowed.
-    """
+    """The places of all computers of an `ssh` target, the leading one first; raises UsageError."""
     return [place_for({**params, **asdict(one)}) for one in computers(params)]
 
 

@@ -109,11 +109,8 @@ class _Side:
 
 
 def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
-    """Compares two runs; either may still train.
-
-    Raises:
-        RunFolderError: one of them is no run, or its request is damaged.
-        ProjectFileError: the project in a request is damaged.
+    """Compares two runs; either may still train. Raises RunFolderError or ProjectFileError where
+    one is no run, or its request or project is damaged.
     """
     a, b = _side(left), _side(right)
     seeds = [("Seed", a.project.recipe.seed, b.project.recipe.seed)]

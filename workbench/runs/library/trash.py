@@ -18,11 +18,8 @@ _LEFT = ("gone", "refused")
 
 
 def check_deletable(run: RunFolder) -> None:
-    """Takes a waiting run out of the queue, so that nothing starts it any more.
-
-    Raises:
-        RunError: it still trains, here or elsewhere, or the queue cannot be changed.
-        SaveError: its folder cannot be written.
+    """Takes a waiting run out of the queue, so that nothing starts it any more. Raises RunError
+    where it still trains, here or elsewhere, SaveError where its folder cannot be written.
     """
     if queue.is_waiting(run):
         queue.cancel(run)
@@ -43,9 +40,7 @@ def check_deletable(run: RunFolder) -> None:
 
 def trash_run(run: RunFolder) -> None:
     """Moves a run that is over to the trash; a link to a run is moved, not what it points to.
-
-    Raises:
-        RunError: it still trains, or the trash of its disk cannot be written.
+    Raises RunError where it still trains, or the trash of its disk cannot be written.
     """
     check_deletable(run)
     what = "The run could not be moved to the trash."

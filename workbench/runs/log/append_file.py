@@ -100,9 +100,7 @@ class AppendFile:
             self._written = 0
 
     def sync(self) -> None:
-        """Waits until the disk has all that was to be written, else raises SaveError; others may
-        append meanwhile.
-        """
+        """Waits for the disk; raises SaveError if not all is there. Others may append."""
         try:
             if self.problem is not None:
                 raise self.problem

@@ -27,15 +27,13 @@ Matrix = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 def append_confusion(run: RunFolder, epoch: int, matrix: Matrix | None) -> None:
-    """Keeps the matrix of an epoch; epochs that were left out get zeros.
+    """Keeps the matrix of an epoch; epochs that were left out get zeros. Raises SaveError, with
+    those before unharmed.
 
     Args:
         run: Where to.
         epoch: From 1; what the file has from there on is replaced.
         matrix: (classes, classes), counts; None, or more classes than are kept, does nothing.
-
-    Raises:
-        SaveError: it could not be written; those before are unharmed.
     """
     if matrix is None or len(matrix) > MAX_CLASSES:
         return

@@ -82,11 +82,8 @@ class EventWriter:
         """Numbers, stamps and appends an event; returns it as written (of several lines, the last).
 
         Long Batch events become several lines, long texts and lists are cut. While `is_full`,
-        what only tells how things stand is dropped.
-
-        Raises:
-            OSError: the log was closed.
-            WireError: the event cannot be brought under the limit of a line.
+        what only tells how things stand is dropped. Raises OSError where the log was closed,
+        WireError where the event cannot be brought under the limit of a line.
         """
         with self._lock:
             if self.is_full and isinstance(event, _PASSING):
@@ -147,10 +144,7 @@ class EventWriter:
 
 
 def _end_of(path: Path) -> tuple[int, bool]:
-    """The last number in a log, and whether its last line is torn.
-
-    The end is enough where its last line is whole; else the log is read from its start.
-    """
+    """The last number in a log, and whether its last line is torn (then all of it is read)."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

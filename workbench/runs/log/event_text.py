@@ -51,9 +51,8 @@ def terminal_words(event: RunEvent, epochs: int = 0) -> str:
 
 
 def resumed_words(started: RunStarted | None) -> str:
-    """Where a resumed run went on, and whether its figures are those of one never stopped.
-
-    "Resumed at step 3,120, exact to the bit"; "" for a run from its start.
+    """Where a resumed run went on, and whether its figures are those of one never stopped:
+    "Resumed at step 3,120, bit-exact"; "" for a run from its start.
     """
     if started is None or started.resumed_at_step is None:
         return ""

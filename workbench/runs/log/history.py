@@ -164,9 +164,8 @@ class MetricHistory:
         self.last_batch = events[-1]
 
     def _times_of(self, events: list[Batch]) -> Column:
-        """Seconds at the end of each event, without the time between two trainers.
-
-        A clock that was set back must not turn the curve back.
+        """Seconds at the end of each event, without the time between two trainers, never falling: a
+        clock may be set back.
         """
         times = np.array([event.time for event in events]) - self._first_time
         return np.maximum.accumulate(np.maximum(times - self._pause_s, self._last_s()))
@@ -242,9 +241,7 @@ class MetricHistory:
 
     @property
     def best(self) -> BestEpoch | None:
-        """The best epoch so far by what the run's recipe keeps by; once the run is over, the
-        one that its trainer names.
-        """
+        """The best epoch so far by the recipe's `keep_by`; of a run that is over, the trainer's."""
         if self.finished is not None and self.finished.best is not None:
             return self.finished.best
         return BestEpoch.of(self._best.epoch) if self._best.epoch is not None else None

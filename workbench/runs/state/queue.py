@@ -49,16 +49,10 @@ class _Marker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def enqueue(run: RunFolder, *, resume: bool = False) -> int:
-    """Puts a run behind the ones that wait in its home; one that waits keeps its place.
+    """Puts a run behind the ones that wait in its home, to start, or to `resume` from its
+    checkpoint; one that waits keeps its place. Returns how many are before it.
 
     Nothing is started: ask `start_next` afterwards.
-
-    Args:
-        run: A run that is not being trained.
-        resume: It goes on from its checkpoint instead of from the start.
-
-    Returns:
-        How many waiting runs are before it.
 
     Raises:
         RunFolderError: a trainer works on it.
@@ -106,11 +100,8 @@ def waiting_words(num_runs_before: int) -> str:
 
 
 def move(run: RunFolder, by: int) -> None:
-    """Moves a waiting run some places: -1 is one place nearer to its turn.
-
-    Raises:
-        RunFolderError: it does not wait (any more).
-        RunError, SaveError: as `enqueue`.
+    """Moves a waiting run some places, -1 one nearer to its turn; RunFolderError where it does not
+    wait (any more), others as `enqueue`.
     """
     with _locked(run.path.parent):
         entries = _entries(run.path.parent)
@@ -125,13 +116,9 @@ def move(run: RunFolder, by: int) -> None:
 
 
 def cancel(run: RunFolder) -> None:
-    """Takes a waiting run out of the queue; it can be put in again.
+    """Takes a waiting run out of the queue; it can be put in again. Errors as of `move`.
 
     One that never began is told as stopped, one that was to be resumed stands as before.
-
-    Raises:
-        RunFolderError: it does not wait (any more).
-        RunError, SaveError: as `enqueue`.
     """
     with _locked(run.path.parent):
         if not is_waiting(run):
@@ -142,11 +129,8 @@ def cancel(run: RunFolder) -> None:
 
 
 def start_now(run: RunFolder) -> None:
-    """Starts a waiting run although others train or wait before it.
-
-    Raises:
-        RunFolderError: it does not wait (any more), or is no run.
-        RunError: the trainer cannot be started.
+    """Starts a waiting run although others train or wait before it; raises RunFolderError where it
+    does not wait (any more), RunError where the trainer cannot be started.
     """
     with _locked(run.path.parent):
         marker = _marker_of(run)
@@ -156,18 +140,12 @@ def start_now(run: RunFolder) -> None:
 
 
 def start_next(home: Path | None = None) -> RunFolder | None:
-    """Starts the first waiting run of a home folder, when nothing trains there.
+    """Starts, and returns, the first waiting run of a home folder; None when none waits, or one
+    trains.
 
-    A run that cannot be started is told as failed in its own log, and the next one has
-    its turn. One that the system refuses, its folder or a new process, goes on waiting: that
-    may pass.
-
-    Returns:
-        The run that was started; None when none waits, or something trains.
-
-    Raises:
-        WorkbenchError: the system refused the first that could have been started, and all
-            behind it; or the queue's lock hangs.
+    A run that cannot be started is told as failed in its own log, and the next one has its turn.
+    One that the system refuses (folder, process) goes on waiting: that may pass. Where it refuses
+    all, the first refusal is raised, a WorkbenchError, as it is when the queue's lock hangs.
     """
     home = home or runs_home()
     if not _entries(home):
@@ -203,9 +181,7 @@ def start_next_after(run: RunFolder) -> None:
 
 
 def is_training(home: Path) -> bool:
-    """True while a trainer works on some run of a home folder: couriers only wait for what
-    another computer does.
-    """
+    """True while a trainer of this computer (no courier) works on some run of a home folder."""
     return any(not has_courier(run) and run.is_alive() for run in _folders(home))
 
 

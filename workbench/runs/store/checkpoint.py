@@ -112,10 +112,8 @@ def _states(run: RunFolder) -> list[TrainerState]:
 
 
 def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> None:
-    """Writes the generation whose turn it is; the other one stays as it is.
-
-    Raises:
-        SaveError: it could not be written; both generations are unharmed.
+    """Writes the generation whose turn it is; the other one stays as it is. Raises SaveError, with
+    both generations unharmed.
     """
     _make_folder(run)
     data = np.frombuffer(msgspec.json.encode(state), np.uint8)
@@ -176,11 +174,7 @@ def _best_files(run: RunFolder) -> list[Path]:
 
 
 def read_checkpoint(run: RunFolder) -> Checkpoint | None:
-    """The newest whole generation; None where none was ever written.
-
-    Raises:
-        WeightsError: what there is is damaged, each of it.
-    """
+    """The newest whole generation, None without any; raises WeightsError where all are damaged."""
     paths = [checkpoint_path(run, generation) for generation in _GENERATIONS]
     found = {path: read_state(path) for path in paths if path.is_file()}
     notes: list[str] = []

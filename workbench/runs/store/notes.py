@@ -48,12 +48,8 @@ def read_notes(run: RunFolder) -> RunNotes:
 
 
 def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
-    """Saves notes, whole or not at all.
-
-    A file that cannot be understood (damaged, or of a newer version) is put aside, never
-    overwritten.
-
-    Returns them as they were saved, tidied (see `tidy`).
+    """Saves notes, whole or not at all; returns them as saved, tidied (see `tidy`). A file that
+    cannot be understood (damaged, or of a newer version) is put aside, never overwritten.
 
     Raises:
         RunFolderError: the folder is gone, or is no run.

@@ -188,14 +188,10 @@ class CheckpointManager:
             test=test,
         )
 
-    def _told(self, state: TrainerState, error: SaveError | None) -> None:
-        self._teller.tell(
-            CheckpointKept(
-                step=state.step,
-                epoch=state.epochs_done,
-                problem=error_parts(error) if error is not None else None,
-            )
-        )
+    def _told(self, state: TrainerState | TrainingCounters, error: SaveError | None) -> None:
+        problem = error_parts(error) if error is not None else None
+        event = CheckpointKept(step=state.step, epoch=state.epochs_done, problem=problem)
+        self._teller.tell(event)
 
     def _patiently(self, write: Callable[[], None]) -> None:
         """Writes what the training ends with; waits for space where there is none."""
@@ -208,9 +204,7 @@ class CheckpointManager:
                 if time.monotonic() > deadline or not self._run.request_path.exists():
                     raise
                 if not is_told:
-                    step, epoch = self._position.step, self._position.epochs_done
-                    problem = error_parts(error)
-                    self._teller.tell(CheckpointKept(step=step, epoch=epoch, problem=problem))
+                    self._told(self._position, error)
                 is_told = True
                 time.sleep(_RETRY_S)
             else:

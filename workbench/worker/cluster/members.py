@@ -13,7 +13,6 @@ import contextlib
 import faulthandler
 import os
 import re
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,8 @@ import msgspec
 
 from workbench.core.projects.project import Project
 from workbench.errors import RemoteError, WorkbenchError
-from workbench.hardware.cluster import CLUSTER_VARIABLE, Address, Cluster, kept_cluster
+from workbench.hardware.address import Address
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import this_machine
@@ -135,13 +135,6 @@ class ClusterPeers(Peers):
 
     # the others' ends --------------------------------------------------------------------
 
-    def _line_to(self, index: int, connection: socket.socket) -> Line:
-        return Line(
-            connection,
-            on_word=lambda message: self._hears(index, message),
-            on_end=lambda: self._ended(index),
-        )
-
     def _hears(self, index: int, message: Message) -> bool:
         """Takes note of how a machine ends."""
         if message.kind == "failed":
@@ -217,11 +210,8 @@ def handed_cluster(run: RunFolder) -> Cluster | None:
 
 
 def summing(strategy: Any, count: int) -> Callable[[Sequence[int]], list[int]]:
-    """A function that adds whole numbers up over all machines; each must call it.
-
-    Args:
-        strategy: The `tf.distribute` strategy, one replica per machine.
-        count: How many numbers.
+    """A function that adds `count` whole numbers up over all machines; each must call it. The
+    `tf.distribute` strategy has one replica per machine.
     """
 
     def add(values: Any) -> Any:

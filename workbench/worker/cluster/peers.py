@@ -31,11 +31,8 @@ class Peers:
         """
 
     def connect(self, project: Project, mark: DataMark) -> Connected:
-        """Reaches the project's target, all machines at once.
-
-        Args:
-            project: What is trained.
-            mark: Fingerprint of this machine's data; equal on all machines.
+        """Reaches the project's target, all machines at once. The fingerprint `mark` of this
+        machine's data must be equal on all machines.
 
         Raises:
             RunError: a machine went away, or has other pictures.
@@ -55,8 +52,4 @@ class Peers:
         return error
 
     def close(self, error: BaseException | None) -> None:
-        """Parts, at the end of the training.
-
-        Args:
-            error: Why it failed; None where it did not.
-        """
+        """Parts, at the end of the training; `error` is why it failed."""

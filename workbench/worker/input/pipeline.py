@@ -59,12 +59,11 @@ def training_pipeline(
 
     Args:
         part: The training part.
-        order: Which pictures come when; e.g. a partial of `order.whole_epochs`.
+        order: Which pictures come when; e.g. a partial of `shuffling.whole_epochs`.
         layers: The Keras layers of the pipeline, in their order.
         batch_size: Pictures a step, over all replicas together.
         seed: Start of the augmentation's random numbers.
-        start_step: Steps that are done already; a function is asked whenever the dataset
-            is iterated anew.
+        start_step: Steps that are done already, or a function of them, asked at each iteration.
         place: Where the pictures lie; chosen by `cache_mode_of` where not given.
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
@@ -136,13 +135,10 @@ def _mapped(dataset: Any, function: Any) -> Any:
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     # Rewriting the graph would copy the pictures that it holds: twice the memory.
     options.experimental_optimization.apply_default_optimizations = False
-    mapped = dataset.map(_plain(function), num_parallel_calls=_THREADS, deterministic=True)
+    # AutoGraph needs source files, which a packed application has not.
+    plain = tf.autograph.experimental.do_not_convert(function)
+    mapped = dataset.map(plain, num_parallel_calls=_THREADS, deterministic=True)
     return mapped.prefetch(_PREFETCH).with_options(options)
-
-
-def _plain(function: Any) -> Any:
-    """Keeps AutoGraph away: it needs source files, which a packed application has not."""
-    return tf.autograph.experimental.do_not_convert(function)
 
 
 def _mixing(

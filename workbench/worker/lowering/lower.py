@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -94,9 +93,7 @@ def _lowered(project: Project, *, batch: int, precision: str) -> Lowering:
         return Lowered(text=text) if _MAIN in text else Unchecked(words=_OWN_FORM)
     if is_out_of_memory(text):
         return Unchecked(words="This computer has too little memory for the check.")
-    search = Search(
-        project.graph, built, partial(lowered_text, tf), lambda graph: text_of(graph)[1]
-    )
+    search = Search(project.graph, built, lowered_text, lambda graph: text_of(graph)[1])
     fault = search.fault(text, harmless=TPU_ONLY)
     return _unchecked(project, fault) if fault.op in TPU_ONLY else search.refusal(fault)
 

@@ -44,8 +44,8 @@ class BuiltModel:
         layers: Keras layer by node id, without Input, with the pipeline's layers.
         pipeline: (node id, layer) of the layers to run in the input pipeline, in order;
             empty when the model is whole.
-        input_shape: Shape of an input image: (height, width, channels).
-        is_logits: True when the output is not probabilities.
+        input_shape: (height, width, channels) of an input image.
+        is_logits: The output is not probabilities.
         names: Keras layer name by node id.
     """
 
@@ -149,10 +149,8 @@ def own_class(spec: LayerSpec, arguments: Mapping[str, Any]) -> Any:
 
 def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:
     """One Keras layer; `seed` is handed on where the layer draws random numbers."""
-    more = {"name": name}
-    if seed is not None and "seed" in inspect.signature(cls.__init__).parameters:
-        return cls(**arguments, **more, seed=seed)
-    return cls(**arguments, **more)
+    draws = seed is not None and "seed" in inspect.signature(cls.__init__).parameters
+    return cls(**arguments, name=name, **({"seed": seed} if draws else {}))
 
 
 def _make_model(

@@ -26,11 +26,8 @@ EXACT_BIAS = frozenset({TrainingClass.EXACT_BIAS, TrainingClass.EXACT_BIAS_WITHO
 
 
 def needs_exact_bias(training_class: TrainingClass | None, arguments: Mapping[str, Any]) -> bool:
-    """True for a layer whose bias Keras and TensorFlow would not train right in bfloat16.
-
-    Args:
-        training_class: Of its layer type.
-        arguments: What it is made with.
+    """True for a layer whose bias Keras and TensorFlow would not train right in bfloat16, by the
+    training class of its type and what it is made with.
     """
     if training_class not in EXACT_BIAS or not arguments.get("use_bias", True):
         return False

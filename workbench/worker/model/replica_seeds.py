@@ -8,7 +8,7 @@ state itself stays equal everywhere, so a checkpoint of one replica's goes on ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from workbench.worker.process.lazy_keras import keras, tf
@@ -22,23 +22,15 @@ the other one counts the calls, and there replicas would draw each other's numbe
 def fold_replicas(model: Any, replicas: int) -> None:
     """Lets the model's random layers draw differently on each of several replicas.
 
-    With one replica nothing is touched. The first replica draws what it would alone.
-
-    Args:
-        model: Not yet traced.
-        replicas: Number of replicas of the strategy.
+    With one replica nothing is touched. The first replica draws what it would alone. The model
+    must not have been traced yet.
     """
     if replicas == 1:
         return
-    for generator in _generators(model):
-        generator.next = _of_this_replica(generator.next)
-
-
-def _generators(model: Any) -> Iterator[Any]:
     for layer in model.layers:
         for value in vars(layer).values():
             if isinstance(value, keras.random.SeedGenerator):
-                yield value
+                value.next = _of_this_replica(value.next)
 
 
 def _of_this_replica(own_next: Callable[..., Any]) -> Callable[..., Any]:

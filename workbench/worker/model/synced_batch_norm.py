@@ -14,11 +14,8 @@ from workbench.worker.process.lazy_keras import keras, tf
 
 
 def synchronize(model: Any, *, is_on: bool) -> None:
-    """Sets for all batch normalizations of a model whether they go by the whole batch.
-
-    Args:
-        model: Not yet traced.
-        is_on: Whether they do.
+    """Sets for all batch normalizations of a model not yet traced whether they go by the whole
+    batch.
     """
     for layer in _normalizations(model):
         layer.synchronized = is_on
@@ -58,13 +55,8 @@ def moments_of_all_replicas(values: Any) -> tuple[Any, Any]:
 
     Each replica must have equally many. The moments of the parts are put together (Chan,
     Golub and LeVeque, 1979): unlike a mean of squares less a squared mean, that keeps its
-    digits where the mean is far from zero.
-
-    Args:
-        values: float32 (batch, ..., channels).
-
-    Returns:
-        float32 (channels,) twice.
+    digits where the mean is far from zero. From float32 (batch, ..., channels) to float32
+    (channels,) twice.
     """
     context = tf.distribute.get_replica_context()
     own_mean, own_variance = tf.nn.moments(values, axes=list(range(len(values.shape) - 1)))

@@ -37,11 +37,8 @@ def noting_faults(read: Callable[[], _Result]) -> _Result:
 class DivergedError(RunError):
     """The loss or the weights stopped being numbers.
 
-    Args:
-        what: What is no number.
-        step: Where it was seen, counted from 1.
-        learning_rate: Learning rate of the recipe.
-        found: Where it came from, as far as that was found out; half a sentence.
+    The step where `what` was seen counts from 1; half a sentence, or "", says where it was
+    `found` to come from.
     """
 
     def __init__(self, what: str, step: int, learning_rate: float, found: str) -> None:
@@ -63,11 +60,8 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
-    """An exception as the last event of a run tells it.
-
-    Args:
-        error: Any exception.
-        batch_size: Batch size of the run; a smaller one is suggested when the memory ran out.
+    """An exception as the last event of a run tells it; a smaller batch size than that of the run
+    is suggested when the memory ran out.
     """
     if isinstance(error, WorkbenchError):
         return wire.error_parts(error)

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
+from collections.abc import Callable
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 
 @cache
-def _imported(name: str) -> ModuleType:
-    os.environ["KERAS_BACKEND"] = "tensorflow"
+def _load_tensorflow() -> Any:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    return importlib.import_module(name)
+    import tensorflow as tf
+
+    return tf
+
+
+@cache
+def _load_keras() -> Any:
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    _load_tensorflow()
+    import keras
+
+    return keras
 
 
 class _LateModule:
-    """Stands for a module, which is imported when something of it is first used."""
+    """Stands for a module, which is loaded when something of it is first used."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
 
-    def __getattr__(self, key: str) -> Any:
-        return getattr(_imported(self._name), key)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._load(), name)
 
 
-keras: Any = _LateModule("keras")
-tf: Any = _LateModule("tensorflow")
+keras: Any = _LateModule(_load_keras)
+tf: Any = _LateModule(_load_tensorflow)
 
 
 class LazyKeras:
@@ -50,5 +59,5 @@ class LazyKeras:
     def keras(self) -> Any:
         """The keras module. Blocks until it is imported; safe from any thread."""
         with self._lock:
-            self._keras = self._keras or _imported("keras")
+            self._keras = self._keras or _load_keras()
             return self._keras

@@ -14,7 +14,9 @@ import numpy as np
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
 from workbench.core.training.split import random_order, split_indices
 from workbench.errors import PictureError
-from workbench.pictures import decode_picture, write_png, write_thumbnails
+from workbench.pictures.decode import decode_picture
+from workbench.pictures.png import write_png
+from workbench.pictures.thumbnails import write_thumbnails
 from workbench.protocol.messages import (
     AnyAnswer,
     ClassDescription,

@@ -25,7 +25,7 @@ Forward = Callable[[Any], Any]
 
 def adapt_normalizations(
     strategy: Any, built: BuiltModel, part: PreparedPart, *, check: Callable[[], None]
-) -> int:
+) -> None:
     """Adapts every layer that its layer type says so of, from input to output.
 
     Args:
@@ -33,22 +33,15 @@ def adapt_normalizations(
         built: Its pipeline layers and its model's layers are looked through.
         part: The training part: nothing is learned from the others.
         check: Called between batches; raises when the user has asked to stop.
-
-    Returns:
-        How many layers were adapted.
     """
     pipeline = [layer for _, layer in built.pipeline]
-    count = 0
     for number, layer in enumerate(pipeline):
         if _is_adapted(layer):
             _adapt(layer, _batches(part, _host(pipeline[:number]), check))
-            count += 1
     for layer in built.model.layers:
         if _is_adapted(layer):
             before = _device(strategy, keras.Model(built.model.input, layer.input))
             _adapt(layer, _batches(part, _after(_host(pipeline), before), check))
-            count += 1
-    return count
 
 
 def _is_adapted(layer: Any) -> bool:

@@ -18,10 +18,8 @@ _CALL_S = 0.25
 class Evaluator:
     """Evaluates one part again and again; the pictures are handed to TensorFlow once.
 
-    Args:
-        loop: Runs the batches; small parts use smaller ones than its own.
-        part: The pictures.
-        layers: The pipeline's layers.
+    The loop runs the batches, which for small parts are smaller than its own, behind the layers
+    of the pipeline.
     """
 
     def __init__(self, loop: TrainingLoop, part: PreparedPart, layers: Sequence[Any]) -> None:
@@ -36,9 +34,8 @@ class Evaluator:
     def scores(self, tell: Callable[[float], None], barrier: Callable[[int], int]) -> Scores | None:
         """Means over all pictures; None when stopped on the way.
 
-        Args:
-            tell: Told the fraction done, 0..1.
-            barrier: Steps of the next call -> as many as it shall have; 0 to stop.
+        The fraction done, 0..1, goes to `tell`; `barrier` makes of the steps of the next call as
+        many as it shall have, 0 to stop.
         """
         iterator = self._loop.distribute(self._dataset)
         sums: list[Any] | None = None

@@ -22,11 +22,7 @@ def class_weights(recipe: TrainingRecipe, labels: Any, num_classes: int) -> Weig
 
     Balanced: pictures / (classes * pictures of the class), so that the mean over all training
     pictures is 1 and every class weighs the same in all. A class without pictures counts 0.
-
-    Args:
-        recipe: Its `class_weights`.
-        labels: Labels of the training images, int (count,).
-        num_classes: Classes of the data set.
+    The labels are those of the training images, int (count,).
     """
     if recipe.class_weights == "none":
         return None
@@ -38,13 +34,7 @@ def class_weights(recipe: TrainingRecipe, labels: Any, num_classes: int) -> Weig
 
 @dataclass(frozen=True)
 class Objective:
-    """The losses of one recipe.
-
-    Attributes:
-        recipe: Loss, its gamma, and label smoothing.
-        is_logits: The network ends without softmax.
-        class_weights: What a picture of each class counts in training, or None.
-    """
+    """The losses of one recipe; `is_logits` where the network ends without softmax."""
 
     recipe: TrainingRecipe
     is_logits: bool

@@ -29,12 +29,8 @@ class Averaging:
     """Swaps a model's weights with their averages, and back.
 
     Keras's optimizer keeps the averages (`use_ema`), so they are among its variables, and a
-    checkpoint of those has them. Statistics of normalizations are no weights and stay.
-
-    Args:
-        strategy: The `tf.distribute` strategy in whose scope model and optimizer were made.
-        model: The Keras model.
-        optimizer: Built for its trainable variables.
+    checkpoint of those has them. Statistics of normalizations are no weights and stay. Model
+    and optimizer, built for its trainable variables, were made in the strategy's scope.
     """
 
     def __init__(self, strategy: Any, model: Any, optimizer: Any) -> None:

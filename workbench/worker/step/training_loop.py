@@ -126,12 +126,9 @@ class TrainingLoop:
     # training --------------------------------------------------------------------------
 
     def train(self, iterator: Any, steps: int, *, rates: Rates | None = None) -> StepResults:
-        """Trains a number of steps in one call.
+        """Trains a number of steps in one call, on an iterator made by `distribute`.
 
-        Args:
-            iterator: Made by `distribute`.
-            steps: How many.
-            rates: The learning rate of each, float32 (steps,); None for the optimizer's own.
+        The learning rates are float32 (steps,), one for each; None for the optimizer's own.
         """
         started = time.monotonic()
         given = () if rates is None else (tf.constant(_padded(rates)),)
@@ -190,11 +187,8 @@ class TrainingLoop:
     def evaluate(self, iterator: Any, steps: int, sums: Sequence[Any] | None = None) -> list[Any]:
         """Adds up over a number of batches what `StepMath.evaluate` counts.
 
-        Args:
-            iterator: Made by `distribute`.
-            steps: How many batches.
-            sums: What an earlier call returned, to go on from; None to start. The result is
-                the same to the bit however the batches are divided into calls.
+        Goes on from `sums`, which an earlier call returned; None to start. The result is the
+        same to the bit however the batches are divided into calls.
         """
         start = self.step.evaluation_zeros() if sums is None else sums
         return list(self._run_evaluation(iterator, tf.constant(steps, tf.int32), *start))

@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from workbench.worker.cluster.members import (
     own_facts,
     socket_address,
 )
-from workbench.worker.cluster.socket_channel import ChannelClosedError, Message
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Line, Message
 from workbench.worker.process.stop import StopSwitch
 
 COME_S = 300.0
@@ -47,7 +48,9 @@ class Member(ClusterPeers):
         self, cluster: Cluster, stop: StopSwitch, on_hang: Callable[[WorkbenchError], None]
     ) -> None:
         super().__init__(cluster, stop, on_hang)
-        self._lines[0] = self._line_to(0, self._called())
+        self._lines[0] = Line(
+            self._called(), on_word=partial(self._hears, 0), on_end=partial(self._ended, 0)
+        )
         self._lines[0].send("hello", index=cluster.index, key=cluster.key, **own_facts())
 
     def _called(self) -> socket.socket:

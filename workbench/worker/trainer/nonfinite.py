@@ -35,11 +35,8 @@ Rates = np.ndarray[Any, np.dtype[np.float32]]
 
 @dataclass(frozen=True)
 class Culprit:
-    """Where values stopped being finite.
-
-    Attributes:
-        layer: Name of the layer in Keras; "" for the pictures themselves or for the loss.
-        words: What was found, as the second half of a sentence.
+    """Where values stopped being finite: the layer's name in Keras, "" for the pictures themselves
+    or for the loss; and what was found, as the second half of a sentence.
     """
 
     layer: str
@@ -80,8 +77,9 @@ class Replay:
         iterator = self._compiled.restart(begun)
         if not self._train(iterator, begun, bad_step - 1):
             return None
-        pictures = _local(next(iterator)[0])
-        return culprit_of_batch(self._compiled.built, pictures)
+        pictures = next(iterator)[0]
+        first = pictures.values[0] if hasattr(pictures, "values") else pictures  # a replica's part
+        return culprit_of_batch(self._compiled.built, first)
 
     def _restore(self, bad_step: int) -> int | None:
         """Puts the latest state before a step back; returns the steps done in it."""
@@ -112,11 +110,6 @@ class Replay:
         return True
 
 
-def _local(value: Any) -> Any:
-    """The first replica's part of a distributed batch."""
-    return value.values[0] if hasattr(value, "values") else value
-
-
 def culprit_of_batch(built: BuiltModel, pictures: Any) -> Culprit:
     """Where a batch's values stop being finite with the weights as they are now."""
     if not _is_finite(pictures):
@@ -130,12 +123,8 @@ def culprit_of_batch(built: BuiltModel, pictures: Any) -> Culprit:
     outputs = outputs if isinstance(outputs, list | tuple) else [outputs]
     for layer, output in zip(model.layers, outputs, strict=True):
         if not _is_finite(output):
-            return Culprit(
-                layer.name,
-                f"the first layer whose output is not finite is “{layer.name}” "
-                f"({type(layer).__name__})",
-            )
-    sizes = [_size(output) for output in outputs]
+            return _layer_at_fault(layer, "whose output is")
+    sizes = [float(tf.reduce_max(tf.abs(tf.cast(each, tf.float32)))) for each in outputs]
     largest = int(np.argmax(sizes))
     name = model.layers[largest].name
     return Culprit(
@@ -145,22 +134,19 @@ def culprit_of_batch(built: BuiltModel, pictures: Any) -> Culprit:
     )
 
 
-def _size(values: Any) -> float:
-    return float(tf.reduce_max(tf.abs(tf.cast(values, tf.float32))))
-
-
 def culprit_of_weights(built: BuiltModel) -> Culprit | None:
     """The first layer with a weight that is not finite; None where all are."""
     for layer in built.model.layers:
         for variable in layer.variables:
             values = variable.numpy()
             if values.dtype.kind == "f" and not np.isfinite(values).all():
-                return Culprit(
-                    layer.name,
-                    f"the first layer with weights that are not finite is “{layer.name}” "
-                    f"({type(layer).__name__})",
-                )
+                return _layer_at_fault(layer, "with weights that are")
     return None
+
+
+def _layer_at_fault(layer: Any, what: str) -> Culprit:
+    words = f"the first layer {what} not finite is “{layer.name}” ({type(layer).__name__})"
+    return Culprit(layer.name, words)
 
 
 def _is_finite(values: Any) -> bool:

@@ -151,8 +151,8 @@ class TrainingSetup:
             DataReady(
                 class_names=list(data.class_names),
                 num_train=len(data.train),
-                num_validation=len(data.validation) if data.validation else 0,
-                num_test=len(data.test) if data.test else 0,
+                num_validation=len(data.validation or ()),
+                num_test=len(data.test or ()),
                 steps_per_epoch=sizes.steps_per_epoch,
                 bad_files=list(data.bad_files),
             )

@@ -84,7 +84,7 @@ def run_training(
         folder: The run's.
         resume: Go on from its checkpoint, if one was kept; else from the start.
         member: Membership, in a process that has joined another machine's training.
-        stop: That it was made with.
+        stop: The switch that `member` was made with.
 
     Returns:
         0 when completed or stopped, else the exit code of the error.

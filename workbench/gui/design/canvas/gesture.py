@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
@@ -47,6 +47,26 @@ class Gesture:
     def key(self, event: QKeyEvent) -> bool:  # noqa: ARG002 - for gestures by keyboard
         """A key during the gesture; True when it ends the gesture, which then makes its edit."""
         return False
+
+
+class Pan(Gesture):
+    """Moving the picture: it follows the pointer; canceling brings it back."""
+
+    cursor = Qt.CursorShape.ClosedHandCursor
+    scrolls_at_edge = False
+
+    def start(self, pointer: Pointer) -> None:
+        self._last = pointer.view
+        self._moved = QPointF()
+
+    def move(self, pointer: Pointer) -> None:
+        delta = pointer.view - self._last
+        self._last = pointer.view
+        self._moved += delta
+        self.view.pan_by(delta)
+
+    def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
+        self.view.pan_by(-self._moved)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath
+from PySide6.QtGui import QPainter, QPainterPath
 from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
@@ -11,13 +11,14 @@ from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.node_facts import NodeFacts
 from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import (
+    CENTER,
     DETAIL_FROM,
     PADDING,
     PORT_RADIUS,
     RADIUS,
+    RIGHT,
     STRIP_WIDTH,
     CanvasStyle,
-    TextStyle,
 )
 
 _MARGIN = 12.0
@@ -25,19 +26,13 @@ _BADGE = 16.0
 _SHAPE_AWAY = 12.0
 _SHAPE_TOP = 9.0
 _SHAPE_HEIGHT = 18.0
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class NodeItem(CanvasItem):
     """A card with its category strip, title, parameter count, settings and output shape.
 
-    Args:
-        node_id: Id of the node it stands for.
-        facts: What it shows.
-        look: Colors and fonts shared by the canvas.
-
     Attributes:
+        facts: What it shows.
         is_hovered: The pointer is over the card: its ports are shown.
         is_target: It is a valid end of the connection being dragged.
         is_shape_left: The output shape is left of the edge, where no line runs.
@@ -121,8 +116,7 @@ class NodeItem(CanvasItem):
         strip = look.bad if is_bad else look.category_color(self.facts.category)
         painter.fillRect(QRectF(0, 0, max(STRIP_WIDTH * 4, 3 / scale), self.height), strip)
         if self.isSelected() or self.is_target:
-            pen = look.selected_pen
-            painter.setPen(pen)
+            painter.setPen(look.selected_pen)
             painter.drawRect(rect)
 
     def _paint_card(self, painter: QPainter) -> None:
@@ -133,12 +127,8 @@ class NodeItem(CanvasItem):
         painter.setPen(look.bad_pen if is_bad else look.border_pen)
         if not self.facts.is_known:
             painter.setPen(look.placeholder_pen)
-        fill = look.panel
-        if is_bad:
-            fill = look.bad_soft
-        elif self.is_target:
-            fill = look.accent_soft
-        painter.setBrush(fill)
+        fill = look.accent_soft if self.is_target else look.panel
+        painter.setBrush(look.bad_soft if is_bad else fill)
         painter.drawPath(card)
         if self.facts.is_known:
             painter.fillPath(strip, look.category_color(self.facts.category))
@@ -155,30 +145,30 @@ class NodeItem(CanvasItem):
         if facts.count:
             width = look.count_ink.metrics.horizontalAdvance(facts.count)
             place = QRectF(right - width - 1, top, width + 1, 20)
-            _draw(painter, place, facts.count, look.count_ink, _RIGHT)
+            look.count_ink.draw(painter, place, facts.count, RIGHT)
             right -= width + 10
-        title = _elided(facts.title, look.title_ink.metrics, right - PADDING)
+        title = look.title_ink.elided(facts.title, right - PADDING)
         place = QRectF(PADDING, top, right - PADDING, 20)
-        _draw(painter, place, title, look.title_ink, _LEFT)
+        look.title_ink.draw(painter, place, title)
         left = PADDING + look.title_ink.metrics.horizontalAdvance(title) + 8
         if facts.shown_name and right - left > 32:
-            name = _elided(facts.shown_name, look.words_ink.metrics, right - left)
+            name = look.words_ink.elided(facts.shown_name, right - left)
             place = QRectF(left, top, right - left, 20)
-            _draw(painter, place, name, look.words_ink, _LEFT)
+            look.words_ink.draw(painter, place, name)
 
     def _paint_words(self, painter: QPainter) -> None:
         look, width = self._look, NODE_WIDTH - 2 * PADDING + 4
         if self.facts.words:
-            words = _elided(self.facts.words, look.words_ink.metrics, width)
+            words = look.words_ink.elided(self.facts.words, width)
             place = QRectF(PADDING, 26, width, 18)
-            _draw(painter, place, words, look.words_ink, _LEFT)
+            look.words_ink.draw(painter, place, words)
 
     def _paint_shape(self, painter: QPainter) -> None:
         if not self.facts.shape:
             return
         place = self.shape_place(is_left=self.is_shape_left)
         painter.fillRect(place.adjusted(-3, 1, 3, -1), self._look.canvas)
-        _draw(painter, place, self.facts.shape, self._look.shape_ink, _LEFT)
+        self._look.shape_ink.draw(painter, place, self.facts.shape)
 
     def _paint_ports(self, painter: QPainter) -> None:
         """Dots where an edge can start or is still missing."""
@@ -200,21 +190,4 @@ class NodeItem(CanvasItem):
         painter.drawEllipse(place)
         count = len(self.facts.problems)
         sign = str(count) if 1 < count < 10 else "!"
-        center = Qt.AlignmentFlag.AlignCenter
-        _draw(painter, place, sign, look.badge_ink, center)
-
-
-def _draw(
-    painter: QPainter,
-    place: QRectF,
-    text: str,
-    ink: TextStyle,
-    alignment: Qt.AlignmentFlag,
-) -> None:
-    painter.setFont(ink.font)
-    painter.setPen(ink.color)
-    painter.drawText(place, alignment | Qt.TextFlag.TextSingleLine, text)
-
-
-def _elided(text: str, metrics: QFontMetricsF, width: float) -> str:
-    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+        look.badge_ink.draw(painter, place, sign, CENTER)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
+from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
 from workbench.core.network.layout import Position
@@ -22,12 +23,7 @@ from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.design.canvas.edge_item import EdgeItem
-from workbench.gui.design.canvas.node_facts import (
-    NodeFacts,
-    inputs_words,
-    node_facts,
-    settings_words,
-)
+from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.problem_card import ProblemCard
 from workbench.gui.design.canvas.routing import Box, Router, end_points
@@ -216,6 +212,10 @@ class GraphScene(QGraphicsScene):
         self._place_shapes({edge.source for edge in edges})
         self._tell_contents()
 
+    def name(self, node_id: str) -> str:
+        """The name of a node, as its card shows it."""
+        return self.nodes[node_id].facts.name
+
     def has_free_input(self, node_id: str) -> bool:
         """True while a node can take one more edge: the quick part of what is allowed."""
         graph = self.document.graph
@@ -341,13 +341,13 @@ class GraphScene(QGraphicsScene):
         item = self.node_at(point)
         if item is not None:
             shapes = self.document.analysis.inputs.get(item.node_id, ())
-            return item.facts.tooltip(inputs_words(shapes))
+            return item.facts.tooltip(" and ".join(map(shape_text, shapes)))
         line = self.edge_at(point)
         if line is None:
             return ""
-        source, target = self.nodes[line.edge.source], self.nodes[line.edge.target]
-        words = f"{source.facts.name} → {target.facts.name}, input {line.edge.port + 1}"
-        return f"{words}\n{source.facts.shape}" if source.facts.shape else words
+        source, target, port = line.edge.source, line.edge.target, line.edge.port
+        words = f"{self.name(source)} → {self.name(target)}, input {port + 1}"
+        return f"{words}\n{self.nodes[source].facts.shape}".rstrip()
 
 
 def distance(a: QPointF, b: QPointF) -> float:

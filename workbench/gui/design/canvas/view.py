@@ -18,9 +18,8 @@ from PySide6.QtWidgets import QToolTip
 
 from workbench.errors import WorkbenchError
 from workbench.gui.design.canvas.edge_scroller import EdgeScroller
-from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, GestureChoice
+from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, GestureChoice, Pan
 from workbench.gui.design.canvas.node_item import NodeItem
-from workbench.gui.design.canvas.pan import Pan
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.walking import ARROWS, next_node
 from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView

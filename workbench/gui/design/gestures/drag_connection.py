@@ -16,12 +16,9 @@ _CARD_MARGIN = 10.0
 class DragConnection(Gesture):
     """Draws an edge from an output, from an input, or takes up the end of an old one.
 
-    Exactly one end is fixed: `source` or `target`.
-
     Args:
         view: The canvas.
-        source: Node whose output the edge starts at.
-        target: Node whose input the edge ends at.
+        source, target: Node at the one end that is fixed; None for the other.
         edge: The edge whose lower end is taken up; `source` is then its source.
     """
 
@@ -75,10 +72,9 @@ class DragConnection(Gesture):
         self._clear()
         if item is None:
             self._end_on_empty(pointer)
+        elif self.refusal(item.node_id):
             return
-        if self.refusal(item.node_id):
-            return
-        if self._edge is not None:
+        elif self._edge is not None:
             self._reconnect(self._edge, item.node_id)
         elif self._source is not None:
             self.document.connect(self._source, item.node_id)
@@ -90,8 +86,7 @@ class DragConnection(Gesture):
 
     def _end_on_empty(self, pointer: Pointer) -> None:
         """A new edge asks what should come next; an old one is taken away."""
-        travelled = (pointer.view - self._origin).manhattanLength()
-        if travelled < 2 * _CARD_MARGIN:
+        if (pointer.view - self._origin).manhattanLength() < 2 * _CARD_MARGIN:
             return
         if self._edge is not None:
             self.document.disconnect(self._edge)
@@ -124,9 +119,7 @@ class DragConnection(Gesture):
 
     def _words_for(self, item: NodeItem) -> str:
         source, target = self._source or item.node_id, self._target or item.node_id
-        names = {key: node.facts.name for key, node in self.scene.nodes.items()}
-        text = "Connect {source} to {target}"
-        words = text.format(source=names[source], target=names[target])
+        words = f"Connect {self.scene.name(source)} to {self.scene.name(target)}"
         warning = self.document.connection_warning(source, target)
         return f"{words}\n{warning}" if warning and self._completes(target) else words
 
@@ -145,8 +138,7 @@ class DragConnection(Gesture):
 
     def _item_at(self, point: QPointF) -> NodeItem | None:
         item = self.scene.node_at(point, _CARD_MARGIN)
-        fixed = self._source if self._source is not None else self._target
-        return None if item is None or item.node_id == fixed else item
+        return None if item is None or item.node_id in {self._source, self._target} else item
 
     def _open_port(self, item: NodeItem) -> QPointF:
         return item.input_point() if self._source is not None else item.output_point()

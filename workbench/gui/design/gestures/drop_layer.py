@@ -10,12 +10,7 @@ from workbench.gui.design.gestures.placement import Placement, card_height, plac
 
 
 class DropLayer(Gesture):
-    """Adds a layer where the ghost stands.
-
-    Args:
-        view: The canvas.
-        key: Key of the layer type.
-    """
+    """Adds a layer of the type with this key where the ghost stands."""
 
     def __init__(self, view: ZoomView, key: str) -> None:
         super().__init__(view)
@@ -35,9 +30,8 @@ class DropLayer(Gesture):
             self._ghost.stand_on_line(self.scene.edges[self._place.edge].middle_point())
         else:
             self._ghost.stand_at(*self._place.position)
-        is_next = self._place.after is not None
-        source = self.scene.nodes[self._place.after] if self._place.after is not None else None
-        self._ghost.link_from(source.output_point() if is_next and source else None)
+        after = self._place.after
+        self._ghost.link_from(self.scene.nodes[after].output_point() if after else None)
         self.view.show_hint(self._words(self._place), pointer.view)
 
     def _mark_edge(self, edge: Edge | None) -> None:
@@ -48,12 +42,11 @@ class DropLayer(Gesture):
             self.scene.edges[edge].is_hot = True
 
     def _words(self, place: Placement) -> str:
-        names = {key: item.facts.name for key, item in self.scene.nodes.items()}
+        name = self.scene.name
         if place.edge is not None:
-            text = "Insert between {source} and {target}"
-            return text.format(source=names[place.edge.source], target=names[place.edge.target])
+            return f"Insert between {name(place.edge.source)} and {name(place.edge.target)}"
         if place.after is not None:
-            return f"Add after {names[place.after]}"
+            return f"Add after {name(place.after)}"
         return "Add here, not connected"
 
     def end(self, pointer: Pointer) -> None:

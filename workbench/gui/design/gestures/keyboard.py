@@ -77,10 +77,8 @@ class ConnectByKeys(Gesture):
         target.is_target = not reason
         self._draft.set_line(source.output_point(), target.input_point(), is_refused=bool(reason))
         self.view.ensureVisible(target.card_rect(), 40, 40)
-        text = "Enter connects {source} to {target}"
-        if self._edge() is not None:
-            text = "Enter disconnects {source} from {target}"
-        words = text.format(source=source.facts.name, target=target.facts.name)
+        verb, to = ("connects", "to") if self._edge() is None else ("disconnects", "from")
+        words = f"Enter {verb} {source.facts.name} {to} {target.facts.name}"
         corner = self.view.mapFromScene(target.card_rect().bottomRight())
         self.view.show_hint(reason or words, QPointF(corner), is_refusal=bool(reason))
 

@@ -4,7 +4,9 @@ line being dragged, the rubber band.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from functools import reduce
+
+from PySide6.QtCore import QLineF, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 
 from workbench.core.network.layout import NODE_WIDTH
@@ -36,34 +38,28 @@ class GhostItem(CanvasItem):
     """Where the layer being dragged would stand."""
 
     LEVEL = 5.0
+    _link_from = Shown[QPointF | None](None, reshapes=True)
+    _card = Shown(QRectF(), reshapes=True)
 
     def __init__(self, title: str, height: float, look: CanvasStyle) -> None:
         super().__init__(look)
         self._title = title
         self._height = height
-        self._link_from: QPointF | None = None
-        self._card = QRectF(0, 0, NODE_WIDTH, height)
 
     def stand_at(self, x: float, y: float) -> None:
         """Stands as a card, its top-left corner at a scene point."""
-        self._resize(NODE_WIDTH, self._height)
+        self._card = QRectF(0, 0, NODE_WIDTH, self._height)
         self.setPos(x, y)
 
     def stand_on_line(self, middle: QPointF) -> None:
         """Sits on a line as a small tag, which hides neither of its cards."""
         width = self._look.title_ink.metrics.horizontalAdvance(self._title) + 2 * PADDING
-        self._resize(width, _TAG_HEIGHT)
+        self._card = QRectF(0, 0, width, _TAG_HEIGHT)
         self.setPos(middle - self._card.center())
-
-    def _resize(self, width: float, height: float) -> None:
-        self.prepareGeometryChange()
-        self._card = QRectF(0, 0, width, height)
 
     def link_from(self, scene_point: QPointF | None) -> None:
         """Draws the edge that would come with the layer."""
-        self.prepareGeometryChange()
         self._link_from = None if scene_point is None else scene_point - self.pos()
-        self.update()
 
     def boundingRect(self) -> QRectF:
         bounds = self._card
@@ -79,11 +75,7 @@ class GhostItem(CanvasItem):
             painter.drawLine(self._link_from, QPointF(NODE_WIDTH / 2, 0))
         painter.setBrush(look.accent_soft)
         painter.drawRoundedRect(self._card, RADIUS, RADIUS)
-        painter.setFont(look.title_ink.font)
-        painter.setPen(look.title_ink.color)
-        place = self._card.adjusted(PADDING, 0, 0, 0)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(place, left | Qt.TextFlag.TextSingleLine, self._title)
+        look.title_ink.draw(painter, self._card.adjusted(PADDING, 0, 0, 0), self._title)
 
 
 class GuideItem(CanvasItem):
@@ -93,10 +85,8 @@ class GuideItem(CanvasItem):
     lines = Shown[list[QLineF]]([], reshapes=True)
 
     def boundingRect(self) -> QRectF:
-        bounds = QRectF()
-        for line in self.lines:
-            bounds = bounds.united(QRectF(line.p1(), line.p2()).normalized().adjusted(-2, -2, 2, 2))
-        return bounds
+        boxes = [QRectF(line.p1(), line.p2()).normalized() for line in self.lines]
+        return reduce(QRectF.united, (box.adjusted(-2, -2, 2, 2) for box in boxes), QRectF())
 
     def draw(self, painter: QPainter) -> None:
         painter.setPen(self._look.ghost_pen)
@@ -124,20 +114,15 @@ class DraftEdgeItem(CanvasItem):
     """The line that follows the pointer while a connection is dragged."""
 
     LEVEL = 5.0
-
-    def __init__(self, look: CanvasStyle) -> None:
-        super().__init__(look)
-        self._path = QPainterPath()
-        self._is_refused = False
+    _path = Shown(QPainterPath(), reshapes=True)
+    _is_refused = Shown(False)
 
     def set_line(self, start: QPointF, end: QPointF, *, is_refused: bool = False) -> None:
         """Runs from an output to an input, or to the pointer."""
-        self.prepareGeometryChange()
         bend = max(24.0, abs(end.y() - start.y()) / 2)
-        self._path = QPainterPath(start)
-        self._path.cubicTo(start + QPointF(0, bend), end - QPointF(0, bend), end)
-        self._is_refused = is_refused
-        self.update()
+        path = QPainterPath(start)
+        path.cubicTo(start + QPointF(0, bend), end - QPointF(0, bend), end)
+        self._path, self._is_refused = path, is_refused
 
     def boundingRect(self) -> QRectF:
         return self._path.boundingRect().adjusted(-6, -6, 6, 6)
