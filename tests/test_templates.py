@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.assets import template_paths
 from workbench.core.checks.analysis import analyse
 from workbench.core.projects.project_file import parse_project, project_text
 from workbench.errors import UsageError
@@ -89,9 +90,9 @@ def test_recipes_of_the_published_runs():
 def test_the_files_are_what_the_script_writes():
     texts = runpy.run_path(str(ROOT / "packaging" / "make_templates.py"))["template_texts"]()
     assert set(texts) == {template.key for template in list_templates()}
-    for template in list_templates():
-        assert template.path.read_text(encoding="utf-8") == texts[template.key]
-        assert project_text(parse_project(texts[template.key], "t")) == texts[template.key]
+    for path in template_paths():
+        assert path.read_text(encoding="utf-8") == texts[path.stem]
+        assert project_text(parse_project(texts[path.stem], "t")) == texts[path.stem]
 
 
 def test_a_wrong_key_suggests_near_ones():

@@ -1,7 +1,5 @@
 """The only reader of resources/: in the source tree, and packed into the wheel."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The bundled projects to start from: files under resources/templates."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass, replace
 from functools import cache
@@ -26,7 +24,6 @@ class Template:
         dataset_title: The pictures it is made for, in words.
         parameters: Number of parameters, trainable or not.
         order: Place on the welcome page, from 1.
-        path: The project file.
         project: The project without the card's words.
     """
 
@@ -37,23 +34,18 @@ class Template:
     dataset_title: str
     parameters: int
     order: int
-    path: Path
     project: Project
 
 
 @cache
-def _templates() -> tuple[Template, ...]:
-    return tuple(sorted((_read(path) for path in template_paths()), key=lambda t: t.order))
-
-
-def list_templates() -> list[Template]:
+def list_templates() -> tuple[Template, ...]:
     """All templates in the order of the welcome page."""
-    return list(_templates())
+    return tuple(sorted(map(_read, template_paths()), key=lambda template: template.order))
 
 
 def find_template(key: str) -> Template:
     """The template of a key; raises UsageError that suggests near keys."""
-    by_key = {template.key: template for template in _templates()}
+    by_key = {template.key: template for template in list_templates()}
     template = by_key.get(key)
     if template is None:
         near = difflib.get_close_matches(key.lower(), list(by_key), n=3, cutoff=0.5)
@@ -82,6 +74,5 @@ def _read(path: Path) -> Template:
         dataset_title=words.get("dataset_title", ""),
         parameters=analysis.costs.parameters.total,
         order=words.get("order", 0),
-        path=path,
         project=project,
     )

@@ -22,7 +22,7 @@ ALLOWED = (
     ("cross_entropy", "core/training/fields/regularization.py", "the recipe's default"),
     ("softmax", "core/specs/layer.py", "Keras's name of the activation"),
     # other things of the same name
-    ("theme", "settings/migrations.py", "what version 0 stored as `dark`"),
+    ("theme", "settings/settings_file.py", "what version 0 stored as `dark`"),
     ("input", "core/specs/layer.py", "a category"),
     ("activation", "core/specs/layer.py", "a category"),
     ("Input", "core/specs/layer.py", "a category"),

@@ -67,11 +67,13 @@ def test_recent_files_latest_first_and_at_most_twelve(tmp_path):
     for number in range(20):
         store.add_recent(tmp_path / f"{number}.workbench")
     store.add_recent(tmp_path / "15.workbench")
-    assert len(store.recent_files) == MAX_RECENT_FILES == 12
-    assert store.recent_files[:2] == [str(tmp_path / f"{n}.workbench") for n in (15, 19)]
+    assert len(store.settings.recent_files) == MAX_RECENT_FILES == 12
+    assert store.settings.recent_files[:2] == tuple(
+        str(tmp_path / f"{n}.workbench") for n in (15, 19)
+    )
     store.clear_recent()
     store.close()
-    assert SettingsStore(tmp_path).recent_files == []
+    assert SettingsStore(tmp_path).settings.recent_files == ()
 
 
 @pytest.mark.parametrize(

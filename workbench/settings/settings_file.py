@@ -1,17 +1,30 @@
-"""Settings <-> the text of `settings.json`. Reading never fails: what is wrong is told."""
-
-from __future__ import annotations
+"""Settings <-> the text of `settings.json`, also of earlier versions. Reading never fails: what is
+wrong is told.
+"""
 
 import json
 from pathlib import Path
 from typing import Any
 
+from workbench.core.storage.migration_chain import MigrationChain, Plain
 from workbench.core.storage.strict_json import MAX_CHARACTERS, JsonFault, load
 from workbench.errors import ParamError
-from workbench.settings.migrations import SETTINGS_MIGRATIONS
 from workbench.settings.schema import SETTINGS_VERSION, Settings
 
 FILE_NAME = "settings.json"
+
+_MIGRATIONS = MigrationChain(SETTINGS_VERSION)
+
+
+@_MIGRATIONS.step(0)
+def _name_the_theme(plain: Plain) -> Plain:
+    """Version 0 (drafts before the first release) had `dark`: true or false, and `recent`."""
+    rest = dict(plain)
+    if "dark" in rest:
+        rest["theme"] = "dark" if rest.pop("dark") else "light"
+    if "recent" in rest:
+        rest["recent_files"] = rest.pop("recent")
+    return rest
 
 
 def settings_text(settings: Settings) -> str:
@@ -41,8 +54,7 @@ def file_text(path: Path) -> str:
 def parse_settings(text: str) -> tuple[Settings, str]:
     """Settings of a file's text, and what was wrong with it in words ("" when nothing).
 
-    Each field stands for itself: a wrong one gets its default, the others are kept.
-    Fields that this version does not know are left out.
+    A wrong field gets its default, the others are kept; unknown ones are left out.
     """
     try:
         plain = load(text)
@@ -53,15 +65,13 @@ def parse_settings(text: str) -> tuple[Settings, str]:
         return Settings(), "the file contains no settings"
     if version > SETTINGS_VERSION:
         return Settings(), "they were saved by a newer version of Workbench"
-    return _checked(SETTINGS_MIGRATIONS.migrate(plain, version))
+    return _checked(_MIGRATIONS.migrate(plain, version))
 
 
 def _checked(plain: dict[str, Any]) -> tuple[Settings, str]:
     settings = Settings()
     wrong: list[str] = []
-    for key in settings.plain():
-        if key not in plain:
-            continue
+    for key in [key for key in settings.plain() if key in plain]:
         try:
             settings = settings.changed(**{key: plain[key]})
         except ParamError:

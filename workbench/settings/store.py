@@ -3,8 +3,6 @@
 Changes are written by a thread of the store's own, the latest state once: no window waits.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Callable
@@ -13,13 +11,8 @@ from typing import Any
 
 from workbench.core.storage.save import save_bytes, sweep_leftovers
 from workbench.errors import SaveError
-from workbench.settings.schema import MAX_RECENT_FILES, Settings
-from workbench.settings.settings_file import (
-    FILE_NAME,
-    file_text,
-    parse_settings,
-    settings_text,
-)
+from workbench.settings.schema import Settings
+from workbench.settings.settings_file import FILE_NAME, file_text, parse_settings, settings_text
 
 
 class SettingsStore:
@@ -29,33 +22,20 @@ class SettingsStore:
         folder: Where the file is kept; made when it is not there.
 
     Attributes:
+        settings: The settings as they are now.
+        path: The settings file.
         note: What went wrong with the file, for people; empty when nothing did. A file
             with faults is renamed aside before the first save, never overwritten.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self._path = Path(folder) / FILE_NAME
+        self.path = Path(folder) / FILE_NAME
         self._listeners: list[Callable[[Settings], None]] = []
         self._lock = threading.Lock()
         self._unsaved: Settings | None = None
         self._writer: threading.Thread | None = None
         self.note = ""
-        self._settings = self._load()
-
-    @property
-    def settings(self) -> Settings:
-        """The settings as they stand."""
-        return self._settings
-
-    @property
-    def path(self) -> Path:
-        """The settings file."""
-        return self._path
-
-    @property
-    def recent_files(self) -> list[str]:
-        """Paths of projects, the latest first."""
-        return list(self._settings.recent_files)
+        self.settings = self._load()
 
     def change(self, **values: Any) -> None:
         """Changes some settings, tells the listeners and saves soon.
@@ -63,10 +43,10 @@ class SettingsStore:
         Raises:
             ParamError: no such setting, or a value outside its bounds; nothing is changed.
         """
-        settings = self._settings.changed(**values)
-        if settings == self._settings:
+        settings = self.settings.changed(**values)
+        if settings == self.settings:
             return
-        self._settings = settings
+        self.settings = settings
         self._save_soon()
         for listener in list(self._listeners):
             listener(settings)
@@ -84,8 +64,7 @@ class SettingsStore:
     def add_recent(self, path: str | Path) -> None:
         """Puts a project at the top of the recent files."""
         whole = str(Path(path).absolute())
-        others = [known for known in self._settings.recent_files if known != whole]
-        self.change(recent_files=(whole, *others)[:MAX_RECENT_FILES])
+        self.change(recent_files=(whole, *self.settings.recent_files))
 
     def clear_recent(self) -> None:
         """Forgets all recent files."""
@@ -93,16 +72,15 @@ class SettingsStore:
 
     def close(self) -> None:
         """Waits until the last change is on the disk."""
-        writer = self._writer
-        if writer is not None:
+        if (writer := self._writer) is not None:
             writer.join()
 
     # the file ----------------------------------------------------------------------------
 
     def _load(self) -> Settings:
-        sweep_leftovers(self._path.parent)
+        sweep_leftovers(self.path.parent)
         try:
-            text = file_text(self._path)
+            text = file_text(self.path)
         except FileNotFoundError:
             return Settings()
         except OSError as error:
@@ -117,16 +95,16 @@ class SettingsStore:
 
     def _rename_aside(self) -> str:
         for number in range(1, 100):
-            aside = self._path.with_name(f"settings.damaged-{number}.json")
+            aside = self.path.with_name(f"settings.damaged-{number}.json")
             if not aside.exists():
                 with contextlib.suppress(OSError):
-                    self._path.rename(aside)
+                    self.path.rename(aside)
                     return aside.name
         return ""
 
     def _save_soon(self) -> None:
         with self._lock:
-            self._unsaved = self._settings
+            self._unsaved = self.settings
             if self._writer is None:
                 self._writer = threading.Thread(target=self._write_all, name="settings-writer")
                 self._writer.start()
@@ -140,8 +118,8 @@ class SettingsStore:
                     self._writer = None
                     return
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                save_bytes(self._path, settings_text(settings).encode("utf-8", errors="replace"))
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                save_bytes(self.path, settings_text(settings).encode("utf-8", errors="replace"))
             except SaveError as error:
                 self.note = str(error)
             except OSError as error:

@@ -106,7 +106,7 @@ def test_an_answer_about_another_source_is_passed_over(view, asked, context, qtb
 def test_a_source_without_its_path_is_not_asked_about(view, asked, context, qtbot):
     context.document.set_dataset(Choice("folder", {"path": "", "fit": "crop"}))
     assert "Choose" in view.panels["data_source"].status.text()
-    assert not view.state.is_waiting
+    assert not view.state._timer.isActive()
 
 
 def test_a_source_chosen_again_is_looked_at_again(view, asked, context, qtbot):
@@ -170,6 +170,5 @@ def test_choosing_a_source_is_undoable(view, context):
 )
 def test_how_pictures_are_divided(given, validation, counts):
     recipe = TrainingRecipe(validation=validation)
-    found = split_counts(given, recipe)
-    assert (found.train, found.validation, found.test) == counts
+    assert split_counts(given, recipe) == counts
     assert "seed 7" in split_words(given, recipe)

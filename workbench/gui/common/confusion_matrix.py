@@ -1,7 +1,5 @@
 """The confusion matrix as a heat map: rows are true classes, columns the answers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -135,11 +133,12 @@ class ConfusionMatrix(QWidget):
 
     def _place(self) -> QRectF:
         """The square area of all cells."""
-        place = self._place_beside(self._name_px())
-        return place if self._shows_names(place) else self._place_beside(float(NAME_GAP_PX))
+        return self._place_beside(self._name_px() if self._has_names() else float(NAME_GAP_PX))
 
-    def _shows_names(self, place: QRectF) -> bool:
-        return place.width() / max(1, len(self._names)) >= NAMES_FROM_PX
+    def _has_names(self) -> bool:
+        """Whether there is room for the names of the classes."""
+        room = self._place_beside(self._name_px()).width()
+        return room / max(1, len(self._names)) >= NAMES_FROM_PX
 
     def _place_beside(self, names: float) -> QRectF:
         classes = max(1, len(self._names))
@@ -202,7 +201,7 @@ class ConfusionMatrix(QWidget):
     def _paint_names(self, painter: QPainter) -> None:
         place = self._place()
         self._paint_axes(painter, place)
-        if not self._shows_names(self._place_beside(self._name_px())):
+        if not self._has_names():
             return
         painter.setFont(self._theme.font(12))
         painter.setPen(QColor(self._theme.colors.dim))
@@ -228,8 +227,7 @@ class ConfusionMatrix(QWidget):
             QRectF(place.left(), 0, place.width(), line), Qt.AlignmentFlag.AlignCenter, "Predicted"
         )
         painter.save()
-        has_names = self._shows_names(self._place_beside(self._name_px()))
-        names = self._name_px() if has_names else NAME_GAP_PX
+        names = self._name_px() if self._has_names() else NAME_GAP_PX
         painter.translate(place.left() - names - line - 4, place.bottom())
         painter.rotate(-90)
         painter.drawText(QRectF(0, 0, place.height(), line), Qt.AlignmentFlag.AlignCenter, "Actual")
@@ -267,10 +265,8 @@ class ConfusionMatrix(QWidget):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        by_key = event.reason() in (
-            Qt.FocusReason.TabFocusReason,
-            Qt.FocusReason.BacktabFocusReason,
-        )
+        reasons = Qt.FocusReason
+        by_key = event.reason() in (reasons.TabFocusReason, reasons.BacktabFocusReason)
         if by_key and self.cell is None and self._names:
             self._mark((0, 0))
 

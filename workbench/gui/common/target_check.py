@@ -1,7 +1,5 @@
 """Whether the project's place to train is ready: asked when it is chosen, and before each run."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Callable

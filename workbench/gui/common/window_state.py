@@ -1,7 +1,5 @@
 """Where the window and its panels stood, and which projects were open last."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
@@ -41,7 +39,7 @@ class WindowState(QObject):
 
     def recent(self) -> list[str]:
         """Project files, the last opened first; missing ones too (shown grayed)."""
-        return self._settings.recent_files
+        return list(self._settings.settings.recent_files)
 
     def add_recent(self, path: str) -> None:
         """Puts a project at the top."""

@@ -1,7 +1,5 @@
 """How the pictures are divided into training, validation and test, in numbers and words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from workbench.core.format import share
@@ -15,16 +13,9 @@ from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import add_to
 from workbench.protocol.messages import DataDescription
 
+_PARTS = ("Training", "Validation", "Test")
+_COLORS = ("train", "validation", "faint")
 _SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")
-
-
-@dataclass(frozen=True)
-class SplitCounts:
-    """Pictures in each part."""
-
-    train: int
-    validation: int
-    test: int
 
 
 @dataclass(frozen=True)
@@ -40,14 +31,14 @@ class Given:
     num_test: int = 0
 
 
-def split_counts(given: Given, recipe: TrainingRecipe) -> SplitCounts:
-    """About how many pictures each part gets (rounding is by class, so ± one a class)."""
+def split_counts(given: Given, recipe: TrainingRecipe) -> tuple[int, int, int]:
+    """About how many pictures train, validate and test (rounding is by class: ± one a class)."""
     test = given.num_test or round(given.num_train * recipe.test_share)
     rest = given.num_train if given.num_test else given.num_train - test
     if recipe.validation == "test":
-        return SplitCounts(rest, test, test)
+        return rest, test, test
     validation = round(rest * recipe.validation_share) if recipe.validation == "split" else 0
-    return SplitCounts(rest - validation, validation, test)
+    return rest - validation, validation, test
 
 
 def split_words(given: Given, recipe: TrainingRecipe) -> str:
@@ -102,15 +93,9 @@ class DataSplitPanel(Box):
     def refresh(self) -> None:
         """Shows the document's recipe applied to the counts."""
         recipe = self._document.recipe
-        counts = split_counts(self._given, recipe)
+        parts = zip(_PARTS, split_counts(self._given, recipe), _COLORS, strict=True)
         self.bar.setVisible(self._given.num_train > 0)
-        self.bar.set_parts(
-            (
-                BarPart("Training", counts.train, "train"),
-                BarPart("Validation", counts.validation, "validation"),
-                BarPart("Test", counts.test, "faint"),
-            )
-        )
+        self.bar.set_parts([BarPart(*part) for part in parts])
         self.words.setText(split_words(self._given, recipe))
         self.form.set_values({key: getattr(recipe, key) for key in _SPLIT_KEYS})
 

@@ -1,13 +1,10 @@
 """What the panels of the data view share: what the chosen source holds."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.client.question import Handlers, Question
 from workbench.core.checks.analysis import DatasetFacts
 from workbench.core.projects.project import Choice
-from workbench.core.specs import DatasetSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.protocol.messages import DataDescription, DescribeData
@@ -51,7 +48,7 @@ class DataState(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_DELAY_MS)
-        self._timer.timeout.connect(self._on_timeout)
+        self._timer.timeout.connect(self.describe)
         self._document.dataset_changed.connect(self._on_source_changed)
         self._document.project_replaced.connect(self._on_source_changed)
 
@@ -59,11 +56,6 @@ class DataState(QObject):
     def is_described(self) -> bool:
         """Whether the contents of the source are known."""
         return self._described is not None
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the source will be read in a moment."""
-        return self._timer.isActive()
 
     def set_shown(self, *, is_shown: bool) -> None:
         """The view is shown, or hidden: nothing is asked for it then."""
@@ -122,8 +114,9 @@ class DataState(QObject):
             self._ask_soon()
 
     def _ask_soon(self) -> None:
-        spec = self.context.datasets.get(self._document.project.dataset.key)
-        if spec is None or self._is_incomplete(spec):
+        choice = self._document.project.dataset
+        spec = self.context.datasets.get(choice.key)
+        if spec is None or (spec.source_param and not choice.params.get(spec.source_param)):
             self.said.emit("Choose a folder or file.")
             self.missing.emit(
                 "Choose a folder with one subfolder of pictures per class, or drop one here."
@@ -132,13 +125,6 @@ class DataState(QObject):
             self.said.emit("These images are downloaded on first use.")
         else:
             self._timer.start()
-
-    def _on_timeout(self) -> None:
-        self.describe()
-
-    def _is_incomplete(self, spec: DatasetSpec) -> bool:
-        value = self._document.project.dataset.params.get(spec.source_param, "")
-        return bool(spec.source_param) and not value
 
     def _on_described(self, description: DataDescription) -> None:
         self._described = self._asked

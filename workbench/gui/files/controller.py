@@ -1,7 +1,6 @@
 """New, open, save: the way of project files through the window, with its questions."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -101,20 +100,21 @@ class FileController(QObject):
         return answer is Answer.DISCARD
 
     def _read(self, path: str | Path) -> bool:
-        try:
-            self._document.open(Path(path))
-        except WorkbenchError as error:
-            show_error(self._window, error)
-            return False
-        return True
+        return self._is_done(lambda: self._document.open(Path(path)))
 
     def _save_to(self, path: str) -> bool:
+        is_saved = self._is_done(lambda: self._document.save(Path(path)))
+        if is_saved:
+            self._state.add_recent(path)
+        return is_saved
+
+    def _is_done(self, act: Callable[[], object]) -> bool:
+        """Opens or saves; False after a failure, which has been shown."""
         try:
-            self._document.save(Path(path))
+            act()
         except WorkbenchError as error:
             show_error(self._window, error)
             return False
-        self._state.add_recent(path)
         return True
 
     def _start_folder(self) -> str:

@@ -2,8 +2,6 @@
 later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
@@ -24,49 +22,6 @@ _WORDS = (
     "These changes were not saved. Recover opens a copy; the file itself does not change until "
     "you save. Discarded changes are kept for 30 days in the recovery folder."
 )
-
-
-class RecoveryController(QObject):
-    """Ties autosave to the window.
-
-    Signals:
-        recovered: Work was opened as an unsaved copy.
-        said: A sentence for the status line.
-    """
-
-    recovered = Signal()
-    said = Signal(str)
-
-    def __init__(self, document: ProjectDocument, folder: Path, window: QWidget) -> None:
-        super().__init__(window)
-        self._folder = folder
-        self._window = window
-        self.autosave = Autosave(document, folder, parent=self)
-        self.autosave.failed.connect(self.said)
-
-    def offer(self) -> RecoveryDialog | None:
-        """Shows what can be recovered; None when there is nothing."""
-        offers = find_offers(self._folder)
-        if not offers:
-            return None
-        dialog = RecoveryDialog(offers, self._window)
-        dialog.recover_chosen.connect(self._on_recover)
-        dialog.discard_chosen.connect(discard_offer)
-        dialog.open()
-        return dialog
-
-    def close(self) -> None:
-        """Ends in good order: what is unsaved now was given up by the user."""
-        self.autosave.close()
-
-    def _on_recover(self, offer: RecoveryOffer) -> None:
-        try:
-            self.autosave.recover(offer)
-        except WorkbenchError as error:
-            show_error(self._window, error)
-            return
-        self.recovered.emit()
-        self.said.emit("Recovered as an unsaved copy. Save it to keep it.")
 
 
 class RecoveryDialog(QDialog):
@@ -120,3 +75,46 @@ class RecoveryDialog(QDialog):
         self.discard_chosen.emit(offer)
         if self.list.count() == 0:
             self.reject()
+
+
+class RecoveryController(QObject):
+    """Ties autosave to the window.
+
+    Signals:
+        recovered: Work was opened as an unsaved copy.
+        said: A sentence for the status line.
+    """
+
+    recovered = Signal()
+    said = Signal(str)
+
+    def __init__(self, document: ProjectDocument, folder: Path, window: QWidget) -> None:
+        super().__init__(window)
+        self._folder = folder
+        self._window = window
+        self.autosave = Autosave(document, folder, parent=self)
+        self.autosave.failed.connect(self.said)
+
+    def offer(self) -> RecoveryDialog | None:
+        """Shows what can be recovered; None when there is nothing."""
+        offers = find_offers(self._folder)
+        if not offers:
+            return None
+        dialog = RecoveryDialog(offers, self._window)
+        dialog.recover_chosen.connect(self._on_recover)
+        dialog.discard_chosen.connect(discard_offer)
+        dialog.open()
+        return dialog
+
+    def close(self) -> None:
+        """Ends in good order: what is unsaved now was given up by the user."""
+        self.autosave.close()
+
+    def _on_recover(self, offer: RecoveryOffer) -> None:
+        try:
+            self.autosave.recover(offer)
+        except WorkbenchError as error:
+            show_error(self._window, error)
+            return
+        self.recovered.emit()
+        self.said.emit("Recovered as an unsaved copy. Save it to keep it.")

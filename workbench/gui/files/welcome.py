@@ -1,7 +1,5 @@
 """The page the window starts with: networks that work, in one click."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,7 @@ from workbench.core.checks.shapes import Propagation
 from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
-from workbench.gui.common.services import WindowServices
+from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.files.network_sketch import NetworkSketch
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card

@@ -1,7 +1,5 @@
 """About: versions and the system, to be copied into a report."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import PackageNotFoundError, version
 

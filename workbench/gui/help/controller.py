@@ -1,7 +1,5 @@
 """Help, about and settings: dialogs that are made when first asked for."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget

@@ -1,14 +1,14 @@
 """Every action of the window as data, and the menus: of these, of recent projects, of themes."""
 
-from __future__ import annotations
-
+import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QUndoStack
 from PySide6.QtWidgets import QMenu, QWidget
 
+from workbench.assets import resource_path
 from workbench.gui.common.view_spec import ViewSpec
 from workbench.gui.common.window_state import WindowState
 from workbench.gui.kit.theme import MODES, Theme
@@ -19,8 +19,7 @@ _THEME_TITLES = {"system": "&System", "light": "&Light", "dark": "&Dark"}
 MENUS = ("File", "Edit", "View", "Run", "Help")
 
 
-@dataclass(frozen=True)
-class ActionSpec:
+class ActionSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One action.
 
     Attributes:
@@ -57,66 +56,17 @@ def _view_action(spec: ViewSpec) -> ActionSpec:
     )
 
 
-ACTIONS: tuple[ActionSpec, ...] = (
-    ActionSpec("new", "File", "&New project", ("Ctrl+N",), "new", 0, "Starts an empty project."),
-    ActionSpec("open", "File", "&Open…", ("Ctrl+O",), "open", 0, "Opens a project file."),
-    ActionSpec("save", "File", "&Save", ("Ctrl+S",), "save", 1, "Saves the project file."),
-    ActionSpec("save_as", "File", "Save &as…", ("Ctrl+Shift+S",), "", 1, "Saves to another file."),
-    ActionSpec("revert", "File", "&Revert", (), "revert", 1, "Returns to the last saved version."),
-    ActionSpec(
-        "load_weights", "File", "&Load weights…", (), "import", 2,
-        "Creates a run of this network from a weights file.",
-    ),
-    ActionSpec(
-        "export", "File", "&Export trained model…", ("Ctrl+E",), "export", 2,
-        "Writes the trained model for use elsewhere.",
-    ),
-    ActionSpec(
-        "export_notebook", "File", "Train on &Colab or Kaggle…", (), "", 3,
-        "Writes a notebook that trains this project on a TPU there.",
-    ),
-    ActionSpec(
-        "read_result", "File", "Import note&book results…", (), "", 3,
-        "Creates a run from the results of such a notebook.",
-    ),
-    ActionSpec("quit", "File", "&Quit", ("Ctrl+Q",), "quit", 4, "Closes the window."),
-    ActionSpec(
-        "settings", "Edit", "Se&ttings…", ("Ctrl+,",), "settings", 9,
-        "Settings of the application, for all projects.",
-    ),
-    *map(_view_action, all_views().values()),
-    ActionSpec("search", "View", "&Find a layer", ("Ctrl+K", "Ctrl+F"), "search", 2, "Palette."),
-    ActionSpec("next_panel", "View", "Next pa&nel", ("F6",), "panels", 2, "Moves the focus."),
-    ActionSpec("reset_layout", "View", "&Reset layout", (), "", 3, "Default panels."),
-    ActionSpec("full_screen", "View", "F&ull screen", ("F11",), "fit", 4, "On or off.", True),
-    ActionSpec("start_run", "Run", "&Train", ("F5", "Ctrl+R"), "train", 0, "Starts a run."),
-    ActionSpec("pause_run", "Run", "&Pause", ("Ctrl+F5",), "pause", 0, "Can be resumed."),
-    ActionSpec("stop_run", "Run", "&Stop", ("Shift+F5",), "stop", 0, "Saves the weights."),
-    ActionSpec("show_problems", "Run", "Show &problems", ("F8",), "warning", 1, "All problems."),
-    ActionSpec(
-        "connect", "Run", "&Connect a TPU or another computer…", (), "", 1,
-        "Trains there over SSH.",
-    ),
-    ActionSpec(
-        "preflight", "Run", "&Will it train on a TPU?…", (), "", 1,
-        "Checks the project for a TPU, without needing one.",
-    ),
-    ActionSpec(
-        "agreement", "Run", "Co&mpare two targets…", (), "", 1,
-        "Trains the first steps on both and shows the differences.",
-    ),
-    ActionSpec("open_runs", "Run", "Open the runs &folder", (), "folder", 2, "Run files."),
-    ActionSpec("getting_started", "Help", "&Getting started", (), "help", 0, "The first steps."),
-    ActionSpec("tpu_help", "Help", "Training on a &TPU", (), "", 0, "What to rent and to know."),
-    ActionSpec(
-        "remote_help", "Help", "Training on another &computer", (), "", 0,
-        "Over SSH, and what happens when the connection is lost.",
-    ),
-    ActionSpec("layer_help", "Help", "&Layers", ("Shift+F1",), "grid", 0, "A page per layer."),
-    ActionSpec("shortcuts", "Help", "&Keyboard shortcuts", ("F1", "?"), "keyboard", 0, "All keys."),
-    ActionSpec("open_log", "Help", "Open the lo&g", (), "log", 1, "The application's log."),
-    ActionSpec("about", "Help", "&About Workbench", (), "info", 2, "Versions, system, license."),
-)  # fmt: skip
+def _read_actions() -> list[ActionSpec]:
+    menus = tomllib.loads(resource_path("actions.toml").read_text(encoding="utf-8"))
+    found = [
+        {"key": key, "menu": menu, **fields}
+        for menu, actions in menus.items()
+        for key, fields in actions.items()
+    ]
+    return [*map(_view_action, all_views().values()), *msgspec.convert(found, list[ActionSpec])]
+
+
+ACTIONS = _read_actions()
 
 
 def make_actions(owner: QWidget, theme: Theme, stack: QUndoStack) -> dict[str, QAction]:

@@ -1,7 +1,5 @@
 """Where the panels of each view stand: stored, brought back, reset, listed in a menu."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
@@ -62,18 +60,13 @@ def focus_next_panel(view: QWidget | None) -> None:
     if not places:
         return
     focused = QApplication.focusWidget()
-    now = next(
-        (
-            index
-            for index, place in enumerate(places)
-            if focused is not None and (place is focused or place.isAncestorOf(focused))
-        ),
-        -1,
-    )
-    target = places[(now + 1) % len(places)]
+    if focused is None:
+        target = places[0]
+    else:
+        holds = [place is focused or place.isAncestorOf(focused) for place in places]
+        target = places[(holds.index(True) + 1) % len(places) if True in holds else 0]
     if target.focusPolicy() == Qt.FocusPolicy.NoFocus:
-        inner = [w for w in target.findChildren(QWidget) if _takes_focus(w)]
-        target = inner[0] if inner else target
+        target = next(filter(_takes_focus, target.findChildren(QWidget)), target)
     target.setFocus(Qt.FocusReason.TabFocusReason)
 
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.gui.common.context import WindowContext
-from workbench.gui.common.services import WindowServices
 from workbench.gui.common.target_check import TargetCheck
+from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.start_controller import StartController
@@ -214,16 +214,16 @@ class MainWindow(QMainWindow):
         document, weights = self.context.document, self.context.weights
         for part in (self.places, self.start, self.drops, self.runs, self.notebooks, weights):
             part.said.connect(self.say)
-        self.top.view_chosen.connect(self.show_view)
-        self.top.train_clicked.connect(self.runs.toggle)
-        self.top.next_clicked.connect(self.runs.start)
-        self.top.target_asked.connect(self.places.ask)
-        self.top.target_chosen.connect(self.places.choose)
+        self.top.switch.chosen.connect(self.show_view)
+        self.top.train.clicked.connect(self.runs.toggle)
+        self.top.next.clicked.connect(self.runs.start)
+        self.top.targets.asked.connect(self.places.ask)
+        self.top.targets.chosen.connect(self.places.choose)
         self.check.changed.connect(self._on_target_checked)
         self.runs.connect_wanted.connect(lambda: self.places.ask("connect"))
         self.places.help_asked.connect(self.help.show_page)
         self.places.problem_chosen.connect(self.show_problem)
-        self.status.problems_clicked.connect(self.show_problems)
+        self.status.problems.clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)

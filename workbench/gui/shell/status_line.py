@@ -1,11 +1,9 @@
 """The line at the bottom: what the network costs, and how many problems it has."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from workbench.core.checks.problems import Problem, Severity
@@ -23,9 +21,7 @@ _MEMORY_TIP = (
 
 
 class StatusLine(QStatusBar):
-    """Totals of the network; `problems_clicked` when its problems are asked for."""
-
-    problems_clicked = Signal()
+    """Totals of the network, and a button for its problems."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__()
@@ -39,7 +35,6 @@ class StatusLine(QStatusBar):
         self.addWidget(totals)
         self.problems = TextButton("", role="status", icon="", theme=context.theme)
         self.problems.setObjectName("problems_button")
-        self.problems.clicked.connect(self.problems_clicked)
         self.addPermanentWidget(self.problems)
         self._document.analysis_changed.connect(lambda _analysis: self.refresh())
         self._document.project_replaced.connect(self.refresh)

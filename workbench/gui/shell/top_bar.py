@@ -1,14 +1,11 @@
 """The bar below the menus: undo and redo, the switch of views, the target, Train."""
 
-from __future__ import annotations
-
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
 from workbench.core.format import plural
 from workbench.core.params import check_all
-from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import plain_tip
@@ -19,21 +16,16 @@ from workbench.targets import target_label
 
 
 class TopBar(QToolBar):
-    """Tells what was clicked; the window does it.
+    """Its parts emit what was clicked; the window does it.
 
-    Signals:
-        view_chosen: Key of a view.
-        train_clicked: Train, or Stop while `is_running`.
-        next_clicked: Train this project when what runs has ended.
-        target_asked: A key of gui.targets.menu.ASKS.
-        target_chosen: A Choice of the menu, other than the project's.
+    Attributes:
+        is_running: Whether a run goes on.
+        switch: Chooses a view.
+        target: The place to train.
+        targets: The menu of `target`.
+        train: Train, or Stop while `is_running`.
+        next: Train this project when what runs has ended.
     """
-
-    view_chosen = Signal(str)
-    train_clicked = Signal()
-    next_clicked = Signal()
-    target_asked = Signal(str)
-    target_chosen = Signal(object)
 
     def __init__(self, context: WindowContext, undo: QAction, redo: QAction) -> None:
         super().__init__("Tools")
@@ -44,19 +36,14 @@ class TopBar(QToolBar):
         self.is_running = False
         self._target_problem = ""
         self.switch = SegmentedSwitch([(spec.key, spec.title) for spec in project_views()])
-        self.switch.chosen.connect(self.view_chosen)
         self.target = TextButton("Target", role="", icon="computer", theme=context.theme)
         self.target.setObjectName("target_chip")
         self.train = TextButton("Train", role="primary", icon="train", theme=context.theme)
         self.train.setObjectName("train_button")
-        self.train.clicked.connect(self.train_clicked)
         self.next = TextButton("Add to queue", role="", icon="clock", theme=context.theme)
         self.next.setObjectName("next_button")
-        self.next.clicked.connect(self.next_clicked)
         document = context.document
         self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
-        self.targets.chosen.connect(self._choose_target)
-        self.targets.asked.connect(self.target_asked)
         self.target.setMenu(self.targets)
         self._build(self._follow(undo, "undo"), self._follow(redo, "redo"))
         document.target_changed.connect(self._refresh_target)
@@ -149,7 +136,3 @@ class TopBar(QToolBar):
         tip = "\n".join(filter(None, (f"Target: {spec.title}. {what}", words)))
         self.target.setToolTip(plain_tip(tip))
         self.target.setAccessibleName(f"Target: {label}, {words or what}")
-
-    def _choose_target(self, choice: Choice) -> None:
-        if choice != self._context.document.project.target:
-            self.target_chosen.emit(choice)

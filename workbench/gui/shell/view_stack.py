@@ -1,7 +1,5 @@
 """The views, each built when it is first shown, and their code, loaded ahead."""
 
-from __future__ import annotations
-
 import logging
 from functools import cache
 from threading import Thread
@@ -9,7 +7,7 @@ from threading import Thread
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from workbench.gui.common.services import WindowServices
+from workbench.gui.common.view_spec import WindowServices
 from workbench.gui.views import all_views, project_views
 
 _log = logging.getLogger("workbench.window")

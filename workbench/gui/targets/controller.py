@@ -4,8 +4,6 @@ do two places compute the same. One dialog of each kind at a time.
 
 # ruff: noqa: PLC0415 - a dialog's code is loaded when it is first asked for
 
-from __future__ import annotations
-
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -68,13 +66,15 @@ class TargetController(QObject):
         dialog.activateWindow()
 
     def choose(self, choice: Choice) -> None:
-        """Makes a place the project's; a TPU VM named to gcloud is connected first: nothing
-        trains there before its address is known.
+        """Makes another place the project's; a TPU VM named to gcloud is connected first:
+        nothing trains there before its address is known.
         """
+        if choice == self._context.document.project.target:
+            return
         if _virtual_machine(choice) is None:
             self._context.document.set_target(choice)
-            return
-        self.ask("connect", choice)
+        else:
+            self.ask("connect", choice)
 
     def close(self) -> None:
         """Closes what is open: what runs for it is called off."""
@@ -103,8 +103,8 @@ class TargetController(QObject):
         dialog = PreflightDialog(self._context, self._window)
         dialog.chosen.connect(self._on_recipe)
         dialog.fix_chosen.connect(self._on_fix)
-        dialog.problem_chosen.connect(self.problem_chosen)
-        dialog.compiler_asked.connect(lambda: self._install_compiler(dialog))
+        dialog.report.problems.problem_chosen.connect(self.problem_chosen)
+        dialog.compiler.clicked.connect(lambda: self._install_compiler(dialog))
         dialog.start()
         return dialog
 

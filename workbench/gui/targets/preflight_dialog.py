@@ -1,7 +1,5 @@
 """Will the project train on a TPU? Asked for any TPU, with none at hand."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QFrame, QWidget
 
@@ -38,14 +36,10 @@ class PreflightDialog(QDialog):
     Signals:
         chosen: Recipe values, when a proposed batch shall be used.
         fix_chosen: A `core.checks.problems.Fix` of the recipe or the network.
-        problem_chosen: A `core.checks.problems.Problem` to be shown on the canvas.
-        compiler_asked: The optional compiler shall be installed.
     """
 
     chosen = Signal(dict)
     fix_chosen = Signal(object)
-    problem_chosen = Signal(object)
-    compiler_asked = Signal()
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,10 +98,8 @@ class PreflightDialog(QDialog):
         self.check.clicked.connect(lambda _=False: self.start())
         self.sweep.clicked.connect(lambda: self.start(sweep=True))
         self.use.clicked.connect(self._on_use)
-        self.compiler.clicked.connect(self.compiler_asked)
         self.close_button.clicked.connect(self._on_close)
-        self.report.fix_chosen.connect(self._on_fix)
-        self.report.problem_chosen.connect(self.problem_chosen)
+        self.report.problems.fix_chosen.connect(self._on_fix)
 
     # the look ------------------------------------------------------------------------
 

@@ -2,11 +2,9 @@
 batches, and what speaks against it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
@@ -133,13 +131,9 @@ class PreflightReportView(QWidget):
         theme: Colors.
         graph: Gives the network as it is now, which fixes are for.
 
-    Signals:
-        fix_chosen: A `core.checks.problems.Fix`.
-        problem_chosen: A `core.checks.problems.Problem` whose node shall be shown.
+    Attributes:
+        problems: What is against it; emits the fixes and problems that are chosen.
     """
-
-    fix_chosen = Signal(object)
-    problem_chosen = Signal(object)
 
     def __init__(self, theme: Theme, graph: Callable[[], Graph]) -> None:
         super().__init__()
@@ -156,8 +150,6 @@ class PreflightReportView(QWidget):
         self.buffers = CollapsibleSection("Largest buffers")
         self.buffer_facts = FactRows()
         self.buffers.body.addWidget(self.buffer_facts)
-        self.problems.fix_chosen.connect(self.fix_chosen)
-        self.problems.problem_chosen.connect(self.problem_chosen)
         found = (self.verdict, self.levels, self.memory_words, self.memory, self.estimate)
         sweep = (self.sweep_title, self.sweep, self.sweep_note)
         column(*found, self.problems, *sweep, self.buffers, STRETCH, parent=self, spacing=10)

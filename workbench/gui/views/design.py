@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.gui.common.services import WindowServices
-from workbench.gui.common.view_spec import MakeView, ViewSpec
+from workbench.gui.common.view_spec import MakeView, ViewSpec, WindowServices
 from workbench.gui.panels import panels_of
 
 _LOOKING = ("zoom_in", "zoom_out", "zoom_reset", "fit")
