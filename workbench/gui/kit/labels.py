@@ -55,11 +55,11 @@ def heading_item(title: str, height_px: int) -> QListWidgetItem:
     return item
 
 
-def set_role(label: QLabel, role: Role) -> None:
-    """Changes the color of a label to that of another role."""
-    label.setProperty("role", role)
-    label.style().unpolish(label)
-    label.style().polish(label)
+def set_role(widget: QWidget, role: str) -> None:
+    """Gives a widget the look of another role."""
+    widget.setProperty("role", role)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
 
 
 class ElidedLabel(QLabel):

@@ -194,7 +194,7 @@ class ParityDialog(WorkingDialog):
     def _end(self, words: str, role: str) -> None:
         self.status.say("")
         self.words.setText(words)
-        set_role(self.words, role)  # type: ignore[arg-type]
+        set_role(self.words, role)
         self._refresh()
         self.close_if_asked()
 

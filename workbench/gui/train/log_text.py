@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from workbench.core.format import count, duration, plural, share
 from workbench.protocol.events import (
@@ -69,25 +70,10 @@ class LogFormatter:
 
 def event_words(event: RunEvent, epochs: int = 0) -> str:
     """An event as a line of the log, without its time; "" for none."""
-    words = ""
-    match event:
-        case RunStarted():
-            words = _started_words(event)
-        case PhaseChanged():
-            words = event.text
-        case DataReady():
-            words = _data_words(event)
-        case EpochFinished():
-            words = _epoch_words(event, epochs)
-        case TimeSpent():
-            words = ". ".join(filter(None, (time_words(event), event.advice)))
-        case CheckpointKept():
-            words = checkpoint_words(event)
-        case LogLine():
-            words = event.text if event.level == "info" else f"{event.level}: {event.text}"
-        case RunFinished():
-            words = _finished_words(event)
-    return words
+    if isinstance(event, EpochFinished):
+        return _epoch_words(event, epochs)
+    words = _WORDS.get(type(event))
+    return words(event) if words is not None else ""
 
 
 def _started_words(event: RunStarted) -> str:
@@ -137,3 +123,14 @@ def _finished_words(event: RunFinished) -> str:
     if event.error is not None:
         words += f"\n{event.error.what} {event.error.fix}".rstrip()
     return words
+
+
+_WORDS: dict[type[RunEvent], Callable[[Any], str]] = {
+    RunStarted: _started_words,
+    PhaseChanged: lambda event: event.text,
+    DataReady: _data_words,
+    TimeSpent: lambda event: ". ".join(filter(None, (time_words(event), event.advice))),
+    CheckpointKept: checkpoint_words,
+    LogLine: lambda e: e.text if e.level == "info" else f"{e.level}: {e.text}",
+    RunFinished: _finished_words,
+}

@@ -6,18 +6,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QLineEdit,
-    QListView,
-    QMenu,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QMenu, QWidget
 
 from workbench.client.run_library import RunLibrary
 from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.runs.overlays import RunOverlays
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
@@ -25,7 +19,6 @@ from workbench.gui.train.runs.run_menu import run_menu
 from workbench.gui.train.runs.run_model import FilteredRuns, RunModel
 from workbench.runs.library.summary import RunSummary
 
-FILTER_FROM_RUNS = 2
 FILTER_TIP = (
     "Search by name, tag, note, data set or state, or by field:\ntag:paper   -failed   "
     "acc>0.8   loss<0.5   epochs>=10   data:cifar"
@@ -52,10 +45,9 @@ class RunListView(QListView):
             self.key_asked.emit(asked)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        index = self.indexAt(event.position().toPoint())
-        is_eye = index.isValid() and eye_rect(self.visualRect(index)).contains(
-            event.position().toPoint()
-        )
+        at = event.position().toPoint()
+        index = self.indexAt(at)
+        is_eye = index.isValid() and eye_rect(self.visualRect(index)).contains(at)
         if is_eye and event.button() == Qt.MouseButton.LeftButton:
             self.eye_clicked.emit(index)
         else:
@@ -65,9 +57,7 @@ class RunListView(QListView):
 class RunListPanel(QWidget):
     """The runs of a library; selecting a single one makes it the library's current run.
 
-    Signals:
-        asked: What is asked ("rename", "delete", "export:keras", ...) and a list of
-            RunSummary.
+    `asked` with what ("rename", "delete", "export:keras", ...) and a list of RunSummary.
     """
 
     asked = Signal(str, list)
@@ -104,15 +94,8 @@ class RunListPanel(QWidget):
         self.list.setAccessibleName("Runs")
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(8)
-        top = QVBoxLayout()
-        top.setContentsMargins(14, 0, 14, 0)
-        for part in (self.filter, self.waiting, self.hint):
-            top.addWidget(part)
-        column.addLayout(top)
-        column.addWidget(self.list, 1)
+        top = column(self.filter, self.waiting, self.hint, margins=(14, 0, 14, 0))
+        column(top, (self.list, 1), parent=self, margins=(0, 8, 0, 0), spacing=8)
 
     def _connect(self, theme: Theme) -> None:
         self.filter.textChanged.connect(self._on_filter)
@@ -130,7 +113,7 @@ class RunListPanel(QWidget):
     def _on_runs_changed(self) -> None:
         runs = self._library.runs
         self._quietly(lambda: self.model.set_runs(runs))
-        self.filter.setVisible(len(runs) >= FILTER_FROM_RUNS)
+        self.filter.setVisible(len(runs) >= 2)
         waiting = sum(run.outcome == "waiting" for run in runs)
         self.waiting.setText(f"{count(waiting)} queued")
         self.waiting.setVisible(waiting > 0)
@@ -162,11 +145,8 @@ class RunListPanel(QWidget):
             return
         rows = [i for i, run in enumerate(self.model.runs) if run.path == path]
         index = self._shown.mapFromSource(self.model.index(rows[0])) if rows else QModelIndex()
-        self._quietly(
-            lambda: self.list.selectionModel().setCurrentIndex(
-                index, QItemSelectionModel.SelectionFlag.ClearAndSelect
-            )
-        )
+        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self._quietly(lambda: self.list.selectionModel().setCurrentIndex(index, how))
 
     def _quietly(self, change: Callable[[], None]) -> None:
         """Changes the list without taking it as the user's choice."""
