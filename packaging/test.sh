@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sets everything up and runs all checks and tests; arguments go to pytest (then only tests run).
+# Sets everything up and runs all checks and tests; with arguments only pytest, with these.
+# LANES="window rest" restricts them to some lanes of packaging/lanes.py.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
@@ -14,7 +15,5 @@ cd "$project"
 export QT_QPA_PLATFORM=offscreen
 if [ $# -gt 0 ]; then exec "$venv/bin/python" -m pytest "$@"; fi
 
-say "Lint"; "$venv/bin/ruff" check .; "$venv/bin/ruff" format --check .
-say "Types"; "$venv/bin/mypy"
-say "Import contracts"; "$venv/bin/lint-imports" --no-logo 2>/dev/null || "$venv/bin/lint-imports"
-say "Tests"; exec "$venv/bin/python" -m pytest
+# shellcheck disable=SC2086 # names of lanes have no spaces
+exec "$venv/bin/python" packaging/lanes.py ${LANES:-}

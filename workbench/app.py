@@ -28,7 +28,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimator import RunEstimator
 from workbench.gui.common.weights_loader import WeightsLoader
 from workbench.gui.common.window_state import WindowState
-from workbench.gui.files.recovery_controller import RecoveryController
+from workbench.gui.files.recovery import RecoveryController
 from workbench.gui.kit.theme import Theme
 from workbench.gui.shell.faults import Faults
 from workbench.gui.shell.main_window import MainWindow
@@ -123,6 +123,6 @@ def _after_first_paint(
     if window.context.settings.note:
         window.say(window.context.settings.note)
     if project_path:
-        window.open_project(project_path)
+        window.files.open(project_path)
     if window.context.settings.settings.get(OFFERS_RECOVERY):
         recovery.offer()

@@ -62,6 +62,11 @@ def environment_lock(name: str) -> Path:
     return resource_path(f"environments/{name}.lock")
 
 
+def faults_path(name: str) -> Path:
+    """The table of a program's messages and what they mean: "ssh"."""
+    return resource_path(f"faults/{name}.toml")
+
+
 def sample_paths() -> list[Path]:
     """The bundled sample pictures, by file name."""
     return sorted(p for p in resource_path("samples").iterdir() if p.suffix in {".png", ".jpg"})

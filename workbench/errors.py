@@ -27,7 +27,9 @@ fix it; the parts that do not apply stay empty.
 
 from __future__ import annotations
 
-from typing import ClassVar
+import contextlib
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 
 class WorkbenchError(Exception):
@@ -173,3 +175,15 @@ class RemoteError(RunError):
 
 class TpuError(RunError):
     """A TPU that is missing, busy, gone, too small or not for TensorFlow."""
+
+
+@contextlib.contextmanager
+def os_errors_as(
+    kind: type[WorkbenchError], what: str, where: object, **parts: Any
+) -> Iterator[None]:
+    """Raises an OSError as a `kind`, with the system's words as what was received."""
+    try:
+        yield
+    except OSError as error:
+        received = (error.strerror or str(error))[:300]
+        raise kind(what, where=str(where), received=received, **parts) from error

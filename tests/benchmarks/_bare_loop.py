@@ -46,7 +46,6 @@ def main(path: Path) -> int:
     os.environ.update(project_environment(project))
 
     import keras
-    import tensorflow as tf
 
     from workbench.core.training.learning_rates import learning_rates
     from workbench.pictures.prepare import prepare
@@ -62,7 +61,7 @@ def main(path: Path) -> int:
     data = prepare(loaded, shape=tuple(shape), fit=fit, recipe=project.recipe, ctx=ctx)
     sizes = sizes_of(project, len(data.train))
     compiled = compile_training(
-        tf, keras, project, data, target=connect(tf, project), sizes=sizes, check=lambda: None
+        project, data, target=connect(project), sizes=sizes, check=lambda: None
     )
     call, step = CallLength(compiled.plan.steps_per_call), 0
     for epoch in range(sizes.epochs):

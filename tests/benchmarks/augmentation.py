@@ -14,7 +14,6 @@ from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -35,7 +34,7 @@ def main() -> None:
     """Prints the medians for templates of photos and of small pictures."""
     for template, steps in (("flowers_gap", 15), ("small_resnet", 40), ("cifar10_speedrun", 40)):
         project = find_template(template).project
-        built = build_model(keras, project.graph, all_layers(), seed=1)
+        built = build_model(project.graph, all_layers(), seed=1)
         layers = [layer for _, layer in built.pipeline]
         batch_size = project.recipe.batch_size
         part = _part(batch_size * _BATCHES_IN_MEMORY, built.input_shape)
@@ -66,7 +65,7 @@ def _part(count: int, shape: Shape) -> PreparedPart:
 def _ours(part: PreparedPart, layers: list[Any], batch_size: int, *, dtype: str) -> Any:
     order = partial(whole_epochs, len(part), batch_size, seed=1)
     return training_pipeline(
-        tf, part, order, layers, batch_size=batch_size, seed=1, dtype=dtype, place="memory"
+        part, order, layers, batch_size=batch_size, seed=1, dtype=dtype, place="memory"
     )
 
 

@@ -113,7 +113,7 @@ def test_a_run_that_stops_in_time_is_offered_nothing(qtbot, library, written, mo
     open_library(qtbot, library)
     qtbot.waitUntil(lambda: library.current.is_loaded)
     library.stop()
-    ladder = library._trainers._ladders[run.path]
+    ladder = library._ladders[run.path]
     run.finish("stopped")
     qtbot.waitUntil(lambda: library.current.is_over)
     assert not library.is_stopping(run.path)

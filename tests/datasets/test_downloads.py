@@ -193,19 +193,19 @@ def batch(count: int, key: str, seed: int) -> tuple[bytes, np.ndarray, list[int]
     return pickle.dumps(plain, protocol=2), rows, labels
 
 
-def served(server: Server, monkeypatch, module, download: Download, data: bytes) -> None:
-    name = download.file_name
-    server.put(name, data)
+def served(server: Server, monkeypatch, download: Download, data: bytes) -> None:
+    """Gives a frozen `download` another address and the checksum of what is there."""
+    server.put(download.file_name, data)
     checksum = hashlib.sha256(data).hexdigest()
-    here = Download(download.title, f"{server.address}/{name}", checksum, download.keras_name)
-    monkeypatch.setattr(module, "DOWNLOAD", here)
+    monkeypatch.setitem(vars(download), "address", f"{server.address}/{download.file_name}")
+    monkeypatch.setitem(vars(download), "checksum", checksum)
 
 
 def test_cifar10(server, monkeypatch, ctx, keras_home):
     names = [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]
     batches = [batch(4, "labels", seed) for seed in range(6)]
     files = {f"cifar-10-batches-py/{n}": b[0] for n, b in zip(names, batches, strict=True)}
-    served(server, monkeypatch, cifar10, cifar10.DOWNLOAD, tar_of({**files, "../evil": b"x"}))
+    served(server, monkeypatch, cifar10.DOWNLOAD, tar_of({**files, "../evil": b"x"}))
     for _ in range(2):
         data = all_datasets()["cifar10"].load(ctx, {})
         assert data.train.pictures.shape == (20, 32, 32, 3)
@@ -220,7 +220,7 @@ def test_cifar10(server, monkeypatch, ctx, keras_home):
 def test_cifar100(server, monkeypatch, ctx):
     train, test = batch(6, "fine_labels", 1), batch(3, "fine_labels", 2)
     files = {"cifar-100-python/train": train[0], "cifar-100-python/test": test[0]}
-    served(server, monkeypatch, cifar100, cifar100.DOWNLOAD, tar_of(files))
+    served(server, monkeypatch, cifar100.DOWNLOAD, tar_of(files))
     data = all_datasets()["cifar100"].load(ctx, {})
     assert data.train.labels.tolist() == train[2]
     assert data.test.pictures.shape == (3, 32, 32, 3)
@@ -231,7 +231,7 @@ def test_mnist(server, monkeypatch, ctx):
     out = io.BytesIO()
     x, y = np.full((20, 28, 28), 200, np.uint8), np.arange(20, dtype=np.uint8) % 10
     np.savez(out, x_train=x, y_train=y, x_test=x[:10], y_test=y[:10])
-    served(server, monkeypatch, mnist, mnist.DOWNLOAD, out.getvalue())
+    served(server, monkeypatch, mnist.DOWNLOAD, out.getvalue())
     data = all_datasets()["mnist"].load(ctx, {})
     assert data.train.pictures.shape == (20, 28, 28, 1)
     assert data.class_names == tuple("0123456789")
@@ -335,7 +335,7 @@ def test_only_regular_members_are_read(tmp_path, monkeypatch):
 def test_a_batch_without_pictures_is_told(server, monkeypatch, ctx):
     wrong = pickle.dumps({b"data": np.zeros((2, 5), np.uint8), b"fine_labels": [1, 2]}, protocol=2)
     files = {"cifar-100-python/train": wrong, "cifar-100-python/test": wrong}
-    served(server, monkeypatch, cifar100, cifar100.DOWNLOAD, tar_of(files))
+    served(server, monkeypatch, cifar100.DOWNLOAD, tar_of(files))
     with pytest.raises(DatasetError, match="does not contain images") as caught:
         all_datasets()["cifar100"].load(ctx, {})
     assert "data" in caught.value.received

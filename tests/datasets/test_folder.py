@@ -12,7 +12,7 @@ from tests.contexts import CancelledForTest, PlainContext
 from workbench.core.specs import LoadedData
 from workbench.datasets import all_datasets
 from workbench.errors import DatasetError
-from workbench.pictures import png_bytes
+from workbench.pictures.png import png_bytes
 
 PNG = png_bytes(np.zeros((2, 2, 3), np.uint8))
 

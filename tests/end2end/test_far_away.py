@@ -45,4 +45,4 @@ def test_the_run_of_a_computer_that_is_gone_goes_on_here(seen):
     assert 0 < seen["here"]["from"] == seen["kept"]
     assert seen["here"]["on"] == ""
     assert seen["here"]["is_whole"] is True
-    assert "go on" in seen["here"]["words"]
+    assert f"last checkpoint on this computer: step {seen['kept']}." in seen["here"]["words"]

@@ -12,13 +12,8 @@ import pytest
 from PIL import Image
 
 from workbench.errors import PictureError
-from workbench.pictures import (
-    MAX_PIXELS,
-    decode_picture,
-    decode_reduced,
-    fit_picture,
-    side_to_decode,
-)
+from workbench.pictures.decode import MAX_PIXELS, decode_picture, decode_reduced
+from workbench.pictures.fit import fit_picture, side_to_decode
 from workbench.pictures.signatures import sniff
 
 MANIFEST = Path(__file__).resolve().parents[2].parent / "shared/data/odd_images/manifest.csv"

@@ -8,7 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import PictureError, SaveError
-from workbench.pictures import FITS, decode_picture, fit_picture, png_bytes, thumbnail, write_png
+from workbench.pictures.decode import decode_picture
+from workbench.pictures.fit import fit_picture
+from workbench.pictures.fits import FITS
+from workbench.pictures.png import png_bytes, write_png
+from workbench.pictures.thumbnails import thumbnail
 
 
 def stripes(height: int, width: int) -> np.ndarray:

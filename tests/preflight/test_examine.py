@@ -227,7 +227,7 @@ def test_a_step_that_cannot_be_judged_here_is_no_refusal():
 
 
 def test_the_compilers_own_refusal_is_an_error():
-    world = World(answer=Rejected(words="INVALID_ARGUMENT: no", seconds=1.0))
+    world = World(answer=Rejected(words="INVALID_ARGUMENT: no"))
     report, _ = examined(world, is_sweep=True)
     assert (report.ok, report.level) == (False, "compiler")
     assert report.problems[0].message == "INVALID_ARGUMENT: no"

@@ -5,11 +5,10 @@ import itertools
 import msgspec
 
 from workbench.core.checks.fixes import insert_fix, move_behind_input_fix, set_fix
-from workbench.core.checks.problems import Problem
+from workbench.core.checks.problems import Problem, recipe_fix
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.layers import all_layers
 from workbench.preflight.reported import fixes_of, report_problem
-from workbench.preflight.rules import recipe_fix
 from workbench.protocol.preflight import ReportProblem
 
 LAYERS = all_layers()

@@ -19,7 +19,6 @@ import sys
 import time
 from dataclasses import replace
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -33,7 +32,7 @@ from workbench.worker.execution.compiled import Connected, compile_training, con
 def main(wish: dict[str, object]) -> dict[str, dict[str, object]]:
     """Case -> its losses, seconds until the first step was over, and seconds of the others."""
     target = Choice("virtual", {"replicas": wish["replicas"]})
-    several = connect(tf, Project(target=target))  # the first thing: it makes the devices
+    several = connect(Project(target=target))  # the first thing: it makes the devices
     one = Connected(tf.distribute.OneDeviceStrategy("/cpu:0"))
     data = _data(wish)
     return {
@@ -68,9 +67,7 @@ def _trained(wish, data, target, *, is_reversed=False, **recipe):
     )
     began = time.monotonic()
     sizes = sizes_of(project, len(data.train), replicas=target.replicas)
-    compiled = compile_training(
-        tf, keras, project, data, target=target, sizes=sizes, check=lambda: None
-    )
+    compiled = compile_training(project, data, target=target, sizes=sizes, check=lambda: None)
     batches = compiled.batches
     if is_reversed:
         batches = batches.map(lambda x, y: (x[::-1], y[::-1]))

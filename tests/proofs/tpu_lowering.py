@@ -20,7 +20,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -54,8 +53,7 @@ class Judge:
         num_fixes: Fixes that were applied.
     """
 
-    def __init__(self, tf: Any, keras: Any) -> None:
-        self._tf, self._keras = tf, keras
+    def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.ops: Counter[str] = Counter()
         self.num_fixes = 0
@@ -73,7 +71,7 @@ class Judge:
             return traceback.format_exc(limit=-4)[-1500:]
 
     def _lower(self, project: Project, precision: str) -> Lowering:
-        return lower_step(self._tf, self._keras, project, batch=BATCH, precision=precision)
+        return lower_step(project, batch=BATCH, precision=precision)
 
     def _text_fault(self, answer: Lowered) -> str:
         is_whole = "@main(" in answer.text and "input_output_alias" in answer.text
@@ -106,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
     import tensorflow as tf
 
     warnings.filterwarnings("ignore", message="Gradients do not exist|You are using a softmax")
-    judge, started, num_failures = Judge(tf, keras), time.monotonic(), 0
+    judge, started, num_failures = Judge(), time.monotonic(), 0
     for number, (name, project, precision) in enumerate(cases(chosen.graphs, chosen.seed), 1):
         words = judge.failure(project, precision)
         if words:

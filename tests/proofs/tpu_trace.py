@@ -39,11 +39,11 @@ def cases(graphs: int, seed: int, *, random_only: bool) -> Iterator[tuple[str, P
         yield random_project(seed + number)
 
 
-def failure(strategy: Any, tf: Any, keras: Any, project: Project) -> str:
+def failure(strategy: Any, tf: Any, project: Project) -> str:
     """ "" when the project's calls are as they must be, else what is not."""
     cores = strategy.num_replicas_in_sync
     try:
-        compiled = compile_on(strategy, tf, keras, project)
+        compiled = compile_on(strategy, project)
         training, evaluation = trace_training(tf, compiled), trace_evaluation(tf, compiled)
     except Exception:  # noqa: BLE001 - each kind is a failure of the case
         return traceback.format_exc(limit=-4)[-1500:]
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     traced: Counter[str] = Counter()
     num_failures = 0
     for name, project in cases(chosen.graphs, chosen.seed, random_only=chosen.random_only):
-        words = failure(strategy, tf, keras, project)
+        words = failure(strategy, tf, project)
         traced[project.recipe.optimizer] += 1
         if words:
             num_failures += 1

@@ -17,9 +17,9 @@ from workbench.worker.input.pipeline import training_pipeline
 from workbench.worker.input.shuffling import whole_epochs
 from workbench.worker.model.build import build_model
 from workbench.worker.step.evaluator import Evaluator
-from workbench.worker.step.optimizers import make_optimizer
+from workbench.worker.step.optimizers import Averaging, make_optimizer
+from workbench.worker.step.train_step import StepMath
 from workbench.worker.step.training_loop import TrainingLoop
-from workbench.worker.step.weight_averaging import Averaging
 
 KINDS = (
     ("input", {"shape": (8, 8, 1)}),
@@ -58,17 +58,14 @@ class Small:
     def train(self, steps, rates=None):
         return self.loop.train(self.batches, steps, rates=rates).losses
 
-    def scores(self, part, **options):
+    def scores(self, part):
         layers = [layer for _, layer in self.built.pipeline]
-        evaluator = Evaluator(
-            self.tf, self.loop, part, layers, batch_size=BATCH, replicas=1, **options
-        )
+        evaluator = Evaluator(self.loop, part, layers)
         return evaluator.scores(lambda _fraction: None, lambda steps: steps)
 
 
 def small(recipe=None, *, strategy=None, part=None, kinds=KINDS, class_weights=None, xla=False):
     """A fresh network with the same first weights each time."""
-    import keras
     import tensorflow as tf
 
     recipe = recipe or TrainingRecipe()
@@ -77,17 +74,15 @@ def small(recipe=None, *, strategy=None, part=None, kinds=KINDS, class_weights=N
     nodes = [Node(f"n{i}", kind, f"n{i}", params) for i, (kind, params) in enumerate(kinds)]
     edges = [Edge(a.id, b.id) for a, b in itertools.pairwise(nodes)]
     with strategy.scope():
-        built = build_model(keras, Graph.of(nodes, edges), all_layers(), seed=3)
-        optimizer = make_optimizer(keras, recipe)
+        built = build_model(Graph.of(nodes, edges), all_layers(), seed=3)
+        optimizer = make_optimizer(recipe)
         optimizer.build(built.model.trainable_variables)
-    loop = TrainingLoop(
-        tf, keras, strategy, built, optimizer,
-        batch_size=BATCH, recipe=recipe, class_weights=class_weights, xla=xla,
-    )  # fmt: skip
+    step = StepMath(strategy, built, optimizer, BATCH, recipe, class_weights)
+    loop = TrainingLoop(step, xla=xla)
     order = partial(whole_epochs, len(part), BATCH, seed=1)
     layers = [layer for _, layer in built.pipeline]
     dataset = training_pipeline(
-        tf, part, order, layers, batch_size=BATCH, seed=1, recipe=recipe, num_classes=3
+        part, order, layers, batch_size=BATCH, seed=1, recipe=recipe, num_classes=3
     )
     averaging = Averaging(strategy, built.model, optimizer)
     return Small(tf, built, optimizer, loop, averaging, part, loop.distribute(dataset))

@@ -9,7 +9,6 @@ import itertools
 import json
 import sys
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -62,9 +61,7 @@ def compiled_of(target, middle, *, train, validation=None, classes=3, **values):
     )
     data = PreparedData(tuple(map(str, range(classes))), train, validation, None)
     sizes = sizes_of(project, len(train), replicas=target.replicas)
-    compiled = compile_training(
-        tf, keras, project, data, target=target, sizes=sizes, check=lambda: None
-    )
+    compiled = compile_training(project, data, target=target, sizes=sizes, check=lambda: None)
     return project, compiled
 
 
@@ -115,7 +112,7 @@ def predictions(target, sync):
     inputs = through(pictures, [layer for _, layer in compiled.built.pipeline], training=False)
     run = tf.function(lambda: strategy.run(model, args=(inputs,)), autograph=False)
     parts = [np.array(value) for value in strategy.experimental_local_results(run())]
-    whole = build_model(keras, project.graph, all_layers(), whole=True)
+    whole = build_model(project.graph, all_layers(), whole=True)
     assign_weights(whole, after)
     reloaded = np.array(whole.model(pictures, training=False))
     return {
@@ -129,7 +126,7 @@ def predictions(target, sync):
 
 def main():
     # The largest first: they share the devices that this makes.
-    targets = {str(count): connect(tf, Project(target=on(count))) for count in (8, 7)}
+    targets = {str(count): connect(Project(target=on(count))) for count in (8, 7)}
     results = {
         key: {
             "masks": masks(target),

@@ -13,9 +13,7 @@ import itertools
 import json
 import sys
 
-import keras
 import numpy as np
-import tensorflow as tf
 
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
@@ -80,22 +78,20 @@ def project_of(middle, values, target):
 
 def trained(project):
     """Some steps, then more; then the same more from the state in between once again."""
-    target, pictures = connect(tf, project), data()
+    target, pictures = connect(project), data()
     sizes = sizes_of(project, len(pictures.train), replicas=target.replicas)
-    compiled = compile_training(
-        tf, keras, project, pictures, target=target, sizes=sizes, check=lambda: None
-    )
+    compiled = compile_training(project, pictures, target=target, sizes=sizes, check=lambda: None)
     rates = np.linspace(0.02, 0.001, 2 * STEPS, dtype=np.float32)
-    loop, trainable = compiled.loop, compiled.trainable
+    loop = compiled.loop
     first = loop.train(compiled.iterator, STEPS, rates=rates[:STEPS])
-    between = trainable.read_state()
+    between = compiled.read_state()
     second = loop.train(compiled.iterator, STEPS, rates=rates[STEPS:])
-    end = trainable.read_state()
+    end = compiled.read_state()
     with compiled.averaging.applied():
         scores = compiled.validation.scores(lambda _fraction: None, lambda steps: steps)
-    trainable.restore_state(between)
+    compiled.restore_state(between)
     again = loop.train(compiled.restart(STEPS), STEPS, rates=rates[STEPS:])
-    after = trainable.read_state()
+    after = compiled.read_state()
     return {
         "replicas": target.replicas,
         "batch": sizes.batch_size,
@@ -124,7 +120,7 @@ def spreads(strategy, variables):
 
 def main():
     several = Choice("virtual", {"replicas": int(sys.argv[1])})
-    connect(tf, Project(target=several))  # before anything starts TensorFlow with one device
+    connect(Project(target=several))  # before anything starts TensorFlow with one device
     results = {
         name: [
             trained(project_of(middle, values, target))

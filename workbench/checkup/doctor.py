@@ -10,7 +10,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -47,6 +47,11 @@ class Finding:
     fix: str = ""
 
     @classmethod
+    def judged(cls, check: str, words: str, fix: str, *, ok: bool) -> Finding:
+        """A finding with its remedy, which is dropped where none is needed."""
+        return cls(check, ok, words, "" if ok else fix)
+
+    @classmethod
     def of(cls, check: str, error: WorkbenchError) -> Finding:
         """An error as a finding."""
         words = " ".join(filter(None, (error.what, error.received and f"({error.received})")))
@@ -54,7 +59,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, object]:
         """The finding as JSON values."""
-        return {"check": self.check, "ok": self.ok, "words": self.words, "fix": self.fix}
+        return asdict(self)
 
 
 Examine = Callable[[Choice], Iterator[Finding]]
@@ -131,17 +136,16 @@ def offered_targets(variables: Mapping[str, str]) -> Iterator[OfferedTarget]:
 def _python() -> Finding:
     low, high = _PYTHONS
     words = f"Python {platform.python_version()} at {sys.executable}"
-    is_right = low <= sys.version_info[:2] < high
-    fix = "" if is_right else f"Use Python {low[0]}.{low[1]} to {high[0]}.{high[1] - 1}."
-    return Finding("python", is_right, words, fix)
+    fix = f"Use Python {low[0]}.{low[1]} to {high[0]}.{high[1] - 1}."
+    return Finding.judged("python", words, fix, ok=low <= sys.version_info[:2] < high)
 
 
 def _packages() -> Iterator[Finding]:
     flavours = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu")
     for check, names in (("tensorflow", flavours), ("keras", ("keras",))):
         found = [f"{name} {version}" for name in names if (version := _version(name))]
-        fix = "" if found else "Install it with: bash packaging/run.sh"
-        yield Finding(check, bool(found), ", ".join(found) or "not installed", fix)
+        words, fix = ", ".join(found) or "not installed", "Install it with: bash packaging/run.sh"
+        yield Finding.judged(check, words, fix, ok=bool(found))
 
 
 def _version(name: str) -> str:
@@ -154,27 +158,28 @@ def _memory() -> Finding:
     total = memory_limit()
     if not total:
         return Finding("memory", ok=True, words="unknown")
-    is_much = total >= _LOW_MEMORY_BYTES
-    fix = "" if is_much else "TensorFlow alone takes 1 GB: train only small models here."
-    return Finding("memory", is_much, bytes_text(total), fix)
+    fix = "TensorFlow alone takes 1 GB: train only small models here."
+    return Finding.judged("memory", bytes_text(total), fix, ok=total >= _LOW_MEMORY_BYTES)
 
 
 def _folder(check: str, folder: Path) -> Finding:
-    existing = folder
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
+    existing = _existing(folder)
     is_writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
-    fix = "" if is_writable else "Make it writable, or set WORKBENCH_HOME to another folder."
-    return Finding(check, is_writable, str(folder), fix)
+    fix = "Make it writable, or set WORKBENCH_HOME to another folder."
+    return Finding.judged(check, str(folder), fix, ok=is_writable)
 
 
 def _disk(folder: Path) -> Finding:
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
+    folder = _existing(folder)
     free = shutil.disk_usage(folder).free
-    is_enough = free >= _LOW_DISK_BYTES
-    fix = "" if is_enough else "Free some space for checkpoints and cached images."
-    return Finding("disk", is_enough, f"{bytes_text(free)} free at {folder}", fix)
+    words = f"{bytes_text(free)} free at {folder}"
+    fix = "Free some space for checkpoints and cached images."
+    return Finding.judged("disk", words, fix, ok=free >= _LOW_DISK_BYTES)
+
+
+def _existing(folder: Path) -> Path:
+    """A folder, or the nearest above it that is there."""
+    return next(each for each in (folder, *folder.parents) if each.exists())
 
 
 def _ssh() -> Finding:

@@ -24,6 +24,7 @@ from workbench.targets.tpu import SPEC as TPU
 _LOW_DISK_BYTES = 4 * 10**9
 _LOW_MEMORY_BYTES = 3 * 10**9
 _LOWEST, _ABOVE = (3, 11), (3, 14)
+_FREE_SPACE = "Free some space there, or choose another folder: an environment takes 2.5 GB."
 _INSTALL = "Install it there: sudo apt-get install -y python3.11 python3.11-venv"
 
 
@@ -115,18 +116,18 @@ def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Fi
     """
     yield _system(facts)
     yield _python(facts, python)
-    yield _amount(
-        "memory", facts.memory_bytes, _LOW_MEMORY_BYTES, "", "Use a computer with more memory."
-    )
-    free = "Free some space there, or choose another folder: an environment takes 2.5 GB."
-    yield _amount("disk", facts.free_bytes, _LOW_DISK_BYTES, " free", free)
+    for check, count, low, what, fix in (
+        ("memory", facts.memory_bytes, _LOW_MEMORY_BYTES, "", "Use a computer with more memory."),
+        ("disk", facts.free_bytes, _LOW_DISK_BYTES, " free", _FREE_SPACE),
+    ):
+        yield Finding.judged(check, f"{bytes_text(count)}{what}", fix, ok=count >= low)
     if inner.key == TPU.key:
         yield _chips(facts)
         yield from _preempted(facts)
     if inner.key == GPU.key:
         words = ", ".join(map(plain, facts.gpus)) or "no NVIDIA GPU with a driver"
-        fix = "" if facts.gpus else "Choose another target there, such as this_computer."
-        yield Finding("cards", bool(facts.gpus), words, fix)
+        fix = "Choose another target there, such as this_computer."
+        yield Finding.judged("cards", words, fix, ok=bool(facts.gpus))
     if facts.runs_alive:
         words = f"{len(facts.runs_alive):,} Workbench runs training there now"
         yield Finding("runs", ok=True, words=words)
@@ -134,10 +135,8 @@ def findings_of(facts: Facts, inner: Choice, *, python: str = "") -> Iterator[Fi
 
 def _system(facts: Facts) -> Finding:
     words = f"{plain(facts.system)} on {plain(facts.machine)}, {facts.cores:,} cores"
-    is_linux = facts.system == "Linux"
-    return Finding(
-        "system", is_linux, words, "" if is_linux else "Only Linux computers can be used."
-    )
+    fix = "Only Linux computers can be used."
+    return Finding.judged("system", words, fix, ok=facts.system == "Linux")
 
 
 def _python(facts: Facts, named: str) -> Finding:
@@ -148,17 +147,12 @@ def _python(facts: Facts, named: str) -> Finding:
             for name in ("keras", "msgspec", "numpy")
             if not any(name in each.versions for each in fitting)
         ]
-        fix = f"Install there: {', '.join(lacking)}" if lacking else ""
         words = f"{named}: {'missing packages' if lacking else 'all packages found'}"
-        return Finding("python", not lacking, words, fix)
+        fix = f"Install there: {', '.join(lacking)}"
+        return Finding.judged("python", words, fix, ok=not lacking)
     words = ", ".join(f"{'.'.join(map(str, p.version))} at {plain(p.path)}" for p in facts.pythons)
     is_there = any(each.has_venv for each in fitting)
-    return Finding("python", is_there, words or "not found", "" if is_there else _INSTALL)
-
-
-def _amount(check: str, count: int, low: int, what: str, fix: str) -> Finding:
-    is_enough = count >= low
-    return Finding(check, is_enough, f"{bytes_text(count)}{what}", "" if is_enough else fix)
+    return Finding.judged("python", words or "not found", _INSTALL, ok=is_there)
 
 
 def _chips(facts: Facts) -> Finding:
@@ -186,5 +180,5 @@ def _preempted(facts: Facts) -> Iterator[Finding]:
     accelerator = plain(facts.cloud.get("accelerator", ""))
     if accelerator:
         is_old_enough = not accelerator.lower().startswith("tpu7x")
-        fix = "" if is_old_enough else "TPU7x needs JAX: use a v5e, v5p or v6e."
-        yield Finding("accelerator", is_old_enough, accelerator, fix)
+        fix = "TPU7x needs JAX: use a v5e, v5p or v6e."
+        yield Finding.judged("accelerator", accelerator, fix, ok=is_old_enough)

@@ -145,11 +145,8 @@ class FirstRun:
             raise problem
         return f"{host.generation()}: {', '.join(map(str, host.chips()))}, free, permission granted"
 
-    def _project(self, **recipe: Any) -> Project:
-        return toy_project(self.target, **recipe)
-
     def _run(self, name: str, **recipe: Any) -> RunFolder:
-        return create_run(self._project(**recipe), path=self.folder / name, title=name)
+        return create_run(toy_project(self.target, **recipe), path=self.folder / name, title=name)
 
     def _two_steps(self) -> str:
         run = self._run("two-steps", epochs=1, steps_per_epoch=2)
@@ -163,14 +160,9 @@ class FirstRun:
         )
 
     def _agreement(self) -> str:
-        found = agreement_of(
-            train_pair(
-                self._project(precision="float32"),
-                (HERE, self.target),
-                _AGREEING_STEPS,
-                wait=self.wait,
-            )
-        )
+        project = toy_project(self.target, precision="float32")
+        pair = train_pair(project, (HERE, self.target), _AGREEING_STEPS, wait=self.wait)
+        found = agreement_of(pair)
         if found.verdict != "agree":
             raise RunError(found.words)
         return found.words

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._output import print_json, tell
-from workbench.cli._service import ask
+from workbench.cli._output import report
+from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.protocol.messages import Done, LoadWeights
 
@@ -25,10 +25,7 @@ def load_file(arguments: argparse.Namespace, file: Path, folder: Path | None = N
         weights=str(file.resolve()),
         run=str(folder.resolve()) if folder is not None else "",
     )
-    for answer in ask(request, is_quiet=arguments.json):
-        if isinstance(answer, Done):
-            if arguments.json:
-                print_json({"run": answer.path, "text": answer.text})
-            else:
-                tell(f"{answer.text} Run: {answer.path}.")
+    done = ask_one(request, Done, is_quiet=arguments.json)
+    value, words = {"run": done.path, "text": done.text}, f"{done.text} Run: {done.path}."
+    report(value, words, as_json=arguments.json)
     return 0

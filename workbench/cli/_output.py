@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import Any
 
@@ -11,25 +10,18 @@ import msgspec
 from workbench.errors import WorkbenchError
 
 
-def add_json_option(parser: argparse.ArgumentParser, *, is_repeated: bool = False) -> None:
-    """Adds `--json`.
-
-    Args:
-        parser: Parser of a command.
-        is_repeated: The command before this one takes it too: what was said there stands.
-    """
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        default=argparse.SUPPRESS if is_repeated else False,
-        help="print JSON, one object per line",
-    )
-
-
 def print_json(value: Any) -> None:
     """Prints one JSON object on its line, at once."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
+
+
+def report(value: Any, words: str, *, as_json: bool) -> None:
+    """Prints a result: the value for programs, or the words for people."""
+    if as_json:
+        print_json(value)
+    else:
+        tell(words)
 
 
 def tell(text: str) -> None:

@@ -12,15 +12,13 @@ from workbench.protocol.events import (
     Batch,
     CheckpointKept,
     DataReady,
-    EpochFinished,
-    LogLine,
     PhaseChanged,
     RunEvent,
     RunFinished,
     RunStarted,
     TimeSpent,
 )
-from workbench.runs.log.event_text import checkpoint_words, resumed_words, time_words
+from workbench.runs.log.event_text import terminal_words
 
 
 class RunTeller:
@@ -40,7 +38,7 @@ class RunTeller:
         self._task: TaskID | None = None
         self._phase = ""
         self._told: set[str] = set()
-        self._checkpoint_problem = ""
+        self._problem = ""
         self._spent: TimeSpent | None = None
         self._epochs = 0
         self._steps_per_epoch = 0
@@ -54,46 +52,32 @@ class RunTeller:
 
     def show(self, event: RunEvent) -> None:
         """Tells one event."""
-        if isinstance(event, RunStarted):
-            self._started(event)
-        elif isinstance(event, PhaseChanged):
-            self._describe(event.text)
-        elif isinstance(event, DataReady):
-            self._data_ready(event)
-        elif isinstance(event, Batch):
-            self._batch(event)
-        elif isinstance(event, EpochFinished):
-            self._say(epoch_sentence(event, self._epochs))
-        elif isinstance(event, LogLine):
-            self._say(event.text)
-        elif isinstance(event, TimeSpent):
-            self._spent = event
-        elif isinstance(event, CheckpointKept):
-            self._checkpoint(event)
-        elif isinstance(event, RunFinished):
-            self._finished(event)
+        match event:
+            case RunStarted():
+                self._epochs = event.epochs
+            case DataReady():
+                self._steps_per_epoch = event.steps_per_epoch
+            case PhaseChanged():
+                self._describe(event.text)
+            case Batch():
+                self._batch(event)
+            case TimeSpent():
+                self._spent = event
+            case RunFinished() if self._spent is not None:
+                self._say(terminal_words(self._spent))
+        if self._is_told(event):
+            self._say(terminal_words(event, self._epochs))
 
-    def _started(self, event: RunStarted) -> None:
-        self._epochs = event.epochs
-        for words in (resumed_words(event), event.plan.words):
-            if words:
-                self._say(f"{words}.")
-        self._say(f"Run folder: {event.run}")
-
-    def _checkpoint(self, event: CheckpointKept) -> None:
+    def _is_told(self, event: RunEvent) -> bool:
         """Checkpoints are kept all the time: only trouble is told, once, and its end."""
-        problem = event.problem.what if event.problem is not None else ""
-        if problem != self._checkpoint_problem:
-            self._checkpoint_problem = problem
-            words = checkpoint_words(event)
-            self._say(f"{words[:1].upper()}{words[1:]}")
-
-    def _finished(self, event: RunFinished) -> None:
-        if self._spent is not None and time_words(self._spent):
-            self._say(f"Time: {time_words(self._spent)}. {self._spent.advice}".rstrip())
-        self._say(finish_sentence(event))
+        if isinstance(event, CheckpointKept):
+            before, self._problem = self._problem, event.problem.what if event.problem else ""
+            return self._problem != before
+        return not isinstance(event, PhaseChanged | TimeSpent)
 
     def _say(self, text: str) -> None:
+        if not text:
+            return
         if self._console.is_terminal:
             self._console.print(printable(text), soft_wrap=True)
         else:
@@ -111,17 +95,6 @@ class RunTeller:
             self._told.add(text)  # a phase can come back for a moment: news only once
             tell(text)
 
-    def _data_ready(self, event: DataReady) -> None:
-        self._steps_per_epoch = event.steps_per_epoch
-        self._say(
-            f"{event.num_train:,} training, {event.num_validation:,} validation and "
-            f"{event.num_test:,} test images, {len(event.class_names)} classes."
-        )
-        for path, reason in event.bad_files[:10]:
-            self._say(f"Skipped {path}: {reason}")
-        if len(event.bad_files) > 10:
-            self._say(f"... and {len(event.bad_files) - 10:,} more images skipped.")
-
     def _batch(self, event: Batch) -> None:
         if self._task is None:
             return
@@ -132,30 +105,3 @@ class RunTeller:
             completed=event.step,
             words=f"loss {loss} · {event.images_per_second:,.0f} images/s",
         )
-
-
-def epoch_sentence(event: EpochFinished, epochs: int) -> str:
-    """One epoch in a line."""
-    parts = [f"Epoch {event.epoch} of {epochs}:"]
-    for title, value, form in (
-        ("loss", event.loss, ".4f"),
-        ("accuracy", event.accuracy, ".1%"),
-        ("validation loss", event.val_loss, ".4f"),
-        ("validation accuracy", event.val_accuracy, ".1%"),
-    ):
-        if value is not None:
-            parts.append(f"{title} {value:{form}}")
-    parts.append(f"in {event.seconds:.1f} s, {event.images_per_second:,.0f} images/s")
-    return " ".join(parts)
-
-
-def finish_sentence(event: RunFinished) -> str:
-    """How a run ended."""
-    if event.error is not None:
-        return " ".join(filter(None, (event.error.what, event.error.fix)))
-    epochs = "1 epoch" if event.epochs_done == 1 else f"{event.epochs_done} epochs"
-    outcome = "paused" if event.is_paused else event.outcome
-    words = f"The run {outcome} after {epochs}, {event.seconds:.0f} s."
-    if event.test is not None and event.test.accuracy is not None:
-        words += f" Test accuracy {event.test.accuracy:.1%}."
-    return words

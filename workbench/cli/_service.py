@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import TypeVar
 
 from workbench.cli._output import tell
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Hello, Progress
@@ -28,6 +29,15 @@ class _News:
             return False
         self._text, self._step, self._told_at = text, step, now
         return True
+
+
+Answer = TypeVar("Answer")
+
+
+def ask_one(request: AnyRequest, kind: type[Answer], *, is_quiet: bool = False) -> Answer:
+    """The one answer of a kind that a request has; errors as of `ask`."""
+    (found,) = (each for each in ask(request, is_quiet=is_quiet) if isinstance(each, kind))
+    return found
 
 
 def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
+from functools import partial
 
 from workbench.checkup.parity import agreement_of, train_pair, without_chance
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._options import add_json_option, add_project
+from workbench.cli._output import print_json, printable, tell
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import parse_target
 from workbench.errors import UsageError
@@ -23,7 +24,7 @@ _MOST_STEPS = 10_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, two TARGETs and how many steps."""
-    parser.add_argument("project", metavar="PROJECT", type=Path)
+    add_project(parser)
     for side in ("left", "right"):
         parser.add_argument(side, metavar="TARGET", help="see `workbench targets`")
     parser.add_argument("--steps", type=int, default=50, metavar="N", help="default 50")
@@ -49,11 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     left, right = (parse_target(text, all_targets()) for text in (arguments.left, arguments.right))
     for target in (left, right):
         refuse_unready(target)
-    found = agreement_of(
-        train_pair(
-            project, (left, right), arguments.steps, tell=tell, wait=lambda: time.sleep(_POLL_S)
-        )
-    )
+    wait = partial(time.sleep, _POLL_S)
+    found = agreement_of(train_pair(project, (left, right), arguments.steps, tell=tell, wait=wait))
     if arguments.json:
         print_json(found.to_dict())
     else:

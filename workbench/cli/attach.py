@@ -6,7 +6,8 @@ import argparse
 
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
-from workbench.cli._output import add_json_option, tell
+from workbench.cli._options import add_json_option, add_run
+from workbench.cli._output import tell
 from workbench.cli.train import tell_run
 from workbench.errors import RunFolderError
 from workbench.runs.folder import open_run
@@ -20,7 +21,7 @@ HELP = "follow a running run, here or on another computer"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
-    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    add_run(parser)
     add_json_option(parser)
 
 

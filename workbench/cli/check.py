@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._options import add_json_option, add_project
+from workbench.cli._output import print_json, printable, tell
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import bytes_text
 from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import limits_of
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.datasets import facts_of
 from workbench.layers import all_layers
 from workbench.runs.state.throughput import predict_run, read_speeds
@@ -26,7 +25,7 @@ HELP = "show shapes, parameters, multiply-adds, memory and problems of a project
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --batch and --json."""
-    parser.add_argument("project", metavar="PROJECT", type=Path)
+    add_project(parser)
     parser.add_argument("--batch", type=int, metavar="N", help="batch size for the memory estimate")
     add_json_option(parser)
 
@@ -44,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
         dataset=facts_of(project),
         limits=limits_of(project.target, all_targets()),
     )
-    prediction = _prediction(project, analysis, recipe) if analysis.is_trainable else None
+    prediction = None
+    if analysis.is_trainable:
+        prediction = predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
     if arguments.json:
         print_json(_as_json(project, analysis, prediction))
     else:
@@ -52,10 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
         if prediction is not None:
             print(f"{prediction.sentence()} ({prediction.basis()})")
     return 0 if analysis.is_trainable else 1
-
-
-def _prediction(project: Project, analysis: Analysis, recipe: TrainingRecipe) -> RunEstimate:
-    return predict_run(analysis, recipe, facts_of(project), speeds=read_speeds())
 
 
 def _as_json(
@@ -88,14 +85,12 @@ def _as_json(
         "trainable_parameters": costs.parameters.trainable,
         "multiply_adds": costs.multiply_adds,
         "memory_bytes": costs.memory_bytes,
-        "prediction": _prediction_as_json(prediction) if prediction is not None else None,
+        "prediction": None
+        if prediction is None
+        else {**asdict(prediction), "fits": prediction.fits, "words": prediction.sentence()},
         "nodes": nodes,
         "problems": problems,
     }
-
-
-def _prediction_as_json(prediction: RunEstimate) -> dict[str, Any]:
-    return {**asdict(prediction), "fits": prediction.fits, "words": prediction.sentence()}
 
 
 def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:

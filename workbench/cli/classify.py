@@ -7,7 +7,10 @@ import csv
 import io
 from pathlib import Path
 
-from workbench.cli._output import add_json_option, print_json, printable, tell
+import msgspec
+
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json, printable, report
 from workbench.cli._service import ask
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError
@@ -17,6 +20,8 @@ from workbench.runs.folder import find_model
 
 NAME = "classify"
 HELP = "classify images, or folders of them"
+
+_PRINTED = ("file", "label", "scores", "milliseconds")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,30 +58,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _files(image: Path) -> list[str]:
-    return (
-        [str(file) for file in list_pictures(image, is_deep=True)]
-        if image.is_dir()
-        else [str(image)]
-    )
+    files = list_pictures(image, is_deep=True) if image.is_dir() else [image]
+    return [str(file) for file in files]
 
 
 def _tell(answer: Classified, *, as_json: bool) -> None:
     if answer.error is not None:
-        if as_json:
-            error = answer.error
-            parts = {key: getattr(error, key) for key in error.__struct_fields__}
-            print_json({"file": answer.file, "error": parts})
-        else:
-            tell(f"{answer.file}: {answer.error.what}")
+        value = {"file": answer.file, "error": msgspec.structs.asdict(answer.error)}
+        report(value, f"{answer.file}: {answer.error.what}", as_json=as_json)
     elif as_json:
-        print_json(
-            {
-                "file": answer.file,
-                "label": answer.label,
-                "scores": answer.scores,
-                "milliseconds": answer.milliseconds,
-            }
-        )
+        print_json({key: getattr(answer, key) for key in _PRINTED})
     else:
         scores = "  ".join(f"{score.name} {score.probability:.1%}" for score in answer.scores)
         print(printable(f"{answer.file}: {scores}"), flush=True)

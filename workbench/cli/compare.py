@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from workbench.cli._output import add_json_option, print_json, printable
+from workbench.cli._options import RUN_WORDS, add_json_option
+from workbench.cli._output import print_json, printable
 from workbench.runs.folder import open_run
 from workbench.runs.library.compare import RunComparison, compare_runs
 
@@ -18,9 +19,8 @@ HELP = "show what differs between two runs, and by how much"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Two runs."""
-    words = "run folder, or name from `workbench runs`"
-    parser.add_argument("left", metavar="RUN", help=words)
-    parser.add_argument("right", metavar="RUN", help=words)
+    for side in ("left", "right"):
+        parser.add_argument(side, metavar="RUN", help=RUN_WORDS)
     add_json_option(parser)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json, printable, tell
 from workbench.core.format import bytes_text
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,

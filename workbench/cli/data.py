@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._output import add_json_option, print_json, printable, tell
-from workbench.cli._service import ask
+from workbench.cli._options import SOURCE_WORDS, add_json_option
+from workbench.cli._output import print_json, printable, tell
+from workbench.cli._service import ask_one
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.messages import DataDescription, DescribeData
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`check SOURCE`."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser("check", help="image counts, and files that cannot be read")
-    check.add_argument("source", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ...")
+    check.add_argument("source", metavar="SOURCE", help=SOURCE_WORDS)
     add_json_option(check)
 
 
@@ -26,15 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the counts; 1 when there are unreadable files."""
     choice = parse_source(arguments.source, all_datasets())
     request = DescribeData(id=1, source=choice.key, params=dict(choice.params))
-    code = 0
-    for answer in ask(request, is_quiet=arguments.json):
-        if isinstance(answer, DataDescription):
-            code = 1 if answer.bad_files else 0
-            if arguments.json:
-                print_json(_as_json(answer))
-            else:
-                _print_table(answer)
-    return code
+    answer = ask_one(request, DataDescription, is_quiet=arguments.json)
+    if arguments.json:
+        print_json(_as_json(answer))
+    else:
+        _print_table(answer)
+    return 1 if answer.bad_files else 0
 
 
 def _as_json(description: DataDescription) -> dict[str, object]:

@@ -6,7 +6,8 @@ import argparse
 
 from workbench.checkup.doctor import examine
 from workbench.checkup.remote_doctor import examine_far
-from workbench.cli._output import add_json_option, print_json, printable
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json, printable
 from workbench.core.projects.project import HERE
 from workbench.core.projects.target_text import parse_target
 from workbench.targets import all_targets

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._output import add_json_option, print_json, printable
-from workbench.cli._service import ask
+from workbench.cli._options import add_data_option, add_json_option
+from workbench.cli._output import print_json, printable
+from workbench.cli._service import ask_one
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
 from workbench.protocol.messages import Evaluate, Evaluation
@@ -14,11 +15,13 @@ from workbench.runs.folder import find_model
 NAME = "evaluate"
 HELP = "loss, accuracy, per-class table and confusion matrix of a run"
 
+_PRINTED = ("loss", "accuracy", "classes", "per_class", "confusion")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN, --data, --json."""
     parser.add_argument("model", metavar="RUN", help="run folder, run name or .keras file")
-    parser.add_argument("--data", metavar="SOURCE", help="data set other than the run's test set")
+    add_data_option(parser, "data set other than the run's test set")
     add_json_option(parser)
 
 
@@ -28,20 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data is not None:
         choice = parse_source(arguments.data, all_datasets())
         request = Evaluate(id=1, model=request.model, source=choice.key, params=dict(choice.params))
-    for answer in ask(request, is_quiet=arguments.json):
-        if isinstance(answer, Evaluation):
-            if arguments.json:
-                print_json(
-                    {
-                        "loss": answer.loss,
-                        "accuracy": answer.accuracy,
-                        "classes": answer.classes,
-                        "per_class": answer.per_class,
-                        "confusion": answer.confusion,
-                    }
-                )
-            else:
-                _print_table(answer)
+    answer = ask_one(request, Evaluation, is_quiet=arguments.json)
+    if arguments.json:
+        print_json({key: getattr(answer, key) for key in _PRINTED})
+    else:
+        _print_table(answer)
     return 0
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._output import add_json_option, print_json, tell
-from workbench.cli._service import ask
+from workbench.cli._options import add_json_option
+from workbench.cli._output import report
+from workbench.cli._service import ask_one
 from workbench.errors import UsageError
 from workbench.exports import run_exports
 from workbench.protocol.messages import Done, Export
@@ -35,10 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     out = str(arguments.out.resolve())
     request = Export(id=1, model=find_model(arguments.model), format=arguments.format, path=out)
-    for answer in ask(request, is_quiet=arguments.json):
-        if isinstance(answer, Done):
-            if arguments.json:
-                print_json({"format": arguments.format, "path": out, "text": answer.text})
-            else:
-                tell(answer.text or f"Wrote {out}.")
+    done = ask_one(request, Done, is_quiet=arguments.json)
+    value = {"format": arguments.format, "path": out, "text": done.text}
+    report(value, done.text or f"Wrote {out}.", as_json=arguments.json)
     return 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._output import add_json_option, print_json, tell
+from workbench.cli._options import add_json_option, add_run
+from workbench.cli._output import report
 from workbench.remote.mirror.process import fetch
 from workbench.runs.folder import open_run
 from workbench.runs.store.checkpoint import newest_state
@@ -15,7 +16,7 @@ HELP = "fetch checkpoints and weights of a run from the computer that trains it"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
-    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    add_run(parser)
     add_json_option(parser)
 
 
@@ -25,9 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
     fetch(folder)
     state = newest_state(folder)
     step = state.step if state is not None else None
-    if arguments.json:
-        print_json({"run": str(folder.path), "step": step, "has_model": folder.has_model()})
-    else:
-        tell("No checkpoint fetched yet." if step is None else f"Latest checkpoint: step {step:,}.")
-        tell("Weights fetched." if folder.has_model() else "No weights fetched yet.")
+    has_model = folder.has_model()
+    words = "No checkpoint fetched yet." if step is None else f"Latest checkpoint: step {step:,}."
+    words += "\nWeights fetched." if has_model else "\nNo weights fetched yet."
+    value = {"run": str(folder.path), "step": step, "has_model": has_model}
+    report(value, words, as_json=arguments.json)
     return 0

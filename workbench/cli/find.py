@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
-from workbench.cli._output import add_json_option, print_json, tell
+from workbench.cli._options import add_data_option, add_json_option, add_project
+from workbench.cli._output import print_json, tell
 from workbench.cli._service import ask
 from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
@@ -34,10 +34,8 @@ _KINDS: dict[str, type[FindLearningRate | FindBatchSize]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """WHAT, PROJECT, --data, --json."""
     parser.add_argument("what", metavar="WHAT", choices=tuple(_KINDS), help=", ".join(_KINDS))
-    parser.add_argument("project", metavar="PROJECT", type=Path)
-    parser.add_argument(
-        "--data", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ..."
-    )
+    add_project(parser)
+    add_data_option(parser)
     add_json_option(parser)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json, printable, report, tell
 from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = commands.add_parser("list", help="list the known computers")
     listing.set_defaults(act=_list)
     add_json_option(listing)
+    made = {}
     for name, act, words in (
         ("add", _add, "save an address, without connecting"),
         ("fingerprint", _fingerprint, "show the host key fingerprint, and trust it"),
@@ -46,28 +48,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("setup", _setup, "create the Python environment there and send the program"),
         ("forget", _forget, "forget an address and its host key"),
     ):
-        command = commands.add_parser(name, help=words)
+        made[name] = command = commands.add_parser(name, help=words)
         command.add_argument("dest", metavar="DEST", help=_DEST)
         command.set_defaults(act=act)
         add_json_option(command)
-        if name == "add":
-            command.add_argument("--key", metavar="FILE", default="", help="private key file")
-            command.add_argument(
-                "--home", metavar="FOLDER", default="", help="remote folder of Workbench"
-            )
-            command.add_argument(
-                "--python", metavar="PATH", default="", help="remote Python interpreter"
-            )
-        if name == "fingerprint":
-            command.add_argument(
-                "--accept", metavar="SHA256:...", help="trust this host key fingerprint"
-            )
-        if name == "setup":
-            command.add_argument(
-                "--environment",
-                choices=("worker", "tpu", "gpu"),
-                help="override the detected environment",
-            )
+    for name, option, metavar, words in (
+        ("add", "--key", "FILE", "private key file"),
+        ("add", "--home", "FOLDER", "remote folder of Workbench"),
+        ("add", "--python", "PATH", "remote Python interpreter"),
+        ("fingerprint", "--accept", "SHA256:...", "trust this host key fingerprint"),
+    ):
+        made[name].add_argument(option, metavar=metavar, default="", help=words)
+    made["setup"].add_argument(
+        "--environment", choices=("worker", "tpu", "gpu"), help="override the detected environment"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -113,7 +107,7 @@ def _list(arguments: argparse.Namespace) -> int:
     saved = saved_hosts.saved_hosts()
     for host in saved:
         if arguments.json:
-            print_json({**msgspec.structs.asdict(host), "target": f"{SSH.key}:{host.address}"})
+            print_json(_plain(host))
             continue
         seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
         print(printable(f"{host.address:32} {seen:16}  {host.words}"))
@@ -131,24 +125,24 @@ def _add(arguments: argparse.Namespace) -> int:
         python=arguments.python or place.python,
     )
     host = saved_hosts.save_host(place)
-    if arguments.json:
-        print_json({**msgspec.structs.asdict(host), "target": f"{SSH.key}:{host.address}"})
-    else:
-        tell(f"Saved. Next: workbench host fingerprint {place.text()}")
+    words = f"Saved. Next: workbench host fingerprint {place.text()}"
+    report(_plain(host), words, as_json=arguments.json)
     return 0
+
+
+def _plain(host: saved_hosts.SavedHost) -> dict[str, Any]:
+    return {**msgspec.structs.asdict(host), "target": f"{SSH.key}:{host.address}"}
 
 
 def _fingerprint(arguments: argparse.Namespace) -> int:
     place = _place(arguments.dest)
     offered, known = offered_keys(place), accepted_keys(place)
-    is_accepted = False
-    if arguments.accept:
-        chosen = [key for key in offered if key.fingerprint == arguments.accept]
-        if chosen:
-            accept(place, chosen)
-            is_accepted, known = True, accepted_keys(place)
+    chosen = [key for key in offered if key.fingerprint == arguments.accept]
+    if chosen:
+        accept(place, chosen)
+        known = accepted_keys(place)
     _print_keys(arguments, place, offered, known)
-    if arguments.accept and not is_accepted:
+    if arguments.accept and not chosen:
         tell("The host has no such fingerprint. Nothing was trusted.")
         return 1
     return 0
@@ -194,11 +188,8 @@ def _setup(arguments: argparse.Namespace) -> int:
     with Connection.to(place) as line:
         setup = Setup(line, _tell)
         facts = setup.probe(place.python)
-        name = (
-            arguments.environment
-            or _wanted(arguments.dest)
-            or saved_hosts.fitting_environment(facts)
-        )
+        named = arguments.environment or _wanted(arguments.dest)
+        name = named or saved_hosts.fitting_environment(facts)
         python, _ = (place.python, "") if place.python else setup.environment(name, facts)
         code = setup.code()
     saved_hosts.seen_now(place, facts)
@@ -224,10 +215,9 @@ def _wanted(dest: str) -> str:
 def _forget(arguments: argparse.Namespace) -> int:
     place = _place(arguments.dest)
     had_host, had_keys = saved_hosts.forget_host(place.text()), forget_keys(place)
-    if arguments.json:
-        print_json({"address": place.text(), "host": had_host, "keys": had_keys})
-    else:
-        tell("Forgotten." if had_host or had_keys else "Unknown host.")
+    value = {"address": place.text(), "host": had_host, "keys": had_keys}
+    words = "Forgotten." if had_host or had_keys else "Unknown host."
+    report(value, words, as_json=arguments.json)
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli._load import load_file
-from workbench.cli._output import add_json_option
+from workbench.cli._options import add_json_option, add_project, add_run_option
 from workbench.protocol.messages import WEIGHTS_ENDINGS
 
 NAME = "load"
@@ -15,9 +15,9 @@ HELP = "create a run from a project and a weights file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, WEIGHTS, --run, --json."""
-    parser.add_argument("project", metavar="PROJECT", type=Path, help="the network's project")
+    add_project(parser, "the network's project")
     parser.add_argument("weights", metavar="WEIGHTS", type=Path, help=", ".join(WEIGHTS_ENDINGS))
-    parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
+    add_run_option(parser)
     add_json_option(parser)
 
 

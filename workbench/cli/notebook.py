@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._output import add_json_option, print_json, tell
-from workbench.cli._service import ask
+from workbench.cli._options import add_json_option, add_project
+from workbench.cli._output import report
+from workbench.cli._service import ask_one
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
 from workbench.exports import project_exports
@@ -18,7 +19,7 @@ HELP = "write a notebook or script that trains a project on Colab, Kaggle or a T
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, OUT, --json."""
-    parser.add_argument("project", metavar="PROJECT", type=Path)
+    add_project(parser)
     parser.add_argument("out", metavar="OUT", type=Path, help="file name ending in .ipynb or .py")
     add_json_option(parser)
 
@@ -36,10 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     out = str(arguments.out.resolve())
     project = project_text(read_project(arguments.project))
     request = ExportProject(id=1, project=project, format=key, path=out)
-    for answer in ask(request, is_quiet=arguments.json):
-        if isinstance(answer, Done):
-            if arguments.json:
-                print_json({"format": key, "path": answer.path, "text": answer.text})
-            else:
-                tell(answer.text)
+    done = ask_one(request, Done, is_quiet=arguments.json)
+    value = {"format": key, "path": done.path, "text": done.text}
+    report(value, done.text, as_json=arguments.json)
     return 0

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._options import add_json_option, add_project
+from workbench.cli._output import print_json, printable, tell
 from workbench.cli._service import ask
 from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
 from workbench.errors import UsageError
 from workbench.hardware.tpu_chips import chip_choice
-from workbench.protocol.messages import (
-    AnyAnswer,
-    Preflight,
-    PreflightDone,
-    PreflightPoint,
-    PreflightStage,
-)
-from workbench.protocol.preflight import (
-    ESTIMATE_WORDS,
-    LEVELS,
-    PreflightReport,
-    SweepPoint,
-)
+from workbench.protocol.messages import Preflight, PreflightDone, PreflightPoint, PreflightStage
+from workbench.protocol.preflight import ESTIMATE_WORDS, LEVELS, PreflightReport, SweepPoint
 
 NAME = "preflight"
 HELP = "check whether a project trains on a TPU (no TPU needed)"
@@ -31,7 +20,7 @@ HELP = "check whether a project trains on a TPU (no TPU needed)"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, --tpu, --batch, --level, --sweep, --json."""
-    parser.add_argument("project", metavar="PROJECT", type=Path)
+    add_project(parser)
     parser.add_argument(
         "--tpu", metavar="TPU", required=True, help="v2, v3, v4, v5e, v5p, v6e; with a size: v5e-8"
     )
@@ -60,24 +49,18 @@ def run(arguments: argparse.Namespace) -> int:
     )
     is_ok = False
     for answer in ask(request, is_quiet=arguments.json):
-        if isinstance(answer, PreflightDone):
-            is_ok = answer.report.ok
-            if arguments.json:
-                print_json(answer.report)
-            else:
-                _print_report(answer.report)
-        elif not arguments.json:
-            _tell(answer)
+        match answer:
+            case PreflightDone(report=report):
+                is_ok = report.ok
+                if arguments.json:
+                    print_json(report)
+                else:
+                    _print_report(report)
+            case PreflightStage() if not arguments.json:
+                tell(f"{answer.level}: {answer.state}. {answer.words}".rstrip())
+            case PreflightPoint() if not arguments.json:
+                tell(_point_words(answer.point))
     return 0 if is_ok else 1
-
-
-def _tell(answer: AnyAnswer) -> None:
-    """What is going on, as it comes."""
-    match answer:
-        case PreflightStage():
-            tell(f"{answer.level}: {answer.state}. {answer.words}".rstrip())
-        case PreflightPoint():
-            tell(_point_words(answer.point))
 
 
 def _point_words(point: SweepPoint) -> str:

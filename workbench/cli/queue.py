@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli import train
-from workbench.cli._output import add_json_option, print_json, printable, report_error, tell
+from workbench.cli._options import add_json_option, add_run
+from workbench.cli._output import print_json, printable, report, report_error, tell
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
 from workbench.runs.folder import RunFolder, open_run
@@ -17,7 +18,6 @@ NAME = "queue"
 HELP = "list, add or move queued runs"
 
 _PLACES = {"up": -1, "down": 1, "front": -1_000_000, "back": 1_000_000}
-_RUN_WORDS = "run folder, or name from `workbench runs`"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("start", _start, "start a queued run now"),
     ):
         command = commands.add_parser(name, help=words)
-        command.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+        add_run(command)
         if name == "resume":
             add_json_option(command, is_repeated=True)
         if name == "move":
@@ -102,12 +102,9 @@ def _tell_place(folder: RunFolder, *, as_json: bool) -> None:
     queue.start_next(folder.path.parent)
     is_waiting = queue.is_waiting(folder)
     before = queue.num_before(folder) if is_waiting else 0
-    if as_json:
-        place = before + 1 if is_waiting else 0
-        print_json({"place": place, "run": str(folder.path)})
-        return
-    tell(queue.waiting_words(before) if is_waiting else "Queue is empty: the run starts now.")
-    tell(f"Run folder: {folder.path}")
+    words = queue.waiting_words(before) if is_waiting else "Queue is empty: the run starts now."
+    value = {"place": before + 1 if is_waiting else 0, "run": str(folder.path)}
+    report(value, f"{words}\nRun folder: {folder.path}", as_json=as_json)
 
 
 def _move(arguments: argparse.Namespace) -> None:

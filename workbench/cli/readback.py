@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli._load import load_file
-from workbench.cli._output import add_json_option
+from workbench.cli._options import add_json_option, add_project
 from workbench.errors import UsageError
 from workbench.protocol.messages import RESULT_ENDING
 
@@ -17,12 +17,7 @@ HELP = "import workbench_result.zip from an exported notebook as a run"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """ZIP, PROJECT, --json."""
     parser.add_argument("zip", metavar="ZIP", type=Path)
-    parser.add_argument(
-        "project",
-        metavar="PROJECT",
-        type=Path,
-        help="the project that the notebook was exported from",
-    )
+    add_project(parser, "the project that the notebook was exported from")
     add_json_option(parser)
 
 

@@ -6,7 +6,8 @@ import argparse
 
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
-from workbench.cli._output import add_json_option, tell
+from workbench.cli._options import add_json_option, add_run
+from workbench.cli._output import tell
 from workbench.cli.train import tell_run
 from workbench.core.projects.target_text import parse_target
 from workbench.errors import RunFolderError
@@ -23,7 +24,7 @@ HELP = "continue a run that was paused, stopped or killed"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
-    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    add_run(parser)
     parser.add_argument(
         "--target",
         metavar="TARGET",
@@ -62,30 +63,20 @@ def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:
     """
     if outcome.can_resume:
         return
-    where = str(folder.path)
+    received = outcome.sentence()
     if outcome.kind == "away":
-        raise RunFolderError(
-            "This run may still be training on another computer.",
-            where=where,
-            received=outcome.sentence(),
-            fix=f"`workbench attach {folder.name}` reconnects; --target this_computer continues "
-            "here and abandons it there.",
+        what = "This run may still be training on another computer."
+        fix = (
+            f"`workbench attach {folder.name}` reconnects; --target this_computer continues "
+            "here and abandons it there."
         )
-    if not outcome.is_over:
-        raise RunFolderError(
-            "This run is already training.",
-            where=where,
-            fix="Wait for it, or stop it with `workbench stop`.",
-        )
-    if outcome.kind == "completed":
-        raise RunFolderError(
-            "This run is completed.",
-            where=where,
-            fix="Increase the epochs in its project and train it again.",
-        )
-    raise RunFolderError(
-        "This run cannot be resumed: it has no checkpoint.",
-        where=where,
-        received=outcome.sentence(),
-        fix="Train its project again.",
-    )
+    elif not outcome.is_over:
+        what, received = "This run is already training.", ""
+        fix = "Wait for it, or stop it with `workbench stop`."
+    elif outcome.kind == "completed":
+        what, received = "This run is completed.", ""
+        fix = "Increase the epochs in its project and train it again."
+    else:
+        what = "This run cannot be resumed: it has no checkpoint."
+        fix = "Train its project again."
+    raise RunFolderError(what, where=str(folder.path), received=received, fix=fix)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._options import RUN_WORDS, add_json_option, add_run
+from workbench.cli._output import print_json, printable, tell
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
@@ -18,8 +19,6 @@ from workbench.runs.store.notes import change_notes, read_notes
 
 NAME = "runs"
 HELP = "list the runs on this computer; rename, tag, annotate, trash or export one"
-
-_RUN_WORDS = "run folder, or name from `workbench runs`"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,23 +36,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(change=None)
     commands = parser.add_subparsers(metavar="COMMAND")
     rename = commands.add_parser("rename", help="rename a run")
-    rename.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    add_run(rename)
     rename.add_argument("title", metavar="TITLE", help='"" restores the original title')
     rename.set_defaults(change=_rename)
     tag = commands.add_parser("tag", help="tag a run")
-    tag.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    add_run(tag)
     tag.add_argument("tags", metavar="TAG", nargs="*")
     tag.add_argument("--remove", metavar="TAG", action="append", default=[])
     tag.set_defaults(change=_tag)
     note = commands.add_parser("note", help="show or set the note of a run")
-    note.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    add_run(note)
     note.add_argument("text", metavar="TEXT", nargs="?", help='the note; "" removes it')
     note.set_defaults(change=_note)
     trash = commands.add_parser("trash", help="move runs to the trash")
-    trash.add_argument("run_names", metavar="RUN", nargs="+", help=_RUN_WORDS)
+    trash.add_argument("run_names", metavar="RUN", nargs="+", help=RUN_WORDS)
     trash.set_defaults(change=_trash)
     export = commands.add_parser("export", help="export the curves of a run as .csv or .parquet")
-    export.add_argument("run_name", metavar="RUN", help=_RUN_WORDS)
+    add_run(export)
     export.add_argument(
         "file", metavar="FILE", type=Path, help="file name ending in .csv or .parquet"
     )

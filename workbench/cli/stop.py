@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._options import add_run
 from workbench.cli._output import tell
 from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import open_run
@@ -17,7 +18,7 @@ HELP = "stop a run and save its weights"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """RUN: a folder or a name that `workbench runs` lists."""
-    parser.add_argument("run_name", metavar="RUN", help="run folder, or name from `workbench runs`")
+    add_run(parser)
     parser.add_argument(
         "--pause",
         action="store_true",
@@ -31,8 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     if is_waiting(folder):
         cancel(folder)
         tell(f"{folder.name} was removed from the queue.")
-        return 0
-    if outcome_of(folder).kind == "away":
+    elif outcome_of(folder).kind == "away":
         # Whoever connects passes it on: a stop that waits for somebody costs hours of a TPU.
         (ask_to_pause if arguments.pause else ask_to_stop)(folder)
         reattach(folder)
@@ -40,14 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
             f"Reconnecting to the computer that trains {folder.name}. The run ends as soon as "
             f"the request arrives there; `workbench attach {folder.name}` follows it."
         )
-        return 0
-    if not folder.is_alive():
+    elif not folder.is_alive():
         tell(f"{folder.name} is not running.")
-        return 0
-    if arguments.pause:
+    elif arguments.pause:
         ask_to_pause(folder)
         tell(f"{folder.name} is pausing; `workbench resume {folder.name}` continues it.")
-        return 0
-    ask_to_stop(folder)
-    tell(f"{folder.name} is stopping; it saves its weights first.")
+    else:
+        ask_to_stop(folder)
+        tell(f"{folder.name} is stopping; it saves its weights first.")
     return 0

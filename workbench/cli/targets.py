@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from workbench.checkup.doctor import OfferedTarget, offered_targets
-from workbench.cli._output import add_json_option, print_json, printable
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json, printable
 from workbench.core.projects.target_text import target_text
 from workbench.remote.ssh.saved_targets import saved_choices
 from workbench.targets import all_targets

@@ -14,7 +14,8 @@ import msgspec
 
 import workbench
 from workbench.checkup.tpu_first_run import FirstRun, Step
-from workbench.cli._output import add_json_option, print_json, printable, tell
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json, printable, tell
 from workbench.core.projects.target_text import parse_target, target_text
 from workbench.core.storage.save import save_bytes
 from workbench.hardware.tpu_host import TpuHost

@@ -10,7 +10,8 @@ from typing import Any
 
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
-from workbench.cli._output import add_json_option, print_json, tell
+from workbench.cli._options import add_data_option, add_json_option, add_project, add_run_option
+from workbench.cli._output import print_json, tell
 from workbench.cli._progress import RunTeller
 from workbench.cli._turn import wait_for_turn
 from workbench.core.checks.analysis import analyse
@@ -44,10 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_project_arguments(parser: argparse.ArgumentParser) -> None:
     """PROJECT, what of its recipe to change for this run, and the run's folder."""
-    parser.add_argument("project", metavar="PROJECT", type=Path)
-    parser.add_argument(
-        "--data", metavar="SOURCE", help="fashion_mnist, folder:PATH, npz:PATH, ..."
-    )
+    add_project(parser)
+    add_data_option(parser)
     parser.add_argument(
         "--target", metavar="TARGET", help="where to train, see `workbench targets`"
     )
@@ -63,7 +62,7 @@ def add_project_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="set a training setting, e.g. schedule=cosine; repeat for more",
     )
-    parser.add_argument("--run", type=Path, metavar="DIR", dest="folder", help="new run folder")
+    add_run_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

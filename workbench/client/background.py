@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal, Slot
 
-from workbench.errors import RunError, WorkbenchError
+from workbench.errors import RunError, WorkbenchError, os_errors_as
 
 T = TypeVar("T")
 
@@ -28,27 +28,21 @@ class _Job(QRunnable):
         self._work = work
 
     def run(self) -> None:
+        result, failure = None, None
         try:
-            result = self._work()
+            with os_errors_as(RunError, "A file could not be read or written.", ""):
+                result = self._work()
         except WorkbenchError as error:
-            self._owner.ended.emit(self._number, None, error)
-        except OSError as error:
-            words = error.strerror or str(error)
-            failure = RunError("A file could not be read or written.", received=words)
-            self._owner.ended.emit(self._number, None, failure)
+            failure = error
         except Exception as error:  # noqa: BLE001 - lost in a thread, the caller would wait for ever
             _log.exception("Work in another thread failed")
             failure = RunError("An unexpected error occurred in Workbench.", received=repr(error))
-            self._owner.ended.emit(self._number, None, failure)
-        else:
-            self._owner.ended.emit(self._number, result, None)
+        self._owner.ended.emit(self._number, result, failure)
 
 
 class Background(QObject):
-    """A small pool of threads for one owner.
-
-    `close` must be called before the application ends: it waits for what runs and drops
-    what has not been told yet.
+    """A small pool of threads for one owner. `close` must be called before the application ends: it
+    waits for what runs and drops what has not been told yet.
     """
 
     ended = Signal(int, object, object)

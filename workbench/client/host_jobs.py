@@ -21,12 +21,7 @@ from workbench.remote.ssh.saved_hosts import SavedHost, fitting_environment, sav
 
 @dataclass(frozen=True)
 class Identity:
-    """Who answers at an address.
-
-    Attributes:
-        keys: Those that are offered now.
-        is_known: One of them was accepted before.
-    """
+    """Who answers at an address: the keys offered now, and whether one was accepted before."""
 
     keys: tuple[HostKey, ...]
     is_known: bool
@@ -72,11 +67,7 @@ class HostJobs(QObject):
         self._called_off.clear()
 
     def identity(self, place: RemoteHost) -> Identity:
-        """Asks who answers there.
-
-        Raises:
-            RemoteError: nobody, or another one than was accepted.
-        """
+        """Asks who answers there; raises RemoteError: nobody, or another one than was accepted."""
         self._tell(f"Reading the host key of {place.text()}", -1.0)
         keys, accepted = offered_keys(place), accepted_keys(place)
         is_known = any(key in accepted for key in keys)
@@ -85,11 +76,8 @@ class HostJobs(QObject):
         return Identity(tuple(keys), is_known)
 
     def look(self, place: RemoteHost) -> FoundHost:
-        """Connects, and looks at what is there.
-
-        Raises:
-            RemoteError: it cannot be reached, refuses, or answers nonsense.
-            SaveError: it could not be kept.
+        """Connects, and looks at what is there. Raises RemoteError where it cannot be reached,
+        refuses, or answers nonsense, SaveError where it could not be kept.
         """
         with Connection.to(place) as line:
             facts = Setup(line, self._tell).probe(place.python)
@@ -99,10 +87,8 @@ class HostJobs(QObject):
         return FoundHost(seen_now(place, facts), facts, environment, is_ready)
 
     def set_up(self, place: RemoteHost, environment: str) -> FoundHost:
-        """Makes the environment there, sends the program, and looks again.
-
-        Raises:
-            RemoteError: there is no room, no fitting Python, or the line was cut.
+        """Makes the environment there, sends the program, and looks again. Raises RemoteError where
+        there is no room or no fitting Python, or the line was cut.
         """
         with Connection.to(place) as line:
             setup = Setup(line, self._tell)

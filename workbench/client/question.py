@@ -45,11 +45,7 @@ class Handlers:
 
 
 class Question:
-    """At most one open request of a place in the window: a new one replaces the old.
-
-    Args:
-        service: The worker that is asked.
-    """
+    """At most one open request of a place in the window to `service`; a new one replaces it."""
 
     def __init__(self, service: ServiceProcess) -> None:
         self._service = service

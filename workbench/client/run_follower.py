@@ -91,14 +91,11 @@ class RunFollower(QObject):
         self._is_reading = False
         self._has_more = False
         self._may_be_over = False
-        self._poll = QTimer(self)
-        self._poll.setInterval(POLL_INTERVAL_MS)
+        self._poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self._poll.timeout.connect(self._on_poll)
-        self._look = QTimer(self)
-        self._look.setInterval(OUTCOME_INTERVAL_MS)
+        self._look = QTimer(self, interval=OUTCOME_INTERVAL_MS)
         self._look.timeout.connect(self._on_look)
-        self._drain = QTimer(self)
-        self._drain.setInterval(0)
+        self._drain = QTimer(self, interval=0)
         self._drain.timeout.connect(self._on_drain)
 
     @property

@@ -16,9 +16,8 @@ _AGAIN_S = 60.0
 
 
 class AwayRuns:
-    """Connects again to runs that go on elsewhere while nobody here is connected.
-
-    Each at most once a minute: a courier that ends at once would do so again.
+    """Connects again to runs that go on elsewhere while nobody here is connected, each at most once
+    a minute: a courier that ends at once would do so again.
     """
 
     def __init__(self) -> None:
@@ -47,8 +46,8 @@ class AwayRuns:
 def list_and_start_next(
     home: Path, away: AwayRuns
 ) -> tuple[list[RunSummary], WorkbenchError | None]:
-    """The list, after runs elsewhere were connected to again, and the next waiting run was
-    started if it is its turn; and why not.
+    """The list, after runs elsewhere were connected again and the next waiting run was started on
+    its turn; and why not.
     """
     runs = list_runs(home)
     problem = away.attach(runs)

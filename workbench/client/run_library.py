@@ -4,16 +4,13 @@ QtCore only; folders are read and written in other threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench.client.background import Background
 from workbench.client.run_follower import RunFollower
 from workbench.client.run_jobs import AwayRuns, list_and_start_next
 from workbench.client.trainer_control import TrainerControl
-from workbench.core.projects.project import Choice, Project
 from workbench.errors import WorkbenchError
 from workbench.runs.folder import RunFolder
 from workbench.runs.home import runs_home
@@ -32,10 +29,11 @@ SHOWN_INTERVAL_MS = 1_000
 """At most this often it is told that runs shown beside the current one have grown."""
 
 
-class RunLibrary(QObject):
+class RunLibrary(TrainerControl):
     """All runs of a home folder (the user's where none is named), newest first.
 
     Attributes:
+        home: The folder that the runs are in.
         runs: The list as it was last read.
         current: Follower of the selected run, or None.
         shown: Paths of the runs whose curves are shown beside the current one's.
@@ -48,10 +46,6 @@ class RunLibrary(QObject):
         run_queued: Path of a run that waits for its turn now.
         outcome_changed: Path of a followed run whose outcome is another than before.
         run_ended: Path of a followed run that has just ended, and its RunOutcome.
-        asked_changed: Path of a run that was just asked to stop or to pause.
-        stop_offered: Path of a run that was asked to end and is still there: it can be
-            ended with `terminate`, and after that with `kill`.
-        failed: A WorkbenchError: what was asked could not be done.
     """
 
     runs_changed = Signal()
@@ -61,42 +55,22 @@ class RunLibrary(QObject):
     run_queued = Signal(str)
     outcome_changed = Signal(str)
     run_ended = Signal(str, object)
-    asked_changed = Signal(str)
-    stop_offered = Signal(str)
-    failed = Signal(object)
 
     def __init__(self, home: Path | None = None, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._home = home = home or runs_home()
+        super().__init__(home or runs_home(), parent)
         self.runs: list[RunSummary] = []
         self.current: RunFollower | None = None
         self.shown: set[Path] = set()
         self._followers: dict[Path, RunFollower] = {}
         self._living: set[Path] = set()
-        self._background = Background(self)
         self._is_listing = False
         self._is_stale = False
         self._queue_problem = ""
         self._away = AwayRuns()
-        self._trainers = TrainerControl(home, self._background, self)
-        self._trainers.started.connect(self._on_started)
-        self._trainers.queued.connect(self._on_queued)
-        self._trainers.changed.connect(self.refresh)
-        self._trainers.asked_changed.connect(self.asked_changed)
-        self._trainers.stop_offered.connect(self.stop_offered)
-        self._trainers.failed.connect(self.failed)
-        self._timer = QTimer(self)
-        self._timer.setInterval(REFRESH_INTERVAL_MS)
+        self._timer = QTimer(self, interval=REFRESH_INTERVAL_MS)
         self._timer.timeout.connect(self._on_timeout)
-        self._shown_timer = QTimer(self)
-        self._shown_timer.setSingleShot(True)
-        self._shown_timer.setInterval(SHOWN_INTERVAL_MS)
+        self._shown_timer = QTimer(self, singleShot=True, interval=SHOWN_INTERVAL_MS)
         self._shown_timer.timeout.connect(self.shown_changed)
-
-    @property
-    def home(self) -> Path:
-        """The folder that the runs are in."""
-        return self._home
 
     # the list ----------------------------------------------------------------------------
 
@@ -109,11 +83,10 @@ class RunLibrary(QObject):
         """Stops following. Trainers go on: they are processes of their own."""
         self._timer.stop()
         self._shown_timer.stop()
-        self._trainers.close()
         for follower in self._followers.values():
             follower.close()
         self._followers.clear()
-        self._background.close()
+        super().close()
 
     def refresh(self) -> None:
         """Reads the list again; `runs_changed` tells when it differs.
@@ -125,7 +98,7 @@ class RunLibrary(QObject):
             self._is_stale = True
             return
         self._is_listing, self._is_stale = True, False
-        home, away = self._home, self._away
+        home, away = self.home, self._away
         self._background.run(
             lambda: list_and_start_next(home, away), self._on_listed, self._on_list_failed
         )
@@ -197,9 +170,8 @@ class RunLibrary(QObject):
         return self._followers.get(path)
 
     def toggle_shown(self, path: Path | str) -> None:
-        """Shows a run's curves beside the current one's, or no longer.
-
-        `shown_changed` comes at once and again when its history is read.
+        """Shows a run's curves beside the current one's, or no longer; `shown_changed` comes at
+        once and again when its history is read.
         """
         path = Path(path)
         if path in self.shown:
@@ -264,7 +236,7 @@ class RunLibrary(QObject):
             self._living.add(path)
             self.refresh()
             return
-        self._trainers.forget(path)
+        self._forget_asked(path)
         if path in self._living:
             self._living.discard(path)
             self.refresh()
@@ -272,35 +244,6 @@ class RunLibrary(QObject):
         self._forget_unless_needed(follower)
 
     # starting and stopping ---------------------------------------------------------------
-
-    @property
-    def is_starting(self) -> bool:
-        """Whether a trainer is being started here."""
-        return self._trainers.is_starting
-
-    def start_run(
-        self, project: Project, *, title: str = "", project_path: str = "", wait: bool = False
-    ) -> None:
-        """Makes a run of the project and starts its trainer, in another thread.
-
-        Where `wait`, it is started when no other trains and it is its turn. `run_started`
-        and `current_changed` follow, or `run_queued`, or `failed` with the reason.
-        """
-        self._trainers.start(project, title=title, project_path=project_path, wait=wait)
-
-    def resume(self, path: Path | str, *, wait: bool = False) -> None:
-        """Lets a run that is over go on where it stopped; signals as of `start_run`."""
-        self._trainers.resume(Path(path), wait=wait)
-
-    def go_on_with(self, path: Path | str, target: Choice) -> None:
-        """Lets a run that is over, or lost with another computer, go on at a target; signals
-        as of `start_run`.
-        """
-        self._trainers.go_on_with(Path(path), target)
-
-    def attach(self, path: Path | str) -> None:
-        """Connects again to a run that another computer trains; signals as of `start_run`."""
-        self._trainers.attach(Path(path))
 
     def _on_started(self, path: Path) -> None:
         self._living.add(path)
@@ -317,31 +260,21 @@ class RunLibrary(QObject):
         self.run_queued.emit(str(path))
 
     def stop(self, path: Path | str | None = None) -> None:
-        """Asks a run (the current one) to stop; its weights are kept. One that waits for
-        its turn leaves the queue.
-
-        `stop_offered` follows when the trainer is still there after a while.
+        """Asks a run (the current one) to stop, with `stop_offered` when it is still there after a
+        while; its weights are kept. One that waits for its turn leaves the queue.
         """
         wanted = self._path(path)
         summary = self.summary(wanted)
         if summary is not None and summary.queue_place:
-            self._trainers.cancel(summary.path)
+            self._cancel(summary.path)
         elif wanted is not None:
-            self._trainers.stop(wanted)
+            self._ask(wanted, is_pause=False)
 
     def pause(self, path: Path | str | None = None) -> None:
         """Asks a run (the current one) to keep a checkpoint and end: `resume` goes on."""
         wanted = self._path(path)
         if wanted is not None:
-            self._trainers.pause(wanted)
-
-    def is_stopping(self, path: Path | None) -> bool:
-        """Whether a run was asked here to stop."""
-        return self._trainers.is_stopping(path)
-
-    def is_pausing(self, path: Path | None) -> bool:
-        """Whether a run was asked here to pause."""
-        return self._trainers.is_pausing(path)
+            self._ask(wanted, is_pause=True)
 
     def terminate(self, path: Path | str | None = None) -> None:
         """Ends a run's trainer; it may still save what it has."""
@@ -356,22 +289,12 @@ class RunLibrary(QObject):
             return
         follower = self._followers.get(path)
         started = follower.history.started if follower is not None else None
-        self._trainers.end(path, started.pid if started is not None else 0, is_hard=is_hard)
+        self._end_trainer(path, started.pid if started is not None else 0, is_hard=is_hard)
 
     def _path(self, path: Path | str | None) -> Path | None:
         if path is not None:
             return Path(path)
         return self.current.run.path if self.current is not None else None
-
-    # the queue ---------------------------------------------------------------------------
-
-    def move_in_queue(self, path: Path | str, by: int) -> None:
-        """Moves a waiting run some places; -1 is one place nearer to its turn."""
-        self._trainers.move(Path(path), by)
-
-    def start_now(self, path: Path | str) -> None:
-        """Starts a waiting run although it is not its turn; signals as of `start_run`."""
-        self._trainers.start_now(Path(path))
 
     # notes and deleting ------------------------------------------------------------------
 
@@ -382,9 +305,6 @@ class RunLibrary(QObject):
     def set_notes(self, path: Path, notes: RunNotes) -> None:
         """Saves what people wrote about a run."""
         self._change(lambda: write_notes(RunFolder(path), notes))
-
-    def _change(self, work: Callable[[], object], then: Callable[[], None] | None = None) -> None:
-        self._background.run(work, lambda _done: (then or self.refresh)(), self.failed.emit)
 
     def delete(self, path: Path) -> None:
         """Moves a run that has ended to the trash."""

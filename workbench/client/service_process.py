@@ -11,18 +11,8 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 
 from workbench.errors import RunError, WireError, WorkbenchError
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Cancel, Failed, Hello
-from workbench.protocol.service_call import (
-    FINAL_ANSWERS,
-    STOP_SECONDS,
-    check_hello,
-    death_error,
-)
-from workbench.protocol.wire import (
-    MAX_ANSWER_BYTES,
-    decode_answer,
-    encode_request,
-    error_parts,
-)
+from workbench.protocol.service_call import FINAL_ANSWERS, STOP_SECONDS, check_hello, death_error
+from workbench.protocol.wire import MAX_ANSWER_BYTES, decode_answer, encode_request, error_parts
 from workbench.protocol.worker_command import worker_command, worker_environment
 
 OnAnswer = Callable[[AnyAnswer], None]
@@ -46,7 +36,7 @@ class ServiceProcess(QObject):
 
     The worker starts with `start` or the first request, and again with the next request
     after it has died. Whatever happens, each request ends in one final answer: its own,
-    or Failed with the reason in words.
+    or Failed with the reason in words. `state` are the words of the last `state_changed`.
 
     Signals:
         state_changed: What the worker is doing, in words.
@@ -66,13 +56,8 @@ class ServiceProcess(QObject):
         self._asked: dict[int, _Asked] = {}
         self._next_id = 1
         self._is_ready = False
-        self._state = "The service worker is not started"
+        self.state = "The service worker is not started"
         self._last_lines: deque[str] = deque(maxlen=_LAST_LINES)
-
-    @property
-    def state(self) -> str:
-        """The words of the last `state_changed`."""
-        return self._state
 
     def start(self) -> None:
         """Starts the worker, so that the first request waits less; no-op while it runs."""
@@ -94,14 +79,11 @@ class ServiceProcess(QObject):
         process.start(self._command[0], self._command[1:])
 
     def send(self, request: AnyRequest, on_answer: OnAnswer) -> int:
-        """Asks the worker; its `id` field is set here.
+        """Asks the worker; its `id` field is set here, and returned for `cancel`.
 
         Args:
             request: What to do; any id.
             on_answer: Called in this thread with each answer, last with a final one.
-
-        Returns:
-            The id, for `cancel`.
         """
         request_id = self._next_id
         self._next_id += 1
@@ -273,7 +255,7 @@ class ServiceProcess(QObject):
             self._process.write(line)
 
     def _tell(self, words: str) -> None:
-        self._state = words
+        self.state = words
         self.state_changed.emit(words)
 
 

@@ -46,9 +46,7 @@ class StopLadder(QObject):
         self.is_pause = is_pause
         self.is_offered = False
         self._background = background
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(int(OFFER_AFTER_S * 1000))
+        self._timer = QTimer(self, singleShot=True, interval=int(OFFER_AFTER_S * 1000))
         self._timer.timeout.connect(self._on_timeout)
 
     def ask(self) -> None:
@@ -74,8 +72,7 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
     elsewhere is ended by the courier, which is asked to: its process id is a number of another
     computer.
 
-    Returns:
-        Why it could not be done, or None.
+    Returns why it could not be done, or None.
     """
     if has_courier(run):
         return _end_elsewhere(run, is_hard=is_hard)

@@ -36,28 +36,24 @@ class _Begun:
 
 
 class TrainerControl(QObject):
-    """What this window does to trainers. Each call returns at once; signals follow.
+    """What a window does to the trainers of a home folder. Each call returns at once; signals
+    follow.
 
     Signals:
-        started: Path of a run whose trainer was just started.
-        queued: Path of a run that now waits for its turn.
-        changed: The list of runs is another than before.
         asked_changed: Path of a run that was just asked to stop or to pause.
-        stop_offered: Path of a run that was asked to end and is still there.
-        failed: The WorkbenchError: what was asked could not be done.
+        stop_offered: Path of a run that was asked to end and is still there: it can be
+            ended with `terminate`, and after that with `kill`.
+        failed: A WorkbenchError: what was asked could not be done.
     """
 
-    started = Signal(object)
-    queued = Signal(object)
-    changed = Signal()
     asked_changed = Signal(str)
     stop_offered = Signal(str)
     failed = Signal(object)
 
-    def __init__(self, home: Path, background: Background, parent: QObject) -> None:
+    def __init__(self, home: Path, parent: QObject | None) -> None:
         super().__init__(parent)
-        self._home = home
-        self._background = background
+        self.home = home
+        self._background = Background(self)
         self._ladders: dict[Path, StopLadder] = {}
         self._pids: dict[Path, int] = {}
         self._num_starting = 0
@@ -66,17 +62,36 @@ class TrainerControl(QObject):
         """Nothing more is offered. Trainers go on: they are processes of their own."""
         for ladder in self._ladders.values():
             ladder.close()
+        self._background.close()
 
     @property
     def is_starting(self) -> bool:
-        """Whether a trainer is being started."""
+        """Whether a trainer is being started here."""
         return self._num_starting > 0
+
+    def refresh(self) -> None:
+        """The list of runs may be another than before."""
+        raise NotImplementedError
+
+    def _on_started(self, path: Path) -> None:
+        """A trainer of a run was just started."""
+        raise NotImplementedError
+
+    def _on_queued(self, path: Path) -> None:
+        """A run waits for its turn now."""
+        raise NotImplementedError
 
     # beginning ---------------------------------------------------------------------------
 
-    def start(self, project: Project, *, title: str, project_path: str, wait: bool) -> None:
-        """Makes a run of the project; starts it, or where `wait` lets it wait for its turn."""
-        home = self._home
+    def start_run(
+        self, project: Project, *, title: str = "", project_path: str = "", wait: bool = False
+    ) -> None:
+        """Makes a run of the project and starts its trainer, in another thread.
+
+        Where `wait`, it is started when no other trains and it is its turn. `run_started`
+        and `current_changed` follow, or `run_queued`, or `failed` with the reason.
+        """
+        home = self.home
 
         def work() -> _Begun:
             run = create_run(project, title=title, project_path=project_path, home=home)
@@ -84,8 +99,8 @@ class TrainerControl(QObject):
 
         self._begin(work, may_be_one_of_many=wait)
 
-    def resume(self, path: Path, *, wait: bool) -> None:
-        """Lets a run that is over go on where it stopped, now or when its turn comes."""
+    def resume(self, path: Path, *, wait: bool = False) -> None:
+        """Lets a run that is over go on where it stopped; signals as of `start_run`."""
         run = RunFolder(path)
 
         def work() -> _Begun:
@@ -96,15 +111,15 @@ class TrainerControl(QObject):
         self._begin(work, may_be_one_of_many=wait)
 
     def go_on_with(self, path: Path, target: Choice) -> None:
-        """Lets a run go on at another target, from the newest checkpoint that is here."""
+        """Lets a run that is over or lost go on at a target; signals as of `start_run`."""
         self._begin(lambda: _Begun(path, go_on_with(RunFolder(path), target)))
 
     def attach(self, path: Path) -> None:
-        """Connects again to a run that another computer trains."""
+        """Connects again to a run that another computer trains; signals as of `start_run`."""
         self._begin(lambda: _Begun(path, reattach(RunFolder(path))))
 
     def start_now(self, path: Path) -> None:
-        """Starts a waiting run although it is not its turn."""
+        """Starts a waiting run although it is not its turn; signals as of `start_run`."""
 
         def work() -> _Begun:
             queue.start_now(RunFolder(path))
@@ -128,11 +143,11 @@ class TrainerControl(QObject):
     def _on_begun(self, begun: _Begun) -> None:
         self._num_starting -= 1
         if begun.is_waiting:
-            self.queued.emit(begun.path)
+            self._on_queued(begun.path)
             return
         if begun.pid:
             self._pids[begun.path] = begun.pid
-        self.started.emit(begun.path)
+        self._on_started(begun.path)
 
     def _on_not_begun(self, error: WorkbenchError) -> None:
         self._num_starting -= 1
@@ -140,11 +155,11 @@ class TrainerControl(QObject):
 
     # the queue ---------------------------------------------------------------------------
 
-    def move(self, path: Path, by: int) -> None:
+    def move_in_queue(self, path: Path, by: int) -> None:
         """Moves a waiting run some places; -1 is one place nearer to its turn."""
         self._change(lambda: queue.move(RunFolder(path), by))
 
-    def cancel(self, path: Path) -> None:
+    def _cancel(self, path: Path) -> None:
         """Takes a waiting run out of the queue; stops it when it has just begun."""
         run = RunFolder(path)
 
@@ -155,31 +170,24 @@ class TrainerControl(QObject):
             return False
 
         def on_done(is_cancelled: bool) -> None:  # noqa: FBT001 - the answer of `work`
-            self.changed.emit()
+            self.refresh()
             if not is_cancelled:
-                self.stop(path)
+                self._ask(path, is_pause=False)
 
         self._background.run(work, on_done, self.failed.emit)
 
-    def _change(self, work: Callable[[], None]) -> None:
-        self._background.run(work, lambda _none: self.changed.emit(), self.failed.emit)
+    def _change(self, work: Callable[[], object], then: Callable[[], None] | None = None) -> None:
+        self._background.run(work, lambda _done: (then or self.refresh)(), self.failed.emit)
 
     # ending ------------------------------------------------------------------------------
 
-    def stop(self, path: Path) -> None:
-        """Asks a run to stop; its weights are kept. A pause under way becomes a stop."""
-        self._ask(path, is_pause=False)
-
-    def pause(self, path: Path) -> None:
-        """Asks a run to keep a checkpoint and end, so that it can be resumed."""
-        self._ask(path, is_pause=True)
-
     def _ask(self, path: Path, *, is_pause: bool) -> None:
+        """Asks a run to stop or to pause; a pause under way becomes a stop."""
         before = self._ladders.get(path)
         if before is not None:
             if is_pause or not before.is_pause:
                 return
-            self.forget(path)
+            self._forget_asked(path)
         ladder = StopLadder(RunFolder(path), self._background, self, is_pause=is_pause)
         ladder.terminate_offered.connect(lambda: self.stop_offered.emit(str(path)))
         ladder.failed.connect(self.failed)
@@ -197,7 +205,7 @@ class TrainerControl(QObject):
         ladder = self._ladders.get(path) if path is not None else None
         return ladder is not None and ladder.is_pause
 
-    def end(self, path: Path, told_pid: int, *, is_hard: bool) -> None:
+    def _end_trainer(self, path: Path, told_pid: int, *, is_hard: bool) -> None:
         """Ends a run's trainer with a signal; `told_pid` is what the trainer said it is."""
         run, pid = RunFolder(path), self._pids.get(path, 0) or told_pid
 
@@ -210,7 +218,7 @@ class TrainerControl(QObject):
             lambda: end_trainer(run, pid, is_hard=is_hard), on_done, self.failed.emit
         )
 
-    def forget(self, path: Path) -> None:
+    def _forget_asked(self, path: Path) -> None:
         """The run has ended: nothing is left to ask or to offer."""
         ladder = self._ladders.pop(path, None)
         if ladder is not None:

@@ -4,12 +4,10 @@ A parameter is a frozen description; values are plain JSON values (tuples where 
 lists). `check(value)` returns the value in its canonical form or raises ParamError.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from workbench.errors import ParamError
@@ -17,29 +15,34 @@ from workbench.errors import ParamError
 Params = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Param:
     """What every parameter has.
 
     Attributes:
         key: Name in files and in Keras, e.g. "kernel_size".
-        title: Name in the form, e.g. "Kernel size".
         default: Canonical value used where none is given.
         help: One or two sentences for the tooltip and the help page.
+        title: Name in the form; by default the key in words, e.g. "Kernel size".
         unit: Unit shown behind the value, e.g. "px"; empty for plain numbers.
         is_advanced: Folded away in the form until asked for.
         group: Heading of the section of the form it belongs to; "" for the first.
     """
 
     key: str
-    title: str
     default: Any
     help: str
+    _: KW_ONLY
+    title: str = ""
     unit: str = ""
     is_advanced: bool = False
     group: str = ""
 
     kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, "title", self.key.replace("_", " ").capitalize())
 
     def check(self, value: Any) -> Any:
         """Returns `value` in canonical form; raises ParamError when it is not allowed."""
@@ -76,7 +79,7 @@ def _is_int(value: Any) -> bool:
 class IntParam(Param):
     """A whole number from `minimum` to `maximum`; None too where `is_optional`."""
 
-    minimum: int = 0
+    minimum: int = 1
     maximum: int = 65_536
     is_optional: bool = False
     none_text: str = "automatic"

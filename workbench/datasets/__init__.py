@@ -1,7 +1,5 @@
 """The datasets, one file each: SPEC. Found by walking this folder."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from workbench.core.checks.analysis import DatasetFacts
@@ -18,13 +16,4 @@ def all_datasets() -> Registry[DatasetSpec]:
 
 def facts_of(project: Project) -> DatasetFacts | None:
     """What the project's data set is known to hold before it is read, if anything."""
-    spec = all_datasets().get(project.dataset.key)
-    if spec is None or spec.shape is None:
-        return None
-    return DatasetFacts(
-        shape=spec.shape,
-        num_classes=len(spec.class_names) or None,
-        title=spec.title,
-        num_train=spec.num_train,
-        num_test=spec.num_test,
-    )
+    return DatasetFacts.of(all_datasets().get(project.dataset.key))

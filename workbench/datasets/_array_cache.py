@@ -1,7 +1,5 @@
 """Arrays that take long to unpack are kept unpacked, as memory-mapped .npy files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -15,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.specs import LoadContext
+from workbench.core.specs import ArrayPart, LoadContext, LoadedData
 from workbench.errors import DatasetError
 from workbench.pictures.store import LEFTOVER_AGE_S, remove_leftovers
 
@@ -71,6 +69,33 @@ def cached_entry(
     if entry is None:
         raise DatasetError("The unpacked images are missing.", where=str(path))
     return entry
+
+
+def cached_data(
+    ctx: LoadContext,
+    name: str,
+    source: Path,
+    class_names: tuple[str, ...],
+    unpack: Callable[[], Mapping[str, Array]],
+) -> LoadedData:
+    """A published data set, as `unpack` gives it: x_train, y_train, x_test, y_test. Pictures are
+    uint8 (n, height, width, channels), labels whole numbers (n,).
+
+    Raises:
+        DatasetError: the cache could not be written (for example, the disk is full).
+    """
+
+    def fill(folder: Path) -> Mapping[str, Any]:
+        for part, array in unpack().items():
+            save_array(folder, part, array)
+        return {}
+
+    arrays = cached_entry(ctx, name, source, fill).arrays
+    train, test = (
+        ArrayPart(arrays[f"x_{part}"], arrays[f"y_{part}"].astype(np.int64))
+        for part in ("train", "test")
+    )
+    return LoadedData(class_names=class_names, train=train, test=test)
 
 
 def save_array(folder: Path, name: str, array: Array) -> None:

@@ -1,80 +1,56 @@
 """What CIFAR-10 and CIFAR-100 share: an archive of pickled batches of 32 × 32 pictures."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.core.params import Params
-from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._array_cache import cached_entry, save_array
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._array_cache import cached_data
 from workbench.datasets._keras_download import Download, fetch, read_tar_members
 from workbench.datasets._pickled_batch import read_batch
 from workbench.errors import DatasetError
 
 
 def cifar_spec(
-    *,
-    key: str,
-    title: str,
-    summary: str,
-    class_names: tuple[str, ...],
-    load: Callable[[LoadContext, Params], LoadedData],
+    *, download: Download, train: Sequence[str], test: str, labels_key: str, **more: Any
 ) -> DatasetSpec:
-    """The SPEC of one of the two; see DatasetSpec."""
-    return DatasetSpec(
-        key=key,
-        title=title,
-        summary=summary,
-        licence="none stated; the authors ask to be cited (Krizhevsky 2009)",
-        shape=(32, 32, 3),
-        class_names=class_names,
-        num_train=50_000,
-        num_test=10_000,
-        needs_download=True,
-        program=f"return keras.datasets.{key}.load_data()",
-        load=load,
-    )
-
-
-def load_cifar(
-    ctx: LoadContext,
-    download: Download,
-    *,
-    train: Sequence[str],
-    test: str,
-    labels_key: str,
-    class_names: tuple[str, ...],
-) -> LoadedData:
-    """Downloads, unpacks and caches one of the two.
+    """The SPEC of one of the two.
 
     Args:
-        ctx: From the worker.
         download: The archive.
         train: Member names of the training batches, in order.
         test: Member name of the test batch.
         labels_key: Key of the labels in each batch.
-        class_names: Name of each label.
+        more: As of DatasetSpec.
     """
-    archive = fetch(ctx, download)
 
-    def fill(folder: Path) -> Mapping[str, Any]:
-        ctx.progress(f"Unpacking {download.title}")
-        members = read_tar_members(archive, [*train, test])
-        for part, names in (("train", list(train)), ("test", [test])):
-            batches = [_arrays(members[name], labels_key, name) for name in names]
-            save_array(folder, f"x_{part}", np.concatenate([x for x, _ in batches]))
-            save_array(folder, f"y_{part}", np.concatenate([y for _, y in batches]))
-        return {}
+    def load(ctx: LoadContext, params: Params) -> LoadedData:
+        archive = fetch(ctx, download)
 
-    arrays = cached_entry(ctx, "cifar", archive, fill).arrays
-    return LoadedData(
-        class_names=class_names,
-        train=ArrayPart(arrays["x_train"], arrays["y_train"]),
-        test=ArrayPart(arrays["x_test"], arrays["y_test"]),
+        def unpack() -> Mapping[str, Any]:
+            ctx.progress(f"Unpacking {download.title}")
+            members = read_tar_members(archive, [*train, test])
+            arrays = {}
+            for part, names in (("train", train), ("test", [test])):
+                batches = [_arrays(members[name], labels_key, name) for name in names]
+                arrays[f"x_{part}"] = np.concatenate([x for x, _ in batches])
+                arrays[f"y_{part}"] = np.concatenate([y for _, y in batches])
+            return arrays
+
+        return cached_data(ctx, "cifar", archive, more["class_names"], unpack)
+
+    return DatasetSpec(
+        title=download.title,
+        licence="none stated; the authors ask to be cited (Krizhevsky 2009)",
+        shape=(32, 32, 3),
+        num_train=50_000,
+        num_test=10_000,
+        needs_download=True,
+        program=f"return keras.datasets.{more['key']}.load_data()",
+        load=load,
+        **more,
     )
 
 

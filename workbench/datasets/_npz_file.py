@@ -4,8 +4,6 @@ What a file declares is compared with what it holds and with the free disk space
 anything is unpacked, so that a tiny hostile file cannot fill memory or disk.
 """
 
-from __future__ import annotations
-
 import ast
 import lzma
 import shutil

@@ -5,8 +5,6 @@ file before anything is read; and this unpickler knows only what a numpy array o
 numbers needs. Any other name in the stream is an error.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 from collections.abc import Callable

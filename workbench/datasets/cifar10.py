@@ -1,10 +1,6 @@
 """CIFAR-10: 60,000 small color photos in ten classes, as Keras downloads it."""
 
-from __future__ import annotations
-
-from workbench.core.params import Params
-from workbench.core.specs import LoadContext, LoadedData
-from workbench.datasets._cifar import cifar_spec, load_cifar
+from workbench.datasets._cifar import cifar_spec
 from workbench.datasets._keras_download import Download
 
 CLASS_NAMES = (
@@ -19,22 +15,12 @@ DOWNLOAD = Download(
     keras_name="cifar-10-batches-py-target_archive",
 )
 
-
-def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    return load_cifar(
-        ctx,
-        DOWNLOAD,
-        train=[f"cifar-10-batches-py/data_batch_{number}" for number in range(1, 6)],
-        test="cifar-10-batches-py/test_batch",
-        labels_key="labels",
-        class_names=CLASS_NAMES,
-    )
-
-
 SPEC = cifar_spec(
     key="cifar10",
-    title="CIFAR-10",
     summary="60,000 color photos, 32 × 32, in ten classes. Downloaded once (170 MB).",
     class_names=CLASS_NAMES,
-    load=_load,
+    download=DOWNLOAD,
+    train=[f"cifar-10-batches-py/data_batch_{number}" for number in range(1, 6)],
+    test="cifar-10-batches-py/test_batch",
+    labels_key="labels",
 )

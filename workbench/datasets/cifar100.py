@@ -1,10 +1,6 @@
 """CIFAR-100: 60,000 small color photos in a hundred classes, as Keras downloads it."""
 
-from __future__ import annotations
-
-from workbench.core.params import Params
-from workbench.core.specs import LoadContext, LoadedData
-from workbench.datasets._cifar import cifar_spec, load_cifar
+from workbench.datasets._cifar import cifar_spec
 from workbench.datasets._keras_download import Download
 
 CLASS_NAMES = (
@@ -29,22 +25,12 @@ DOWNLOAD = Download(
     keras_name="cifar-100-python-target_archive",
 )
 
-
-def _load(ctx: LoadContext, params: Params) -> LoadedData:
-    return load_cifar(
-        ctx,
-        DOWNLOAD,
-        train=["cifar-100-python/train"],
-        test="cifar-100-python/test",
-        labels_key="fine_labels",
-        class_names=CLASS_NAMES,
-    )
-
-
 SPEC = cifar_spec(
     key="cifar100",
-    title="CIFAR-100",
     summary="60,000 color photos, 32 × 32, in a hundred classes. Downloaded once (169 MB).",
     class_names=CLASS_NAMES,
-    load=_load,
+    download=DOWNLOAD,
+    train=["cifar-100-python/train"],
+    test="cifar-100-python/test",
+    labels_key="fine_labels",
 )

@@ -1,7 +1,5 @@
 """Fashion-MNIST: 70,000 small gray pictures of clothes, complete, inside the application."""
 
-from __future__ import annotations
-
 import lzma
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +10,8 @@ import numpy as np
 
 from workbench.assets import data_path
 from workbench.core.params import Params
-from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._array_cache import cached_entry, save_array
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._array_cache import cached_data
 from workbench.errors import DatasetError
 
 CLASS_NAMES = (
@@ -54,18 +52,11 @@ def _unpack(path: Path) -> dict[str, Bytes]:
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     path = data_path("fashion_mnist.zip")
 
-    def fill(folder: Path) -> dict[str, Any]:
+    def unpack() -> dict[str, Bytes]:
         ctx.progress("Unpacking Fashion-MNIST")
-        for name, array in _unpack(path).items():
-            save_array(folder, name, array)
-        return {}
+        return _unpack(path)
 
-    arrays = cached_entry(ctx, "fashion_mnist", path, fill).arrays
-    return LoadedData(
-        class_names=CLASS_NAMES,
-        train=ArrayPart(arrays["x_train"], arrays["y_train"].astype(np.int64)),
-        test=ArrayPart(arrays["x_test"], arrays["y_test"].astype(np.int64)),
-    )
+    return cached_data(ctx, "fashion_mnist", path, CLASS_NAMES, unpack)
 
 
 SPEC = DatasetSpec(

@@ -1,7 +1,5 @@
 """A folder with one folder of pictures a class, with or without a test part of its own."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,22 +145,21 @@ SPEC = DatasetSpec(
     summary="Your own images, in one folder per class. Sizes may differ.",
     params=(
         PathParam(
-            key="path",
-            title="Folder",
-            default="",
-            is_folder=True,
-            help="Contains one folder of images per class, or the folders train and test with "
+            "path",
+            "",
+            "Contains one folder of images per class, or the folders train and test with "
             "such folders.",
+            title="Folder",
+            is_folder=True,
         ),
         ChoiceParam(
-            key="fit",
-            title="Fit",
-            default="crop",
-            choices=tuple(FITS),
-            titles={"crop": "crop", "stretch": "stretch", "pad": "pad with black"},
-            help="How images with other proportions are resized: "
+            "fit",
+            "crop",
+            "How images with other proportions are resized: "
             + "; ".join(f"{fit}: {words}" for fit, words in FITS.items())
             + ".",
+            choices=tuple(FITS),
+            titles={"crop": "crop", "stretch": "stretch", "pad": "pad with black"},
         ),
     ),
     source_param="path",

@@ -1,7 +1,5 @@
 """Kuzushiji-MNIST: 70,000 cursive Japanese letters, in MNIST's own file format."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Mapping
@@ -11,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from workbench.core.params import Params
-from workbench.core.specs import ArrayPart, DatasetSpec, LoadContext, LoadedData
-from workbench.datasets._array_cache import cached_entry, save_array
+from workbench.core.specs import DatasetSpec, LoadContext, LoadedData
+from workbench.datasets._array_cache import cached_data
 from workbench.datasets._keras_download import Download, fetch
 from workbench.errors import DatasetError
 
@@ -72,19 +70,11 @@ def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
 def _load(ctx: LoadContext, params: Params) -> LoadedData:
     paths = {part: fetch(ctx, download) for part, download in DOWNLOADS.items()}
 
-    def fill(folder: Path) -> Mapping[str, Any]:
-        for part, path in paths.items():
-            array = read_idx(path)
-            is_label = part.startswith("y")
-            save_array(folder, part, array.astype(np.int64) if is_label else array[..., None])
-        return {}
+    def unpack() -> Mapping[str, Any]:
+        arrays = {part: read_idx(path) for part, path in paths.items()}
+        return {part: x[..., None] if x.ndim > 1 else x for part, x in arrays.items()}
 
-    arrays = cached_entry(ctx, "kmnist", paths["x_train"], fill).arrays
-    return LoadedData(
-        class_names=CLASS_NAMES,
-        train=ArrayPart(arrays["x_train"], arrays["y_train"]),
-        test=ArrayPart(arrays["x_test"], arrays["y_test"]),
-    )
+    return cached_data(ctx, "kmnist", paths["x_train"], CLASS_NAMES, unpack)
 
 
 SPEC = DatasetSpec(

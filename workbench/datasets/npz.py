@@ -1,7 +1,5 @@
 """An .npz file of numpy: arrays of pictures and labels."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -216,11 +214,11 @@ SPEC = DatasetSpec(
     summary="Arrays of images and labels in one file, such as x_train, y_train, x_test, y_test.",
     params=(
         PathParam(
-            key="path",
+            "path",
+            "",
+            "Contains x_train and y_train, and optionally x_test and y_test; or x and y.",
             title="File",
-            default="",
             patterns=("*.npz",),
-            help="Contains x_train and y_train, and optionally x_test and y_test; or x and y.",
         ),
     ),
     source_param="path",

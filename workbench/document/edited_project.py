@@ -5,8 +5,6 @@ costs and problems are computed anew, before any signal is sent: whoever hears o
 finds `analysis`, `positions` and `graph` in step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -153,18 +151,7 @@ class EditedProject(QObject):
     @property
     def dataset_facts(self) -> DatasetFacts | None:
         """Shape and classes of the chosen data set, as far as they are known."""
-        if self._told_facts is not None:
-            return self._told_facts
-        spec = self._datasets.get(self._state.dataset.key)
-        if spec is None or spec.shape is None:
-            return None
-        return DatasetFacts(
-            shape=spec.shape,
-            num_classes=len(spec.class_names) or None,
-            title=spec.title,
-            num_train=spec.num_train,
-            num_test=spec.num_test,
-        )
+        return self._told_facts or DatasetFacts.of(self._datasets.get(self._state.dataset.key))
 
     def set_dataset_facts(self, facts: DatasetFacts | None) -> None:
         """Tells what the chosen data set holds (a worker has looked); no undo step."""

@@ -30,11 +30,18 @@ class Address:
     user: str = ""
     port: int = 0
 
+    @property
+    def is_here(self) -> bool:
+        """It is this computer whichever computer this is."""
+        return self.host in {"localhost", "127.0.0.1", "[::1]"}
+
     def text(self) -> str:
         """As people write it; `parse_address` reads it back."""
         user = f"{self.user}@" if self.user else ""
         port = f":{self.port}" if self.port else ""
         return f"{user}{self.host}{port}"
+
+    __str__ = text
 
 
 def parse_address(text: str) -> Address:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
 import secrets
 import socket
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.errors import RunError, UsageError
+from workbench.hardware.address import Address, parse_address
 
 CLUSTER_VARIABLE = "WORKBENCH_CLUSTER"
 """Environment variable: the cluster as `Cluster.text` writes it, for a worker that somebody
@@ -24,29 +25,6 @@ FIRST_PORT = 23_200
 """Port of a machine whose address names none."""
 
 MOST_MACHINES = 64
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
-_HERE = frozenset({"localhost", "127.0.0.1", "[::1]"})
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where a machine listens.
-
-    Attributes:
-        host: A name, an IPv4 address, or an IPv6 address in brackets.
-        port: 0 where none was named.
-    """
-
-    host: str
-    port: int = 0
-
-    @property
-    def is_here(self) -> bool:
-        """It is this computer whichever computer this is."""
-        return self.host in _HERE
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}" if self.port else self.host
 
 
 def read_address(text: str) -> Address:
@@ -55,9 +33,11 @@ def read_address(text: str) -> Address:
     Raises:
         UsageError: it is none.
     """
-    match = re.fullmatch(rf"({_NAME.pattern})(?::([0-9]{{1,5}}))?", text)
-    port = int(match[2]) if match and match[2] else 0
-    if match is None or (match[2] and not 0 < port < 65_536):
+    try:
+        address = parse_address(text)
+    except UsageError:
+        address = None
+    if address is None or address.user:
         raise UsageError(
             "Not a valid machine address.",
             where="several",
@@ -65,7 +45,7 @@ def read_address(text: str) -> Address:
             expected="HOST or HOST:PORT, the port from 1 to 65,535",
             fix="For example: several:192.168.1.10,192.168.1.11",
         )
-    return Address(match[1], port)
+    return address
 
 
 def read_addresses(text: str) -> tuple[Address, ...]:
@@ -169,24 +149,18 @@ def local_cluster(addresses: tuple[Address, ...]) -> Cluster:
     """The cluster of processes on this computer, at free ports where none is named, with a
     new key.
     """
-    held: list[socket.socket] = []
-    machines = []
-    for address in addresses:
-        port = address.port or _free_port(held)
-        machines.append(str(replace(address, port=port)))
-    for one in held:
-        one.close()
+    with contextlib.ExitStack() as held:
+        machines = [replace(each, port=each.port or _free_port(held)).text() for each in addresses]
     return Cluster(tuple(machines), key=secrets.token_hex(16))
 
 
 def with_ports(addresses: tuple[Address, ...]) -> tuple[str, ...]:
     """The addresses as every machine knows them: with the usual port where none is named."""
-    return tuple(str(replace(a, port=a.port or FIRST_PORT)) for a in addresses)
+    return tuple(replace(each, port=each.port or FIRST_PORT).text() for each in addresses)
 
 
-def _free_port(held: list[socket.socket]) -> int:
+def _free_port(held: contextlib.ExitStack) -> int:
     """A port that nobody uses; held until all are found, so that none is found twice."""
-    one = socket.socket()
-    held.append(one)
+    one = held.enter_context(socket.socket())
     one.bind(("127.0.0.1", 0))
     return int(one.getsockname()[1])

@@ -11,7 +11,7 @@ import subprocess
 import time
 from typing import IO, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Set, cast
 
-from workbench.host.faults import Fault, of_system
+from workbench.host.faults import Fault, system_faults
 
 _alive: Set[int] = set()
 _MOST_LINES = 200
@@ -48,7 +48,7 @@ def run(
     Raises:
         Fault: it cannot be started, or was silent for too long.
     """
-    try:
+    with system_faults(argv[0]):
         child = subprocess.Popen(
             argv,
             env=env,
@@ -57,8 +57,6 @@ def run(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    except OSError as error:
-        raise of_system(error, argv[0]) from error
     if is_ended_with_line:
         _alive.add(child.pid)
     kept: Deque[str] = collections.deque(maxlen=_MOST_LINES)

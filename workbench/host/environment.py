@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Optional
 
 from workbench.host import children, probe
 from workbench.host.asked import Answer, HostRequest
-from workbench.host.faults import Fault, of_system
+from workbench.host.faults import Fault, system_faults
 from workbench.host.home import read_json, write_file, write_json
 
 SILENCE_S = 120.0
@@ -73,37 +73,34 @@ def _build(asked: HostRequest, folder: str, python: str, sha: str) -> Dict[str, 
     parent = os.path.dirname(folder)
     _sweep(parent)
     shutil.rmtree(folder, ignore_errors=True)
-    try:
+    with system_faults(parent):
         temporary = tempfile.mkdtemp(prefix=".new-" + sha[:16] + "-", dir=parent)
         os.mkdir(os.path.join(temporary, "tmp"))
-    except OSError as error:
-        raise of_system(error, parent) from error
     try:
-        lock = os.path.join(temporary, "requirements.lock")
-        write_file(lock, asked.data)
-        _run(asked, temporary, [python, "-I", "-m", "venv", temporary], "venv")
-        own = os.path.join(temporary, "bin", "python")
-        # Only whole wheels with the right checksums; nothing is built, no code of theirs runs.
-        pip = [own, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
-        pip += ["--progress-bar", "off", "--only-binary", ":all:", "--require-hashes", "-r", lock]
-        _run(asked, temporary, pip, "pip")
-        shutil.rmtree(os.path.join(temporary, "tmp"), ignore_errors=True)
-        found = probe.pythons((own,))
-        if not found:
-            raise Fault(
-                "pip", "The environment was created, but its Python does not run.", where=own
-            )
-        ready = {
-            "sha": sha,
-            "name": asked.text("name"),
-            "python": os.path.join(folder, "bin", "python"),
-            "version": found[0]["version"],
-            "versions": found[0]["versions"],
-        }
-        write_json(os.path.join(temporary, "ready.json"), ready)
-        os.rename(temporary, folder)
-    except OSError as error:
-        raise of_system(error, folder) from error
+        with system_faults(folder):
+            lock = os.path.join(temporary, "requirements.lock")
+            write_file(lock, asked.data)
+            _run(asked, temporary, [python, "-I", "-m", "venv", temporary], "venv")
+            own = os.path.join(temporary, "bin", "python")
+            # Only whole wheels with the right checksums; nothing is built, no code of theirs runs.
+            pip = [own, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+            pip += ["--progress-bar", "off", "--only-binary", ":all:", "--require-hashes"]
+            pip += ["-r", lock]
+            _run(asked, temporary, pip, "pip")
+            shutil.rmtree(os.path.join(temporary, "tmp"), ignore_errors=True)
+            found = probe.pythons((own,))
+            if not found:
+                what = "The environment was created, but its Python does not run."
+                raise Fault("pip", what, where=own)
+            ready = {
+                "sha": sha,
+                "name": asked.text("name"),
+                "python": os.path.join(folder, "bin", "python"),
+                "version": found[0]["version"],
+                "versions": found[0]["versions"],
+            }
+            write_json(os.path.join(temporary, "ready.json"), ready)
+            os.rename(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return ready

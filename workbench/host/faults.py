@@ -1,6 +1,7 @@
 """What can go wrong on this computer, in the five parts that errors have everywhere."""
 
-from typing import Any, Dict
+import contextlib
+from typing import Any, Dict, Iterator
 
 _LONGEST = 2000
 
@@ -27,12 +28,16 @@ class Fault(Exception):  # noqa: N818 - it crosses the line as an answer, not as
         return {name: text[:_LONGEST] for name, text in words.items()}
 
 
-def of_system(error: OSError, where: str) -> Fault:
-    """A refusal of the operating system."""
-    return Fault(
-        "system",
-        "The other computer reported an error.",
-        where=where,
-        received=error.strerror or str(error),
-        fix="Free some space there, or make the folder writable.",
-    )
+@contextlib.contextmanager
+def system_faults(where: str) -> Iterator[None]:
+    """Tells a refusal of the operating system as a Fault."""
+    try:
+        yield
+    except OSError as error:
+        raise Fault(
+            "system",
+            "The other computer reported an error.",
+            where=where,
+            received=error.strerror or str(error),
+            fix="Free some space there, or make the folder writable.",
+        ) from error

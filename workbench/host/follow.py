@@ -1,5 +1,6 @@
 """Following a run: its log of events from any byte on, and its other files."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -9,7 +10,7 @@ from typing import IO, Any, Dict
 
 from workbench.host import state
 from workbench.host.asked import Answer, HostRequest
-from workbench.host.faults import Fault, of_system
+from workbench.host.faults import Fault, system_faults
 from workbench.host.wire import BEAT_S, CHUNK
 
 DIGEST_BYTES = 64 * 1024
@@ -84,16 +85,11 @@ def _is_same(path: str, offset: int, digest: str) -> bool:
 
 
 def _send_new(asked: HostRequest, path: str, offset: int) -> int:
-    try:
-        with open(path, "rb") as file:
-            file.seek(offset)
-            for data in iter(lambda: file.read(CHUNK), b""):
-                asked.tell({"offset": offset}, data)
-                offset += len(data)
-    except FileNotFoundError:
-        return offset
-    except OSError as error:
-        raise of_system(error, path) from error
+    with system_faults(path), contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        file.seek(offset)
+        for data in iter(lambda: file.read(CHUNK), b""):
+            asked.tell({"offset": offset}, data)
+            offset += len(data)
     return offset
 
 
@@ -104,12 +100,11 @@ def stat(asked: HostRequest) -> Answer:
     Asks: run, name. Answers: is_there; size, mtime_ns, sha256.
     """
     path = _path(asked)
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - it stays open for `read`
-    except FileNotFoundError:
-        return {"is_there": False}, b""
-    except OSError as error:
-        raise of_system(error, path) from error
+    with system_faults(path):
+        try:
+            file = open(path, "rb")  # noqa: SIM115 - it stays open for `read`
+        except FileNotFoundError:
+            return {"is_there": False}, b""
     digest, size = hashlib.sha256(), 0
     for data in iter(lambda: file.read(CHUNK), b""):
         digest.update(data)
@@ -135,11 +130,9 @@ def read(asked: HostRequest) -> Answer:
     if file is None:
         raise Fault("request", "This file was not requested before.", where=path)
     offset = asked.number("offset")
-    try:
+    with system_faults(path):
         file.seek(offset)
         data = file.read(min(asked.number("limit", CHUNK), CHUNK))
-    except OSError as error:
-        raise of_system(error, path) from error
     return {"offset": offset}, data
 
 

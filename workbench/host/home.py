@@ -16,34 +16,26 @@ import re
 import tempfile
 from typing import Any, Dict, Optional
 
-from workbench.host.faults import Fault, of_system
+from workbench.host.faults import Fault, system_faults
 
 _RUN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,119}")
 _SHA = re.compile(r"[0-9a-f]{64}")
 
 
 class Home:
-    """Paths within our folder. Texts from the other end are checked before they name one.
-
-    Args:
-        text: As the person wrote it; "~" is the home folder of the account.
+    """Paths within our folder, "~" in `text` being the account's. Texts from the other end are
+    checked before they name one.
     """
 
     def __init__(self, text: str) -> None:
         self.path = os.path.abspath(os.path.expanduser(text))
 
     def make(self) -> None:
-        """Makes the folders where there are none; only the account itself may look in.
-
-        Raises:
-            Fault: they cannot be made, or belong to somebody else.
-        """
-        try:
+        """Makes the folders, for the account alone; raises Fault, also where they are foreign."""
+        with system_faults(self.path):
             for name in ("", "environments", "code", "parcels", "states", "uploads", "runs"):
                 os.makedirs(os.path.join(self.path, name), mode=0o700, exist_ok=True)
             info = os.stat(self.path)
-        except OSError as error:
-            raise of_system(error, self.path) from error
         if info.st_uid != os.getuid():
             raise Fault(
                 "foreign_home",
@@ -83,11 +75,7 @@ class Home:
         return os.path.join(self.runs, name)
 
     def known_run(self, name: str) -> str:
-        """The folder of a run that is there.
-
-        Raises:
-            Fault: there is none.
-        """
+        """The folder of a run that is there; raises Fault where there is none."""
         folder = self.run(name)
         if not os.path.isfile(os.path.join(folder, "request.json")):
             raise Fault(
@@ -117,12 +105,8 @@ def read_json(path: str) -> Optional[Dict[str, Any]]:
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Replaces a small file as a whole, or leaves it as it is.
-
-    Raises:
-        Fault: it cannot be written.
-    """
-    try:
+    """Replaces a small file as a whole, or leaves it as it is; raises Fault."""
+    with system_faults(path):
         descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=os.path.dirname(path))
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -135,8 +119,6 @@ def write_file(path: str, data: bytes) -> None:
                 os.unlink(temporary)
             raise
         flush_folder(os.path.dirname(path))
-    except OSError as error:
-        raise of_system(error, path) from error
 
 
 def write_json(path: str, value: Dict[str, Any]) -> None:

@@ -12,11 +12,7 @@ _UNLIMITED = 1 << 60  # what version 1 says where nobody has set a limit is a li
 
 
 def memory_limit(root: str = "/") -> int:
-    """Bytes of memory that a process here can have; 0 where the system does not tell.
-
-    Args:
-        root: Where the kernel's files lie.
-    """
+    """Bytes of memory that a process here can have, 0 if unknown; `root` has the kernel's files."""
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):

@@ -12,7 +12,7 @@ from typing import Dict, List
 
 from workbench.host import children, state
 from workbench.host.asked import Answer, HostRequest
-from workbench.host.faults import Fault, of_system
+from workbench.host.faults import Fault, system_faults
 from workbench.host.home import read_json, write_file, write_json
 from workbench.host.wire import LINE_LIMIT
 
@@ -66,19 +66,16 @@ def _check_stored(asked: HostRequest, code: str, parcel: str) -> None:
 def _make(asked: HostRequest, folder: str, facts: Dict[str, str], begun: str) -> None:
     if begun and not os.path.isdir(asked.home.stored("state", begun)):
         raise Fault("not_stored", "The log of the run has not been sent yet.", received=begun)
-    try:
+    with system_faults(asked.home.runs):
         temporary = tempfile.mkdtemp(prefix=".new-", dir=asked.home.runs)
-    except OSError as error:
-        raise of_system(error, asked.home.runs) from error
     try:
-        if begun:
-            os.rmdir(temporary)
-            os.rename(asked.home.stored("state", begun), temporary)
-        write_file(os.path.join(temporary, "request.json"), asked.data)
-        write_json(os.path.join(temporary, "host.json"), facts)
-        os.rename(temporary, folder)
-    except OSError as error:
-        raise of_system(error, folder) from error
+        with system_faults(folder):
+            if begun:
+                os.rmdir(temporary)
+                os.rename(asked.home.stored("state", begun), temporary)
+            write_file(os.path.join(temporary, "request.json"), asked.data)
+            write_json(os.path.join(temporary, "host.json"), facts)
+            os.rename(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -157,28 +154,19 @@ def _end(folder: str) -> None:
 
 
 def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(LINE_LIMIT)
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise of_system(error, path) from error
+    with system_faults(path), contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        return file.read(LINE_LIMIT)
+    return b""
 
 
 def _remove(path: str) -> None:
-    try:
+    with system_faults(path), contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise of_system(error, path) from error
 
 
 def refuse(asked: HostRequest) -> Answer:
-    """Tells a run's trainer, which waits for other machines, why one of them cannot come.
-
-    Asks: run; bytes: the error as JSON.
+    """Tells a run's trainer, which waits for other machines, why one of them cannot come. Asks:
+    run; bytes: the error as JSON.
     """
     write_file(os.path.join(asked.home.known_run(asked.text("run")), _REFUSAL), asked.data)
     return {}, b""
@@ -219,10 +207,7 @@ def _not_started(folder: str, lines: List[str]) -> Fault:
 
 
 def control(asked: HostRequest) -> Answer:
-    """Asks a run's trainer to stop or to pause; one that waits for its turn waits no more.
-
-    Asks: run, wish.
-    """
+    """Asks a trainer to stop or to pause; a waiting one waits no more. Asks: run, wish."""
     folder, wish = asked.home.known_run(asked.text("run")), asked.text("wish")
     if wish not in _WISHES:
         raise Fault("request", "Unknown command for a run.", received=wish[:100])
@@ -281,8 +266,6 @@ def forget(asked: HostRequest) -> Answer:
                 where=folder,
                 fix="Stop it first.",
             )
-        try:
+        with system_faults(folder):
             shutil.rmtree(folder)
-        except OSError as error:
-            raise of_system(error, folder) from error
     return {}, b""

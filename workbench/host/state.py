@@ -43,10 +43,7 @@ def is_waiting(folder: str) -> bool:
 
 
 def is_alive(folder: str) -> bool:
-    """True while more is to come of a run.
-
-    In this order: one whose turn comes is locked before it ceases to wait.
-    """
+    """True while more is to come: a run is locked on its turn before it ceases to wait."""
     return is_waiting(folder) or is_locked(folder)
 
 

@@ -18,7 +18,7 @@ import zipfile
 from typing import IO, Iterator
 
 from workbench.host.asked import Answer, HostRequest
-from workbench.host.faults import Fault, of_system
+from workbench.host.faults import Fault, system_faults
 from workbench.host.wire import CHUNK
 
 _MEMBER = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -51,8 +51,12 @@ def put(asked: HostRequest) -> Answer:
     upload = asked.home.upload(asked.text("kind"), asked.text("sha"))
     offset = asked.number("offset")
     flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | (0 if offset else os.O_CREAT)
-    try:
-        with os.fdopen(os.open(upload, flags, 0o600), "ab") as file:
+    with system_faults(upload):
+        try:
+            descriptor = os.open(upload, flags, 0o600)
+        except FileNotFoundError as error:  # another line has sent it all
+            raise Fault("offset", "The upload no longer exists.", where=upload) from error
+        with os.fdopen(descriptor, "ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # another line may send the same
             there = os.fstat(file.fileno()).st_size
             if there != offset:
@@ -63,10 +67,6 @@ def put(asked: HostRequest) -> Answer:
                     expected=str(there),
                 )
             file.write(asked.data)
-    except FileNotFoundError as error:  # another line has sent it all
-        raise Fault("offset", "The upload no longer exists.", where=upload) from error
-    except OSError as error:
-        raise of_system(error, upload) from error
     return {"offset": offset + len(asked.data)}, b""
 
 
@@ -80,14 +80,14 @@ def commit(asked: HostRequest) -> Answer:
     if os.path.isdir(folder):
         return {"path": folder}, b""
     try:
-        with _alone(upload, asked):
+        with system_faults(upload), _alone(upload, asked):
             if not os.path.isdir(folder):
                 _check_sum(upload, sha)
                 _unpack(upload, folder, asked)
             _remove(upload)
-    except OSError as error:
-        if not os.path.isdir(folder):  # else another line was faster
-            raise of_system(error, upload) from error
+    except Fault as fault:
+        if fault.key != "system" or not os.path.isdir(folder):  # else another line was faster
+            raise
     return {"path": folder}, b""
 
 

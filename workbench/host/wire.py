@@ -33,11 +33,7 @@ class FrameFault(Exception):  # noqa: N818 - its text becomes an error of either
 
 
 def encode(fields: Fields, data: bytes = b"") -> bytes:
-    """A frame as bytes.
-
-    Raises:
-        FrameFault: it is longer than the other end would take.
-    """
+    """A frame as bytes; raises FrameFault where it is longer than the other end would take."""
     if len(data) > DATA_LIMIT:
         raise FrameFault("a frame is too long: %d bytes" % len(data))
     return head(fields, len(data)) + data
@@ -54,11 +50,7 @@ def head(fields: Fields, size: int, limit: int = LINE_LIMIT) -> bytes:
 
 
 def read_frame(stream: IO[bytes]) -> Optional[Tuple[Fields, bytes]]:
-    """The next numbered frame of a stream; None at its end.
-
-    Raises:
-        FrameFault: what comes is not a frame, or ends within one.
-    """
+    """The next numbered frame, None at the end; raises FrameFault for anything else."""
     announced = read_head(stream)
     if announced is None:
         return None
@@ -86,11 +78,7 @@ def read_head(stream: IO[bytes], limit: int = LINE_LIMIT) -> Optional[Tuple[Fiel
 
 
 def read_exactly(stream: IO[bytes], size: int, limit: int = DATA_LIMIT) -> bytes:
-    """So many bytes of a stream.
-
-    Raises:
-        FrameFault: they are more than the limit, or the stream ends before.
-    """
+    """So many bytes; raises FrameFault where they are over the limit, or the stream ends before."""
     if size > limit:
         raise FrameFault("a frame is too long: %d bytes" % size)
     parts = []

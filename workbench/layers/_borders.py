@@ -1,7 +1,5 @@
 """Rows and columns at the four sides of a picture. Not a plug-in itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -13,14 +11,14 @@ SIDES = ("top", "bottom", "left", "right")
 def sides_param(key: str, title: str, default: int, help_text: str) -> SizeParam:
     """How many rows or columns at each side."""
     return SizeParam(
-        key=key,
+        key,
+        (default,) * 4,
+        help_text,
         title=title,
-        default=(default,) * 4,
         axes=SIDES,
         minimum=0,
         maximum=16_384,
         unit="px",
-        help=help_text,
     )
 
 

@@ -1,13 +1,12 @@
 """Parameters, checks and words that several layer types share. Not a plug-in itself."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params, SizeParam
-from workbench.core.specs import ParamCount, Shape, ShapeProblem
+from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params
+from workbench.core.specs import Shape, ShapeProblem
 
 # Two are missing on purpose. "glu" halves the last axis, but Keras's symbolic shapes do not
 # know that, so every layer behind it would be built with the wrong size. "threshold" cannot
@@ -68,117 +67,91 @@ TPU_LANES = 128
 def activation_param(default: str = "linear") -> ChoiceParam:
     """The activation a layer applies to its own output."""
     return ChoiceParam(
-        key="activation",
-        title="Activation",
-        default=default,
+        "activation",
+        default,
+        "Function applied to every value of the output. relu is the usual choice inside a "
+        "network, softmax at its end.",
         choices=ACTIVATIONS,
         titles={"linear": "none"},
-        help="Function applied to every value of the output. relu is the usual choice inside a "
-        "network, softmax at its end.",
     )
 
 
-def use_bias_param() -> BoolParam:
-    """Whether a number is added to every output channel."""
-    return BoolParam(
-        key="use_bias",
-        title="Use bias",
-        default=True,
-        help="Adds a learned bias to every output channel. Not needed right before "
-        "BatchNormalization.",
+def initializer_param(key: str) -> ChoiceParam:
+    """How a layer's kernel starts."""
+    return ChoiceParam(
+        key,
+        "glorot_uniform",
+        "How the weights are initialized. he_normal suits relu, glorot_uniform suits most others.",
+        choices=INITIALIZERS,
         is_advanced=True,
     )
-
-
-def initializer_param(key: str, title: str, default: str = "glorot_uniform") -> ChoiceParam:
-    """How a layer's kernel starts."""
-    return _initializer(key, title, default, INITIALIZERS)
 
 
 def vector_initializer_param(key: str, title: str, default: str = "zeros") -> ChoiceParam:
     """How a weight with one axis starts: "orthogonal" needs two."""
-    return _initializer(key, title, default, INITIALIZERS[:-3] + INITIALIZERS[-2:])
+    choices = tuple(name for name in INITIALIZERS if name != "orthogonal")
+    return replace(initializer_param(key), title=title, default=default, choices=choices)
 
 
-def _initializer(key: str, title: str, default: str, choices: tuple[str, ...]) -> ChoiceParam:
-    return ChoiceParam(
-        key=key,
-        title=title,
-        default=default,
-        choices=choices,
-        help="How the weights are initialized. he_normal suits relu, glorot_uniform suits most "
-        "others.",
-        is_advanced=True,
-    )
-
-
-def regularizer_params(stem: str, words: str) -> tuple[FloatParam, FloatParam]:
+def regularizer_params(stem: str, words: str) -> tuple[FloatParam, ...]:
     """L1 and L2 penalties on one weight, as `<stem>_l1` and `<stem>_l2`."""
+    sums = {
+        "L1": "the absolute values; drives some weights to exactly zero",
+        "L2": "the squares; keeps the weights small",
+    }
+    return tuple(
+        FloatParam(
+            f"{stem}_{name.lower()}",
+            0.0,
+            f"Adds this times the sum of {summed} to the loss. 0 is off.",
+            title=f"{words} {name}",
+            maximum=100.0,
+            step=0.0001,
+            is_advanced=True,
+        )
+        for name, summed in sums.items()
+    )
+
+
+def weight_params(*kernels: str) -> tuple[Param, ...]:
+    """Bias, initializers and penalties of a layer with these kernels."""
+    stems = (*kernels, "bias")
     return (
-        _penalty(
-            f"{stem}_l1", f"{words} L1", "the absolute values; drives some weights to exactly zero"
+        BoolParam(
+            "use_bias",
+            True,
+            "Adds a learned bias to every output channel. Not needed right before "
+            "BatchNormalization.",
+            is_advanced=True,
         ),
-        _penalty(f"{stem}_l2", f"{words} L2", "the squares; keeps the weights small"),
-    )
-
-
-def _penalty(key: str, title: str, words: str) -> FloatParam:
-    return FloatParam(
-        key=key,
-        title=title,
-        default=0.0,
-        maximum=100.0,
-        step=0.0001,
-        help=f"Adds this times the sum of {words} to the loss. 0 is off.",
-        is_advanced=True,
-    )
-
-
-def weight_params(*, kernel: str = "kernel", words: str = "Kernel") -> tuple[Param, ...]:
-    """Bias, initializers and penalties of a layer with one kernel."""
-    return (
-        use_bias_param(),
-        initializer_param(f"{kernel}_initializer", f"{words} initializer"),
+        *(initializer_param(f"{kernel}_initializer") for kernel in kernels),
         vector_initializer_param("bias_initializer", "Bias initializer"),
-        *regularizer_params(kernel, words),
-        *regularizer_params("bias", "Bias"),
+        *(param for stem in stems for param in regularizer_params(stem, stem.capitalize())),
     )
 
 
-def with_regularizers(params: Params, stems: Iterable[str]) -> dict[str, Any]:
+def with_regularizers(params: Params) -> dict[str, Any]:
     """Keras arguments where `<stem>_l1` and `<stem>_l2` have become `<stem>_regularizer`.
 
     The regularizer is given as Keras's own plain configuration, so no Keras is needed here.
     """
     arguments = dict(params)
-    for stem in stems:
-        l1, l2 = arguments.pop(f"{stem}_l1"), arguments.pop(f"{stem}_l2")
+    for key in [key for key in params if key.endswith("_l1")]:
+        stem = key.removesuffix("_l1")
+        l1, l2 = arguments.pop(key), arguments.pop(f"{stem}_l2")
         if l1 or l2:
             config = {"l1": l1, "l2": l2}
             arguments[f"{stem}_regularizer"] = {"class_name": "L1L2", "config": config}
     return arguments
 
 
-def kernel_arguments(params: Params) -> dict[str, Any]:
-    """Keras arguments of a layer with a kernel and a bias."""
-    return with_regularizers(params, ("kernel", "bias"))
-
-
-def size_param(key: str, title: str, default: int, help_text: str, **more: Any) -> SizeParam:
-    """Height and width of a kernel, window or step."""
-    return SizeParam(key=key, title=title, default=(default, default), help=help_text, **more)
-
-
-def padding_param(default: str = "valid") -> ChoiceParam:
-    """What happens at the picture's border."""
-    return ChoiceParam(
-        key="padding",
-        title="Padding",
-        default=default,
-        choices=("valid", "same"),
-        help="valid uses only full windows, so the image shrinks; same pads the border, so that "
-        "the image keeps its size at stride 1.",
-    )
+PADDING = ChoiceParam(
+    "padding",
+    "valid",
+    "valid uses only full windows, so the image shrinks; same pads the border, so that the image "
+    "keeps its size at stride 1.",
+    choices=("valid", "same"),
+)
 
 
 def need_picture(title: str, inputs: Sequence[Shape]) -> tuple[int, int, int]:
@@ -192,16 +165,11 @@ def need_picture(title: str, inputs: Sequence[Shape]) -> tuple[int, int, int]:
         raise ShapeProblem(
             f"{title} needs a 3D input",
             f"{title} works on height × width × channels, and this input has "
-            f"{axes_text(len(shape))}. Place it before Flatten or global pooling, or restore the "
-            "axes with Reshape.",
+            f"{'one axis' if len(shape) == 1 else f'{len(shape)} axes'}. Place it before Flatten "
+            "or global pooling, or restore the axes with Reshape.",
         )
     height, width, channels = shape
     return height, width, channels
-
-
-def axes_text(rank: int) -> str:
-    """A rank in words."""
-    return "one axis" if rank == 1 else f"{rank} axes"
 
 
 def same_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -223,7 +191,7 @@ def one_per_value(params: Params, inputs: Sequence[Shape], output: Shape) -> int
     return math.prod(output)
 
 
-def join(parts: Iterable[str]) -> str:
+def join(*parts: str) -> str:
     """The settings of a node in one line."""
     return " · ".join(part for part in parts if part)
 
@@ -239,8 +207,8 @@ def percent(value: float) -> str:
 
 
 def unless(params: Params, key: str, default: object, words: str = "{}") -> str:
-    """The value of a parameter in words, or "" when it is the default."""
-    value = params[key]
+    """The value of a parameter in words, or "" when it is the default or the layer has none."""
+    value = params.get(key, default)
     if value == default:
         return ""
     return words.format(size_text(value) if isinstance(value, tuple) else value)
@@ -255,11 +223,6 @@ def extras(params: Params) -> list[str]:
         if key.endswith(("_l1", "_l2")) and value
     ]
     return words
-
-
-def affine_count(params: Mapping[str, Any], channels: int) -> ParamCount:
-    """Scale and offset per channel, as normalization layers learn them."""
-    return ParamCount(channels * (bool(params["scale"]) + bool(params["center"])))
 
 
 def lanes_hint(count: int, words: str) -> str:

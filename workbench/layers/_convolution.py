@@ -1,123 +1,79 @@
 """Arithmetic and parameters of the convolution family. Not a plug-in itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from typing import Any
 
 from workbench.core.format import shape_text
-from workbench.core.params import IntParam, Param, Params
-from workbench.core.specs import Shape, ShapeProblem
-from workbench.layers._common import extras, join, padding_param, size_param, size_text, unless
+from workbench.core.params import IntParam, Param, Params, SizeParam
+from workbench.core.specs import LayerSpec, Shape, ShapeProblem
+from workbench.layers._common import (
+    PADDING,
+    activation_param,
+    extras,
+    join,
+    lanes_hint,
+    size_text,
+    unless,
+    weight_params,
+    with_regularizers,
+)
 
 MAX_KERNEL = 1024
 
 
-def filters_param() -> IntParam:
-    """Number of output channels."""
-    return IntParam(
-        key="filters",
-        title="Filters",
-        default=32,
-        minimum=1,
-        maximum=16_384,
-        help="Number of filters; each produces one output channel.",
-    )
+FILTERS = IntParam(
+    "filters", 32, "Number of filters; each produces one output channel.", maximum=16_384
+)
+DEPTH_MULTIPLIER = IntParam(
+    "depth_multiplier", 1, "Number of filters per input channel.", maximum=1024
+)
+WINDOW: tuple[Param, ...] = (
+    SizeParam("kernel_size", (3, 3), "Height and width of the filter window.", maximum=MAX_KERNEL),
+    SizeParam(
+        "strides", (1, 1), "Step of the window. 2 halves height and width.", maximum=MAX_KERNEL
+    ),
+    PADDING,
+)
+DILATION = SizeParam(
+    "dilation_rate",
+    (1, 1),
+    "Spacing between the values in a window; above 1 it covers a larger area with the same "
+    "number of weights.",
+    title="Dilation",
+    maximum=MAX_KERNEL,
+    is_advanced=True,
+)
+GROUPS = IntParam(
+    "groups",
+    1,
+    "Splits the channels into separate groups. Must divide the input channels and the filters.",
+    maximum=16_384,
+    is_advanced=True,
+)
 
 
-def depth_multiplier_param() -> IntParam:
-    """Filters per input channel of a depthwise convolution."""
-    return IntParam(
-        key="depth_multiplier",
-        title="Depth multiplier",
-        default=1,
-        minimum=1,
-        maximum=1024,
-        help="Number of filters per input channel.",
-    )
-
-
-def window_params(*, kernel: int = 3) -> tuple[Param, ...]:
-    """Kernel size, strides, padding."""
-    return (
-        size_param(
-            "kernel_size",
-            "Kernel size",
-            kernel,
-            "Height and width of the filter window.",
-            maximum=MAX_KERNEL,
-        ),
-        size_param(
-            "strides",
-            "Strides",
-            1,
-            "Step of the window. 2 halves height and width.",
-            maximum=MAX_KERNEL,
-        ),
-        padding_param(),
-    )
-
-
-def dilation_param() -> Param:
-    """Gaps in the kernel."""
-    return size_param(
-        "dilation_rate",
-        "Dilation",
-        1,
-        "Spacing between the values in a window; above 1 it covers a larger area with the same "
-        "number of weights.",
-        maximum=MAX_KERNEL,
-        is_advanced=True,
-    )
-
-
-def groups_param() -> IntParam:
-    """Independent groups of channels."""
-    return IntParam(
-        key="groups",
-        title="Groups",
-        default=1,
-        minimum=1,
-        maximum=16_384,
-        help="Splits the channels into separate groups. Must divide the input channels and the "
-        "filters.",
-        is_advanced=True,
-    )
-
-
-def window_shape(title: str, params: Params, height: int, width: int, key: str) -> tuple[int, int]:
-    """Height and width after a window has slid over the picture.
-
-    Args:
-        title: The layer's title for the message.
-        params: With the window's size under `key`, strides, padding, maybe dilation_rate.
-        height: Input height.
-        width: Input width.
-        key: "kernel_size" or "pool_size".
+def window_shape(
+    title: str, params: Params, picture: Shape, channels: int, key: str = "kernel_size"
+) -> Shape:
+    """Shape after a window of the size `key` has slid over a picture.
 
     Raises:
         ShapeProblem: the window is larger than the picture.
     """
-    strides = params["strides"]
+    (height, width), strides, window = picture[:2], params["strides"], params[key]
     if params["padding"] == "same":
-        return (height - 1) // strides[0] + 1, (width - 1) // strides[1] + 1
-    window = params[key]
+        return (height - 1) // strides[0] + 1, (width - 1) // strides[1] + 1, channels
     dilation = params.get("dilation_rate", (1, 1))
     reach = tuple(d * (k - 1) + 1 for d, k in zip(dilation, window, strict=True))
     if reach[0] > height or reach[1] > width:
-        raise _too_small(title, window, reach, (height, width))
-    return (height - reach[0]) // strides[0] + 1, (width - reach[1]) // strides[1] + 1
-
-
-def _too_small(
-    title: str, window: Sequence[int], reach: Sequence[int], picture: Sequence[int]
-) -> ShapeProblem:
-    spread = "" if tuple(window) == tuple(reach) else f" (dilated to {shape_text(reach)})"
-    return ShapeProblem(
-        f"The image is too small for {title}",
-        f"A window of {shape_text(window)}{spread} does not fit into {shape_text(picture)}: the "
-        "output would be empty.",
-        ('set_padding:"same"',),
-    )
+        spread = "" if tuple(window) == reach else f" (dilated to {shape_text(reach)})"
+        raise ShapeProblem(
+            f"The image is too small for {title}",
+            f"A window of {shape_text(window)}{spread} does not fit into "
+            f"{shape_text(picture[:2])}: the output would be empty.",
+            ('set_padding:"same"',),
+        )
+    return (height - reach[0]) // strides[0] + 1, (width - reach[1]) // strides[1] + 1, channels
 
 
 def check_dilation(title: str, params: Params) -> None:
@@ -135,30 +91,43 @@ def check_dilation(title: str, params: Params) -> None:
         )
 
 
-def describe_convolution(params: Params) -> str:
-    """The settings of a convolution in words."""
-    filters = params.get("filters")
-    return join(
-        [
-            f"{filters} filters" if filters and filters > 1 else "1 filter" if filters else "",
-            size_text(params["kernel_size"]),
-            unless(params, "depth_multiplier", 1, "depth × {}")
-            if "depth_multiplier" in params
-            else "",
-            unless(params, "strides", (1, 1), "stride {}"),
-            unless(params, "padding", "valid"),
-            unless(params, "dilation_rate", (1, 1), "dilation {}"),
-            unless(params, "groups", 1, "{} groups") if "groups" in params else "",
-            unless(params, "activation", "linear"),
-            *extras(params),
-        ]
+def convolution_layer(
+    *params: Param, kernels: Sequence[str] = ("kernel",), has_filters: bool = True, **more: Any
+) -> LayerSpec:
+    """A layer type of a window that slides over a picture.
+
+    Args:
+        params: Those that not all such layers have.
+        kernels: Names of its weights in Keras, without "bias".
+        has_filters: Its parameter `filters` is the number of its output channels.
+        more: As of LayerSpec.
+    """
+    if has_filters:
+        more["width"] = FILTERS.key
+        more["tpu_hint"] = lambda params, output: lanes_hint(params["filters"], "filters")
+    filters = (FILTERS,) if has_filters else ()
+    return LayerSpec(
+        category="convolution",
+        params=(*filters, *WINDOW, activation_param(), *params, *weight_params(*kernels)),
+        describe=_describe,
+        keras_arguments=with_regularizers,
+        **more,
     )
 
 
-def output_shape(title: str, params: Params, picture: Shape, channels: int) -> Shape:
-    """Shape after a convolution of a picture."""
-    height, width = window_shape(title, params, picture[0], picture[1], "kernel_size")
-    return (height, width, channels)
+def _describe(params: Params) -> str:
+    filters = params.get("filters")
+    return join(
+        f"{filters} filters" if filters and filters > 1 else "1 filter" if filters else "",
+        size_text(params["kernel_size"]),
+        unless(params, "depth_multiplier", 1, "depth × {}"),
+        unless(params, "strides", (1, 1), "stride {}"),
+        unless(params, "padding", "valid"),
+        unless(params, "dilation_rate", (1, 1), "dilation {}"),
+        unless(params, "groups", 1, "{} groups"),
+        unless(params, "activation", "linear"),
+        *extras(params),
+    )
 
 
 def strides_to(shape: Shape, wanted: Shape) -> tuple[int, int] | None:

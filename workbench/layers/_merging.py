@@ -1,12 +1,12 @@
 """What the merge layers share. Not a plug-in itself."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import Shape, ShapeProblem
+from workbench.core.specs import LayerSpec, Shape, ShapeProblem
 
 
 def broadcast(title: str, first: Shape, second: Shape) -> Shape:
@@ -37,18 +37,18 @@ def _axis_words(axis: int, rank: int) -> str:
     return "the lengths" if rank == 1 else f"the lengths on axis {axis + 1}"
 
 
-def merge_shape(title: str) -> Callable[[Params, Sequence[Shape]], Shape]:
-    """`infer_shape` of a layer that combines its inputs value by value."""
+def merge_layer(*, title: str, **more: Any) -> LayerSpec:
+    """A layer type that combines its inputs value by value; arguments as of LayerSpec."""
 
     def infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
-        shape = inputs[0]
-        for other in inputs[1:]:
-            shape = broadcast(title, shape, other)
-        return shape
+        return reduce(partial(broadcast, title), inputs)
 
-    return infer_shape
-
-
-def count_products(params: Params, inputs: Sequence[Shape], output: Shape) -> int:
-    """One operation per output value and further input."""
-    return math.prod(output) * (len(inputs) - 1)
+    return LayerSpec(
+        title=title,
+        category="merge",
+        infer_shape=infer_shape,
+        # One operation per output value and further input.
+        count_multiply_adds=lambda _, inputs, output: math.prod(output) * (len(inputs) - 1),
+        min_inputs=2,
+        **{"max_inputs": None, **more},
+    )

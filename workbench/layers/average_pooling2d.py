@@ -1,25 +1,14 @@
 """AveragePooling2D: the mean of each window."""
 
-from __future__ import annotations
+import math
 
-from workbench.core.specs import LayerSpec
-from workbench.layers._pooling import (
-    count_window_reads,
-    describe_pooling,
-    infer_pooling,
-    pooling_params,
-    with_strides,
-)
+from workbench.layers._pooling import pooling_layer
 
-SPEC = LayerSpec(
+SPEC = pooling_layer(
     key="average_pooling2d",
     title="AveragePooling2D",
-    category="pooling",
     summary="Averages each window: the image becomes smaller and smoother.",
-    params=pooling_params(),
-    infer_shape=infer_pooling("AveragePooling2D"),
-    count_multiply_adds=count_window_reads,
-    describe=describe_pooling,
-    keras_arguments=with_strides,
+    # One addition for each value in each window.
+    count_multiply_adds=lambda params, _, output: math.prod((*output, *params["pool_size"])),
     keywords=("subsample", "downsample", "shrink", "average", "mean"),
 )

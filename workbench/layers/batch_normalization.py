@@ -1,19 +1,11 @@
 """BatchNormalization: each channel to mean 0 and variance 1 over the batch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from workbench.core.params import FloatParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
-from workbench.layers._common import join, one_per_value, same_shape, unless
-from workbench.layers._normalization import (
-    affine_arguments,
-    affine_params,
-    affine_words,
-    count_affine,
-    epsilon_param,
-)
+from workbench.layers._common import one_per_value, same_shape, unless, with_regularizers
+from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 
 
 def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
@@ -22,7 +14,7 @@ def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
 
 
 def _describe(params: Params) -> str:
-    return join([unless(params, "momentum", 0.99, "momentum {:g}"), *affine_words(params)])
+    return describe_affine(params, unless(params, "momentum", 0.99, "momentum {:g}"))
 
 
 SPEC = LayerSpec(
@@ -33,23 +25,20 @@ SPEC = LayerSpec(
     "training faster and more stable. Predictions use the moving mean and variance.",
     params=(
         FloatParam(
-            key="momentum",
-            title="Momentum",
-            default=0.99,
-            minimum=0.0,
+            "momentum",
+            0.99,
+            "How slowly the moving mean and variance follow. Lower it, for example to 0.9, "
+            "when there are few steps.",
             maximum=1.0,
             is_maximum_excluded=True,
-            help="How slowly the moving mean and variance follow. Lower it, for example to 0.9, "
-            "when there are few steps.",
         ),
-        epsilon_param(),
-        *affine_params(),
+        *NORMALIZATION_PARAMS,
     ),
     infer_shape=same_shape,
     count_params=_count_params,
     count_multiply_adds=one_per_value,
     describe=_describe,
-    keras_arguments=affine_arguments,
+    keras_arguments=with_regularizers,
     has_batch_statistics=True,
     training_class=TrainingClass.FUSED_BATCH_NORM,
     common_rank=7,

@@ -1,7 +1,5 @@
 """Concatenate: its inputs side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,11 +51,11 @@ SPEC = LayerSpec(
     summary="Joins its inputs along one axis, by default the channels.",
     params=(
         ChoiceParam(
-            key="axis",
+            "axis",
+            "channels",
+            "The axis that grows. All other axes must be equal.",
             title="Along",
-            default="channels",
             choices=tuple(_AXES),
-            help="The axis that grows. All other axes must be equal.",
         ),
     ),
     infer_shape=_infer_shape,

@@ -1,28 +1,18 @@
 """Conv2D: learned filters that slide over the picture."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem, TrainingClass
-from workbench.layers._common import (
-    activation_param,
-    kernel_arguments,
-    lanes_hint,
-    need_picture,
-    weight_params,
-)
+from workbench.core.specs import ParamCount, Shape, ShapeProblem, TrainingClass
+from workbench.layers._common import need_picture
 from workbench.layers._convolution import (
+    DILATION,
+    GROUPS,
     check_dilation,
-    describe_convolution,
-    dilation_param,
-    filters_param,
-    groups_param,
-    output_shape,
+    convolution_layer,
     strides_to,
-    window_params,
+    window_shape,
 )
 
 
@@ -38,7 +28,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
                 (f"set_groups:{math.gcd(filters, picture[2], groups)}",),
             )
     check_dilation("Conv2D", params)
-    return output_shape("Conv2D", params, picture, filters)
+    return window_shape("Conv2D", params, picture, filters)
 
 
 def _weights_per_output(params: Params, inputs: Sequence[Shape]) -> int:
@@ -62,29 +52,18 @@ def _projection(shape: Shape, wanted: Shape) -> Params | None:
     return {"filters": wanted[2], "kernel_size": (1, 1), "strides": strides, "padding": "same"}
 
 
-SPEC = LayerSpec(
+SPEC = convolution_layer(
+    DILATION,
+    GROUPS,
     key="conv2d",
     title="Conv2D",
-    category="convolution",
     summary="Slides small filters over the image; each learns one pattern and produces one "
     "output channel.",
-    params=(
-        filters_param(),
-        *window_params(),
-        activation_param(),
-        dilation_param(),
-        groups_param(),
-        *weight_params(),
-    ),
     infer_shape=_infer_shape,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
-    describe=describe_convolution,
-    keras_arguments=kernel_arguments,
-    width="filters",
     projection=_projection,
     training_class=TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN,
     common_rank=2,
     keywords=("convolution", "filter", "kernel", "cnn"),
-    tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

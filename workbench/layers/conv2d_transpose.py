@@ -1,26 +1,12 @@
 """Conv2DTranspose: a convolution backwards, which enlarges the picture."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem, TrainingClass
-from workbench.layers._common import (
-    activation_param,
-    kernel_arguments,
-    lanes_hint,
-    need_picture,
-    weight_params,
-)
-from workbench.layers._convolution import (
-    check_dilation,
-    describe_convolution,
-    dilation_param,
-    filters_param,
-    window_params,
-)
+from workbench.core.specs import ParamCount, Shape, ShapeProblem, TrainingClass
+from workbench.layers._common import need_picture
+from workbench.layers._convolution import DILATION, check_dilation, convolution_layer
 
 
 def _length(size: int, kernel: int, stride: int, dilation: int, padding: str) -> int:
@@ -61,25 +47,14 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(inputs[0]) * math.prod(params["kernel_size"]) * int(params["filters"])
 
 
-SPEC = LayerSpec(
+SPEC = convolution_layer(
+    DILATION,
     key="conv2d_transpose",
     title="Conv2DTranspose",
-    category="convolution",
     summary="Transposed convolution: it enlarges the image by the strides.",
-    params=(
-        filters_param(),
-        *window_params(),
-        activation_param(),
-        dilation_param(),
-        *weight_params(),
-    ),
     infer_shape=_infer_shape,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
-    describe=describe_convolution,
-    keras_arguments=kernel_arguments,
-    width="filters",
     training_class=TrainingClass.EXACT_BIAS,
     keywords=("deconvolution", "upsampling", "enlarge", "decoder"),
-    tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

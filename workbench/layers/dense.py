@@ -1,7 +1,5 @@
 """Dense: every input connected with every output."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -11,10 +9,10 @@ from workbench.layers._common import (
     activation_param,
     extras,
     join,
-    kernel_arguments,
     lanes_hint,
     unless,
     weight_params,
+    with_regularizers,
 )
 
 
@@ -33,7 +31,7 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
 def _describe(params: Params) -> str:
     units = params["units"]
     words = "1 unit" if units == 1 else f"{units} units"
-    return join([words, unless(params, "activation", "linear"), *extras(params)])
+    return join(words, unless(params, "activation", "linear"), *extras(params))
 
 
 def _tpu_hint(params: Params, output: Shape) -> str:
@@ -53,21 +51,19 @@ SPEC = LayerSpec(
     summary="Fully connected layer. The last one has one unit per class.",
     params=(
         IntParam(
-            key="units",
-            title="Units",
-            default=128,
-            minimum=1,
+            "units",
+            128,
+            "Number of outputs. In the last layer: the number of classes.",
             maximum=1_048_576,
-            help="Number of outputs. In the last layer: the number of classes.",
         ),
         activation_param(),
-        *weight_params(),
+        *weight_params("kernel"),
     ),
     infer_shape=_infer_shape,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
     describe=_describe,
-    keras_arguments=kernel_arguments,
+    keras_arguments=with_regularizers,
     role=Role.DENSE,
     width="units",
     projection=_projection,

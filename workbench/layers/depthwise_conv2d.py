@@ -1,32 +1,23 @@
 """DepthwiseConv2D: filters that look at one channel each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
-from workbench.layers._common import (
-    activation_param,
-    need_picture,
-    weight_params,
-    with_regularizers,
-)
+from workbench.core.specs import ParamCount, Shape, TrainingClass
+from workbench.layers._common import need_picture
 from workbench.layers._convolution import (
-    depth_multiplier_param,
-    describe_convolution,
-    dilation_param,
-    output_shape,
-    window_params,
+    DEPTH_MULTIPLIER,
+    DILATION,
+    convolution_layer,
+    window_shape,
 )
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     picture = need_picture("DepthwiseConv2D", inputs)
     channels = picture[2] * params["depth_multiplier"]
-    return output_shape("DepthwiseConv2D", params, picture, channels)
+    return window_shape("DepthwiseConv2D", params, picture, channels)
 
 
 def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
@@ -39,27 +30,17 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(output) * math.prod(params["kernel_size"])
 
 
-def _keras_arguments(params: Params) -> dict[str, Any]:
-    return with_regularizers(params, ("depthwise", "bias"))
-
-
-SPEC = LayerSpec(
+SPEC = convolution_layer(
+    DEPTH_MULTIPLIER,
+    DILATION,
+    kernels=("depthwise",),
+    has_filters=False,
     key="depthwise_conv2d",
     title="DepthwiseConv2D",
-    category="convolution",
     summary="Slides a filter over each channel separately; channels are not mixed.",
-    params=(
-        *window_params(),
-        activation_param(),
-        depth_multiplier_param(),
-        dilation_param(),
-        *weight_params(kernel="depthwise", words="Depthwise"),
-    ),
     infer_shape=_infer_shape,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
-    describe=describe_convolution,
-    keras_arguments=_keras_arguments,
     training_class=TrainingClass.EXACT_BIAS,
     keywords=("convolution", "per channel", "mobilenet"),
     tpu_hint=lambda params, output: (

@@ -1,7 +1,5 @@
 """ELU: negative values bend towards a limit."""
 
-from __future__ import annotations
-
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import same_shape, unless
@@ -12,14 +10,7 @@ SPEC = LayerSpec(
     category="activation",
     summary="Keeps positive values and lets negative ones approach a limit smoothly.",
     params=(
-        FloatParam(
-            key="alpha",
-            title="Alpha",
-            default=1.0,
-            maximum=100.0,
-            step=0.1,
-            help="Negative values approach minus alpha.",
-        ),
+        FloatParam("alpha", 1.0, "Negative values approach minus alpha.", maximum=100.0, step=0.1),
     ),
     infer_shape=same_shape,
     describe=lambda params: unless(params, "alpha", 1.0, "alpha {:g}"),

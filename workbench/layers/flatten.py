@@ -1,7 +1,5 @@
 """Flatten: all values in one row."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

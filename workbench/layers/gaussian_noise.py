@@ -1,7 +1,5 @@
 """GaussianNoise: adds random numbers while training."""
 
-from __future__ import annotations
-
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import same_shape
@@ -14,13 +12,12 @@ SPEC = LayerSpec(
     "sensitive to small changes. Inactive during prediction.",
     params=(
         FloatParam(
-            key="stddev",
+            "stddev",
+            0.1,
+            "Standard deviation of the noise, in units of the input values.",
             title="Standard deviation",
-            default=0.1,
-            minimum=0.0,
             maximum=1000.0,
             step=0.05,
-            help="Standard deviation of the noise, in units of the input values.",
         ),
     ),
     infer_shape=same_shape,

@@ -1,17 +1,10 @@
 """GlobalMaxPooling2D: the largest value of each channel."""
 
-from __future__ import annotations
+from workbench.layers._pooling import global_pooling_layer
 
-from workbench.core.specs import LayerSpec
-from workbench.layers._pooling import describe_global, infer_global, keepdims_param
-
-SPEC = LayerSpec(
+SPEC = global_pooling_layer(
     key="global_max_pooling2d",
     title="GlobalMaxPooling2D",
-    category="pooling",
     summary="Keeps the largest value of each channel over the whole image.",
-    params=(keepdims_param(),),
-    infer_shape=infer_global("GlobalMaxPooling2D"),
-    describe=describe_global,
     keywords=("flatten", "gap", "max", "whole image"),
 )

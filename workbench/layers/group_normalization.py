@@ -1,20 +1,12 @@
 """GroupNormalization: groups of channels to mean 0 and variance 1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 from workbench.core.params import IntParam, Params
 from workbench.core.specs import LayerSpec, Shape, ShapeProblem
-from workbench.layers._common import join, one_per_value
-from workbench.layers._normalization import (
-    affine_arguments,
-    affine_params,
-    affine_words,
-    count_affine,
-    epsilon_param,
-)
+from workbench.layers._common import one_per_value, with_regularizers
+from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -34,7 +26,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
 def _describe(params: Params) -> str:
     groups = params["groups"]
     words = "each channel alone" if groups == -1 else f"{groups} groups"
-    return join([words, *affine_words(params)])
+    return describe_affine(params, words)
 
 
 SPEC = LayerSpec(
@@ -45,21 +37,19 @@ SPEC = LayerSpec(
     "small batches.",
     params=(
         IntParam(
-            key="groups",
-            title="Groups",
-            default=32,
+            "groups",
+            32,
+            "Number of groups of channels; must divide the number of channels. -1 "
+            "normalizes each channel separately (instance normalization).",
             minimum=-1,
             maximum=16_384,
-            help="Number of groups of channels; must divide the number of channels. -1 "
-            "normalizes each channel separately (instance normalization).",
         ),
-        epsilon_param(),
-        *affine_params(),
+        *NORMALIZATION_PARAMS,
     ),
     infer_shape=_infer_shape,
     count_params=count_affine,
     count_multiply_adds=one_per_value,
     describe=_describe,
-    keras_arguments=affine_arguments,
+    keras_arguments=with_regularizers,
     keywords=("groupnorm", "instance", "normalize", "standardize"),
 )

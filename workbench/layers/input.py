@@ -1,7 +1,5 @@
 """Input: where the pictures come in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,13 +25,12 @@ SPEC = LayerSpec(
     "to 255.",
     params=(
         SizeParam(
-            key="shape",
+            "shape",
+            (32, 32, 3),
+            "Height, width and channels of the images: 3 channels for color, 1 for grayscale.",
             title="Input shape",
-            default=(32, 32, 3),
             axes=("height", "width", "channels"),
-            minimum=1,
             maximum=16_384,
-            help="Height, width and channels of the images: 3 channels for color, 1 for grayscale.",
         ),
     ),
     infer_shape=_infer_shape,

@@ -1,22 +1,8 @@
 """LayerNormalization: the channels of each place to mean 0 and variance 1."""
 
-from __future__ import annotations
-
-from workbench.core.params import Params
 from workbench.core.specs import LayerSpec
-from workbench.layers._common import join, one_per_value, same_shape
-from workbench.layers._normalization import (
-    affine_arguments,
-    affine_params,
-    affine_words,
-    count_affine,
-    epsilon_param,
-)
-
-
-def _describe(params: Params) -> str:
-    return join(affine_words(params))
-
+from workbench.layers._common import one_per_value, same_shape, with_regularizers
+from workbench.layers._normalization import NORMALIZATION_PARAMS, count_affine, describe_affine
 
 SPEC = LayerSpec(
     key="layer_normalization",
@@ -24,11 +10,11 @@ SPEC = LayerSpec(
     category="normalisation",
     summary="Normalizes the channels at each position to mean 0 and variance 1, per image: the "
     "same in training and prediction, for any batch size.",
-    params=(epsilon_param(), *affine_params()),
+    params=NORMALIZATION_PARAMS,
     infer_shape=same_shape,
     count_params=count_affine,
     count_multiply_adds=one_per_value,
-    describe=_describe,
-    keras_arguments=affine_arguments,
+    describe=describe_affine,
+    keras_arguments=with_regularizers,
     keywords=("layernorm", "normalize", "standardize", "convnext"),
 )

@@ -1,7 +1,5 @@
 """LeakyReLU: negative values become small."""
 
-from __future__ import annotations
-
 from workbench.core.params import FloatParam
 from workbench.core.specs import LayerSpec
 from workbench.layers._common import same_shape
@@ -13,12 +11,11 @@ SPEC = LayerSpec(
     summary="Like ReLU, but with a small slope for negative values, so that units do not die.",
     params=(
         FloatParam(
-            key="negative_slope",
-            title="Negative slope",
-            default=0.3,
+            "negative_slope",
+            0.3,
+            "Negative values are multiplied by this.",
             maximum=100.0,
             step=0.05,
-            help="Negative values are multiplied by this.",
         ),
     ),
     infer_shape=same_shape,

@@ -1,18 +1,10 @@
 """Maximum: the largest of its inputs."""
 
-from __future__ import annotations
+from workbench.layers._merging import merge_layer
 
-from workbench.core.specs import LayerSpec
-from workbench.layers._merging import count_products, merge_shape
-
-SPEC = LayerSpec(
+SPEC = merge_layer(
     key="maximum",
     title="Maximum",
-    category="merge",
     summary="Keeps the largest of its inputs, element by element.",
-    infer_shape=merge_shape("Maximum"),
-    count_multiply_adds=count_products,
-    min_inputs=2,
-    max_inputs=None,
     keywords=("merge", "max", "largest"),
 )

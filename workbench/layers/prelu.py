@@ -1,7 +1,5 @@
 """PReLU: the slope for negative values is learned."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +7,6 @@ from typing import Any
 from workbench.core.params import BoolParam, Params
 from workbench.core.specs import LayerSpec, ParamCount, Shape, ShapeProblem
 from workbench.layers._common import (
-    join,
     regularizer_params,
     same_shape,
     vector_initializer_param,
@@ -33,7 +30,7 @@ def _count_params(params: Params, inputs: Sequence[Shape]) -> ParamCount:
 
 
 def _keras_arguments(params: Params) -> dict[str, Any]:
-    arguments = with_regularizers(params, ("alpha",))
+    arguments = with_regularizers(params)
     if arguments.pop("share_places"):
         arguments["shared_axes"] = [1, 2]
     return arguments
@@ -46,17 +43,17 @@ SPEC = LayerSpec(
     summary="Like LeakyReLU, but the slope for negative values is learned.",
     params=(
         BoolParam(
-            key="share_places",
+            "share_places",
+            False,
+            "One slope per channel instead of one per value: far fewer weights.",
             title="Share over the image",
-            default=False,
-            help="One slope per channel instead of one per value: far fewer weights.",
         ),
         vector_initializer_param("alpha_initializer", "Slope initializer"),
         *regularizer_params("alpha", "Slope"),
     ),
     infer_shape=_infer_shape,
     count_params=_count_params,
-    describe=lambda params: join(["shared" if params["share_places"] else ""]),
+    describe=lambda params: "shared" if params["share_places"] else "",
     keras_arguments=_keras_arguments,
     keywords=("activation", "parametric", "rectified", "learned"),
 )

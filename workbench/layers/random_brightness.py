@@ -1,17 +1,15 @@
 """RandomBrightness: makes pictures lighter or darker at random."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, between
+from workbench.core.specs import Curve, Draw, IntensityTransform, between
 from workbench.layers._augmentation import (
+    VALUE_RANGE,
+    augmentation_layer,
     describe_factor,
     factor_param,
-    value_range_param,
     with_value_range,
 )
-from workbench.layers._common import picture_same_shape
 
 
 def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
@@ -20,10 +18,9 @@ def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tupl
     return pictures, curve.then(1.0, more).clipped(tf, low, high)
 
 
-SPEC = LayerSpec(
+SPEC = augmentation_layer(
     key="random_brightness",
     title="RandomBrightness",
-    category="preprocessing",
     summary="Changes the brightness of each training image at random. Inactive during prediction.",
     params=(
         factor_param(
@@ -33,11 +30,9 @@ SPEC = LayerSpec(
             1.0,
             "Largest change, as a fraction of the value range.",
         ),
-        value_range_param(),
+        VALUE_RANGE,
     ),
-    infer_shape=picture_same_shape("RandomBrightness"),
     describe=describe_factor,
-    place="pipeline",
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
     keywords=("augmentation", "light", "dark", "color", "random"),

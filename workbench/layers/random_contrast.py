@@ -1,17 +1,15 @@
 """RandomContrast: changes the contrast of pictures at random."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from workbench.core.specs import Curve, Draw, IntensityTransform, LayerSpec, between
+from workbench.core.specs import Curve, Draw, IntensityTransform, between
 from workbench.layers._augmentation import (
+    VALUE_RANGE,
+    augmentation_layer,
     describe_factor,
     factor_param,
-    value_range_param,
     with_value_range,
 )
-from workbench.layers._common import picture_same_shape
 
 
 def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tuple[Any, Curve]:
@@ -24,18 +22,15 @@ def _curve(tf: Any, layer: Any, draw: Draw, pictures: Any, curve: Curve) -> tupl
     return pictures, curve.clipped(tf, *map(float, layer.value_range))
 
 
-SPEC = LayerSpec(
+SPEC = augmentation_layer(
     key="random_contrast",
     title="RandomContrast",
-    category="preprocessing",
     summary="Changes the contrast of each training image at random. Inactive during prediction.",
     params=(
         factor_param("factor", "Largest change", 0.2, 1.0, "Largest change of the contrast."),
-        value_range_param(),
+        VALUE_RANGE,
     ),
-    infer_shape=picture_same_shape("RandomContrast"),
     describe=describe_factor,
-    place="pipeline",
     pipeline_form=IntensityTransform(_curve, draws=1),
     keras_arguments=with_value_range,
     keywords=("augmentation", "color", "random"),

@@ -1,12 +1,10 @@
 """RandomFlip: mirrors pictures at random."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import ChoiceParam
-from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix
-from workbench.layers._common import picture_same_shape
+from workbench.core.specs import AffineTransform, Draw, Matrix
+from workbench.layers._augmentation import augmentation_layer
 
 _FLIPPED_BELOW = 0.5
 
@@ -19,25 +17,22 @@ def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
     return (x, 0.0, (1.0 - x) / 2 * (width - 1)), (0.0, y, (1.0 - y) / 2 * (height - 1))
 
 
-SPEC = LayerSpec(
+SPEC = augmentation_layer(
     key="random_flip",
     title="RandomFlip",
-    category="preprocessing",
     summary="Mirrors each training image at random, for more variety. Inactive during prediction.",
     params=(
         ChoiceParam(
-            key="mode",
+            "mode",
+            "horizontal",
+            "horizontal swaps left and right, which suits most photos; vertical swaps top "
+            "and bottom.",
             title="Direction",
-            default="horizontal",
             choices=("horizontal", "vertical", "horizontal_and_vertical"),
             titles={"horizontal_and_vertical": "both"},
-            help="horizontal swaps left and right, which suits most photos; vertical swaps top "
-            "and bottom.",
         ),
     ),
-    infer_shape=picture_same_shape("RandomFlip"),
     describe=lambda params: str(params["mode"]).replace("_", " "),
-    place="pipeline",
     pipeline_form=AffineTransform(_matrix, draws=1),
     keywords=("augmentation", "mirror", "random"),
 )

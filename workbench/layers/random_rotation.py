@@ -1,14 +1,11 @@
 """RandomRotation: turns pictures at random."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
-from workbench.layers._augmentation import factor_param, fill_params
-from workbench.layers._common import picture_same_shape
+from workbench.core.specs import AffineTransform, Draw, Matrix, between
+from workbench.layers._augmentation import FILL, augmentation_layer, factor_param
 
 
 def _describe(params: Params) -> str:
@@ -23,10 +20,9 @@ def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
     return (cos, -sin, x - cos * x + sin * y), (sin, cos, y - sin * x - cos * y)
 
 
-SPEC = LayerSpec(
+SPEC = augmentation_layer(
     key="random_rotation",
     title="RandomRotation",
-    category="preprocessing",
     summary="Rotates each training image by a random angle. Inactive during prediction.",
     params=(
         factor_param(
@@ -36,11 +32,9 @@ SPEC = LayerSpec(
             1.0,
             "Largest angle in both directions, as a fraction of a full turn: 0.05 is 18 degrees.",
         ),
-        *fill_params(),
+        *FILL,
     ),
-    infer_shape=picture_same_shape("RandomRotation"),
     describe=_describe,
-    place="pipeline",
     pipeline_form=AffineTransform(_matrix, draws=1),
     keywords=("augmentation", "rotate", "turn", "angle", "random"),
 )

@@ -1,13 +1,10 @@
 """RandomTranslation: moves pictures at random."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
-from workbench.layers._augmentation import factor_param, fill_params, plus_minus
-from workbench.layers._common import picture_same_shape
+from workbench.core.specs import AffineTransform, Draw, Matrix, between
+from workbench.layers._augmentation import FILL, augmentation_layer, factor_param, plus_minus
 
 
 def _describe(params: Params) -> str:
@@ -23,10 +20,9 @@ def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
     return (1.0, 0.0, -right), (0.0, 1.0, -down)
 
 
-SPEC = LayerSpec(
+SPEC = augmentation_layer(
     key="random_translation",
     title="RandomTranslation",
-    category="preprocessing",
     summary="Shifts each training image at random. Inactive during prediction.",
     params=(
         factor_param(
@@ -35,11 +31,9 @@ SPEC = LayerSpec(
         factor_param(
             "width_factor", "Sideways", 0.1, 1.0, "Largest shift, as a fraction of the width."
         ),
-        *fill_params(),
+        *FILL,
     ),
-    infer_shape=picture_same_shape("RandomTranslation"),
     describe=_describe,
-    place="pipeline",
     pipeline_form=AffineTransform(_matrix, draws=2),
     keywords=("augmentation", "shift", "move", "random"),
 )

@@ -1,13 +1,10 @@
 """RandomZoom: enlarges or shrinks pictures at random."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import BoolParam, Params
-from workbench.core.specs import AffineTransform, Draw, LayerSpec, Matrix, between
-from workbench.layers._augmentation import factor_param, fill_params, plus_minus
-from workbench.layers._common import picture_same_shape
+from workbench.core.specs import AffineTransform, Draw, Matrix, between
+from workbench.layers._augmentation import FILL, augmentation_layer, factor_param, plus_minus
 
 
 def _keras_arguments(params: Params) -> dict[str, Any]:
@@ -31,18 +28,17 @@ def _matrix(tf: Any, layer: Any, draw: Draw, height: int, width: int) -> Matrix:
     return (wide, 0.0, x * (1.0 - wide)), (0.0, high, y * (1.0 - high))
 
 
-SPEC = LayerSpec(
+SPEC = augmentation_layer(
     key="random_zoom",
     title="RandomZoom",
-    category="preprocessing",
     summary="Zooms each training image at random. Inactive during prediction.",
     params=(
         factor_param("height_factor", "Height", 0.1, 0.9, "Largest change of the height."),
         BoolParam(
-            key="keep_ratio",
+            "keep_ratio",
+            True,
+            "Zooms the width by the same factor as the height.",
             title="Keep proportions",
-            default=True,
-            help="Zooms the width by the same factor as the height.",
         ),
         factor_param(
             "width_factor",
@@ -51,11 +47,9 @@ SPEC = LayerSpec(
             0.9,
             "Largest change of the width, if proportions are not kept.",
         ),
-        *fill_params(),
+        *FILL,
     ),
-    infer_shape=picture_same_shape("RandomZoom"),
     describe=_describe,
-    place="pipeline",
     pipeline_form=AffineTransform(_matrix, draws=2),
     keras_arguments=_keras_arguments,
     keywords=("augmentation", "scale", "enlarge", "random"),

@@ -1,7 +1,5 @@
 """ReLU: negative values become zero."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import FloatParam, Params
@@ -15,11 +13,9 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
 
 def _describe(params: Params) -> str:
     return join(
-        [
-            unless(params, "max_value", 0.0, "at most {:g}"),
-            unless(params, "negative_slope", 0.0, "slope {:g}"),
-            unless(params, "threshold", 0.0, "from {:g}"),
-        ]
+        unless(params, "max_value", 0.0, "at most {:g}"),
+        unless(params, "negative_slope", 0.0, "slope {:g}"),
+        unless(params, "threshold", 0.0, "from {:g}"),
     )
 
 
@@ -30,29 +26,23 @@ SPEC = LayerSpec(
     summary="Sets negative values to zero: the usual activation.",
     params=(
         FloatParam(
-            key="max_value",
+            "max_value",
+            0.0,
+            "Largest output value; 0 means no limit. 6 gives ReLU6.",
             title="Upper limit",
-            default=0.0,
             maximum=1e6,
             step=1.0,
-            help="Largest output value; 0 means no limit. 6 gives ReLU6.",
             is_advanced=True,
         ),
         FloatParam(
-            key="negative_slope",
-            title="Negative slope",
-            default=0.0,
+            "negative_slope",
+            0.0,
+            "Slope for negative values, instead of zero.",
             maximum=100.0,
-            help="Slope for negative values, instead of zero.",
             is_advanced=True,
         ),
         FloatParam(
-            key="threshold",
-            title="Threshold",
-            default=0.0,
-            maximum=1e6,
-            help="Values below this count as negative.",
-            is_advanced=True,
+            "threshold", 0.0, "Values below this count as negative.", maximum=1e6, is_advanced=True
         ),
     ),
     infer_shape=same_shape,

@@ -1,7 +1,5 @@
 """Rescaling: every value times a factor plus an offset."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import FloatParam, Params
@@ -29,22 +27,20 @@ SPEC = LayerSpec(
     "to 0–1.",
     params=(
         FloatParam(
-            key="scale",
-            title="Scale",
-            default=1 / 255,
+            "scale",
+            1 / 255,
+            "Factor for every value. 1/255 is 0.00392157.",
             minimum=-1e6,
             maximum=1e6,
             step=0.001,
-            help="Factor for every value. 1/255 is 0.00392157.",
         ),
         FloatParam(
-            key="offset",
-            title="Offset",
-            default=0.0,
+            "offset",
+            0.0,
+            "Added after scaling. With a scale of 1/127.5, -1 gives -1 to 1.",
             minimum=-1e6,
             maximum=1e6,
             step=0.1,
-            help="Added after scaling. With a scale of 1/127.5, -1 gives -1 to 1.",
         ),
     ),
     infer_shape=same_shape,

@@ -1,7 +1,5 @@
 """Reshape: the same values in another shape."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -44,11 +42,10 @@ SPEC = LayerSpec(
     summary="Changes the shape and keeps all values in order.",
     params=(
         ShapeParam(
-            key="target_shape",
-            title="Target shape",
-            default=(-1,),
+            "target_shape",
+            (-1,),
+            "The new shape without the batch axis; -1 once for the remaining size.",
             can_infer=True,
-            help="The new shape without the batch axis; -1 once for the remaining size.",
         ),
     ),
     infer_shape=_infer_shape,

@@ -1,7 +1,5 @@
 """Resizing: brings the picture to a given size."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,15 +9,7 @@ from workbench.layers._common import interpolates_in_float32, join, need_picture
 
 
 def _side(key: str, title: str) -> IntParam:
-    return IntParam(
-        key=key,
-        title=title,
-        default=32,
-        minimum=1,
-        maximum=8192,
-        unit="px",
-        help=f"{title} of the resized image.",
-    )
+    return IntParam(key, 32, f"{title} of the resized image.", title=title, maximum=8192, unit="px")
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
@@ -39,11 +29,9 @@ def _keras_arguments(params: Params) -> dict[str, Any]:
 
 def _describe(params: Params) -> str:
     return join(
-        [
-            f"{params['height']}×{params['width']}",
-            unless(params, "interpolation", "bilinear"),
-            unless(params, "fit", "stretch"),
-        ]
+        f"{params['height']}×{params['width']}",
+        unless(params, "interpolation", "bilinear"),
+        unless(params, "fit", "stretch"),
     )
 
 
@@ -60,19 +48,16 @@ SPEC = LayerSpec(
         _side("height", "Height"),
         _side("width", "Width"),
         ChoiceParam(
-            key="interpolation",
-            title="Interpolation",
-            default="bilinear",
+            "interpolation",
+            "bilinear",
+            "How values between pixels are computed.",
             choices=("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5"),
-            help="How values between pixels are computed.",
         ),
         ChoiceParam(
-            key="fit",
-            title="Fit",
-            default="stretch",
+            "fit",
+            "stretch",
+            "If proportions differ: stretch the image, crop what does not fit, or pad with zeros.",
             choices=("stretch", "crop", "pad"),
-            help="If proportions differ: stretch the image, crop what does not fit, or pad with "
-            "zeros.",
         ),
     ),
     infer_shape=_infer_shape,

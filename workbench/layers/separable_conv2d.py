@@ -1,36 +1,22 @@
 """SeparableConv2D: a depthwise convolution and then a 1×1 convolution."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from workbench.core.params import Params
-from workbench.core.specs import LayerSpec, ParamCount, Shape, TrainingClass
-from workbench.layers._common import (
-    activation_param,
-    initializer_param,
-    lanes_hint,
-    need_picture,
-    regularizer_params,
-    use_bias_param,
-    vector_initializer_param,
-    with_regularizers,
-)
+from workbench.core.specs import ParamCount, Shape, TrainingClass
+from workbench.layers._common import need_picture
 from workbench.layers._convolution import (
-    depth_multiplier_param,
-    describe_convolution,
-    dilation_param,
-    filters_param,
-    output_shape,
-    window_params,
+    DEPTH_MULTIPLIER,
+    DILATION,
+    convolution_layer,
+    window_shape,
 )
 
 
 def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
     picture = need_picture("SeparableConv2D", inputs)
-    return output_shape("SeparableConv2D", params, picture, params["filters"])
+    return window_shape("SeparableConv2D", params, picture, params["filters"])
 
 
 def _weights(params: Params, inputs: Sequence[Shape]) -> int:
@@ -47,37 +33,17 @@ def _count_multiply_adds(params: Params, inputs: Sequence[Shape], output: Shape)
     return math.prod(output[:2]) * _weights(params, inputs)
 
 
-def _keras_arguments(params: Params) -> dict[str, Any]:
-    return with_regularizers(params, ("depthwise", "pointwise", "bias"))
-
-
-SPEC = LayerSpec(
+SPEC = convolution_layer(
+    DEPTH_MULTIPLIER,
+    DILATION,
+    kernels=("depthwise", "pointwise"),
     key="separable_conv2d",
     title="SeparableConv2D",
-    category="convolution",
     summary="A convolution per channel, then one that mixes the channels: nearly as powerful as "
     "Conv2D with far fewer weights.",
-    params=(
-        filters_param(),
-        *window_params(),
-        activation_param(),
-        depth_multiplier_param(),
-        dilation_param(),
-        use_bias_param(),
-        initializer_param("depthwise_initializer", "Depthwise initializer"),
-        initializer_param("pointwise_initializer", "Pointwise initializer"),
-        vector_initializer_param("bias_initializer", "Bias initializer"),
-        *regularizer_params("depthwise", "Depthwise"),
-        *regularizer_params("pointwise", "Pointwise"),
-        *regularizer_params("bias", "Bias"),
-    ),
     infer_shape=_infer_shape,
     count_params=_count_params,
     count_multiply_adds=_count_multiply_adds,
-    describe=describe_convolution,
-    keras_arguments=_keras_arguments,
-    width="filters",
     training_class=TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN,
     keywords=("convolution", "depthwise", "pointwise", "mobilenet", "xception"),
-    tpu_hint=lambda params, output: lanes_hint(params["filters"], "filters"),
 )

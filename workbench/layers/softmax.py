@@ -1,7 +1,5 @@
 """Softmax: scores become probabilities."""
 
-from __future__ import annotations
-
 from workbench.core.specs import LayerSpec, Role
 from workbench.layers._common import same_shape
 

@@ -1,16 +1,13 @@
 """UpSampling2D: enlarges the picture by whole factors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
-from workbench.core.params import ChoiceParam, Params
+from workbench.core.params import ChoiceParam, Params, SizeParam
 from workbench.core.specs import LayerSpec, Shape
 from workbench.layers._common import (
     interpolates_in_float32,
     join,
     need_picture,
-    size_param,
     size_text,
     unless,
 )
@@ -23,7 +20,7 @@ def _infer_shape(params: Params, inputs: Sequence[Shape]) -> Shape:
 
 
 def _describe(params: Params) -> str:
-    return join([size_text(params["size"]), unless(params, "interpolation", "nearest")])
+    return join(size_text(params["size"]), unless(params, "interpolation", "nearest"))
 
 
 SPEC = LayerSpec(
@@ -32,13 +29,18 @@ SPEC = LayerSpec(
     category="core",
     summary="Enlarges the image by whole factors, without weights.",
     params=(
-        size_param("size", "Factors", 2, "How often each row and column is repeated.", maximum=256),
+        SizeParam(
+            "size",
+            (2, 2),
+            "How often each row and column is repeated.",
+            title="Factors",
+            maximum=256,
+        ),
         ChoiceParam(
-            key="interpolation",
-            title="Interpolation",
-            default="nearest",
+            "interpolation",
+            "nearest",
+            "nearest repeats values; the others interpolate.",
             choices=("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"),
-            help="nearest repeats values; the others interpolate.",
         ),
     ),
     infer_shape=_infer_shape,

@@ -1,7 +1,5 @@
 """Pictures of one shape that stay in their files and are decoded whenever they are asked for."""
 
-from __future__ import annotations
-
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor

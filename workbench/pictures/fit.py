@@ -1,7 +1,5 @@
 """Bringing a picture to the size and channels a network takes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,8 +2,6 @@
 where the disk has no room for them, decoded anew whenever they are asked for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import deque

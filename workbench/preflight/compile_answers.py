@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -23,6 +24,7 @@ _BUFFER = re.compile(
 )
 _VALUE = re.compile(r"([a-z]+\d*)\[([\d,]*)\]")
 _NUM_LARGEST = 6
+_REINSTALL = "Reinstall it: `workbench compiler remove`, then `workbench compiler install`."
 
 
 class Buffer(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +51,6 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
         needs_bytes: Bytes of one core's memory that the step needs.
         flops, bytes_moved, cycles: Costs of one step, as the compiler estimates them.
         largest: Largest first.
-        seconds: That compiling took.
     """
 
     needs_bytes: int
@@ -57,7 +58,6 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     bytes_moved: float
     cycles: int
     largest: list[Buffer]
-    seconds: float
 
 
 class TooLarge(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,14 +66,12 @@ class TooLarge(msgspec.Struct, frozen=True, kw_only=True):
     needs_bytes: int
     has_bytes: int
     largest: list[Buffer]
-    seconds: float
 
 
 class Rejected(msgspec.Struct, frozen=True, kw_only=True):
     """The compiler refuses the program for another reason, told in its own words."""
 
     words: str
-    seconds: float
 
 
 CompilerAnswer = Compiled | TooLarge | Rejected
@@ -94,7 +92,6 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
     bytes_moved: float = 0.0
     cycles: int = 0
     largest: list[tuple[int, str]] = []
-    seconds: float = 0.0
 
 
 def read_answer(line: bytes) -> CompilerAnswer:
@@ -110,13 +107,13 @@ def read_answer(line: bytes) -> CompilerAnswer:
             "The output of the TPU compiler cannot be read.",
             where="compiler environment",
             received=line[:200].decode("utf-8", "replace"),
-            fix="Reinstall it: `workbench compiler remove`, then `workbench compiler install`.",
+            fix=_REINSTALL,
         ) from error
     if answer.fits is None:
         raise fault_error(answer.fault)
     if answer.fits:
         return _compiled(answer)
-    return _too_large(answer) or Rejected(words=_first_line(answer.error), seconds=answer.seconds)
+    return _too_large(answer) or Rejected(words=_first_line(answer.error))
 
 
 def fault_error(words: str) -> TpuError:
@@ -125,7 +122,7 @@ def fault_error(words: str) -> TpuError:
         "The TPU compiler could not be started.",
         where="compiler environment",
         received=words[:400],
-        fix="Reinstall it: `workbench compiler remove`, then `workbench compiler install`.",
+        fix=_REINSTALL,
     )
 
 
@@ -140,7 +137,6 @@ def _compiled(answer: _Answer) -> Compiled:
         bytes_moved=answer.bytes_moved,
         cycles=answer.cycles,
         largest=[_result(size, words) for size, words in answer.largest[:_NUM_LARGEST]],
-        seconds=answer.seconds,
     )
 
 
@@ -163,7 +159,6 @@ def _too_large(answer: _Answer) -> TooLarge | None:
         needs_bytes=needs,
         has_bytes=_bytes(found[3], found[4]),
         largest=list(_buffers(answer.report))[:_NUM_LARGEST],
-        seconds=answer.seconds,
     )
 
 
@@ -176,16 +171,11 @@ def _buffers(report: str) -> Iterator[Buffer]:
 
 
 def _largest_value(text: str) -> tuple[str, tuple[int, ...]]:
-    best, dtype = -1, ""
-    found: tuple[int, ...] = ()
-    for match in _VALUE.finditer(text):
-        shape = tuple(int(axis) for axis in match[2].split(",") if axis)
-        count = 1
-        for axis in shape:
-            count *= axis
-        if count > best:
-            best, dtype, found = count, match[1], shape
-    return dtype, found
+    values = (
+        (match[1], tuple(int(axis) for axis in match[2].split(",") if axis))
+        for match in _VALUE.finditer(text)
+    )
+    return max(values, key=lambda value: math.prod(value[1]), default=("", ()))
 
 
 def _bytes(number: str, unit: str) -> int:

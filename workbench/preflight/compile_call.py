@@ -11,11 +11,7 @@ import msgspec
 
 from workbench.errors import ChildDiedError, DeadlineError
 from workbench.hardware.tpu_chips import ChipChoice
-from workbench.preflight.compile_answers import (
-    CompilerAnswer,
-    fault_error,
-    read_answer,
-)
+from workbench.preflight.compile_answers import CompilerAnswer, fault_error, read_answer
 from workbench.processes.child import Child
 
 START_S = 120.0

@@ -5,7 +5,7 @@ nobody imports it. A JSON order a line on stdin, a JSON answer a line on stdout,
 
     {"text": PATH of StableHLO, "topology": "v5e:2x4", "megacore": false}
     {"fits": true, "peak_bytes": ..., "flops": ..., "bytes_moved": ..., "cycles": ...,
-     "largest": [[BYTES, WORDS], ...], "seconds": ...}
+     "largest": [[BYTES, WORDS], ...]}
     {"fits": false, "error": ..., "report": LINES OF THE COMPILER'S MEMORY REPORT, ...}
     {"fault": WORDS}                    the compiler could not be used at all
 
@@ -22,7 +22,6 @@ import os
 import re
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +66,7 @@ def main() -> int:
         return 1
     _say(answers, {"ready": compiler.versions})
     for line in sys.stdin:
-        order = json.loads(line)
-        began = time.monotonic()
-        answer = _answer(compiler, order, logs)
-        _say(answers, {**answer, "seconds": time.monotonic() - began})
+        _say(answers, _answer(compiler, json.loads(line), logs))
     return 0
 
 
@@ -180,9 +176,7 @@ def _largest(text: str) -> list[tuple[int, str]]:
         match = _RESULT.match(line)
         if match is None or match[4] in {"parameter", "bitcast", "get-tuple-element"}:
             continue
-        count = _ITEM_BYTES.get(match[2], 4)
-        for axis in match[3].split(","):
-            count *= int(axis)
+        count = _ITEM_BYTES.get(match[2], 4) * math.prod(map(int, match[3].split(",")))
         name = _OP_NAME.search(line)
         words = f"{match[2]}[{match[3]}] {name[1] if name else match[1]}"
         found.append((count, words[:300]))

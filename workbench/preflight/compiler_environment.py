@@ -146,10 +146,9 @@ class CompilerEnvironment:
                 return
             self._remove(self._wheels)  # of another version, or not whole
             self._need_room(DOWNLOAD_BYTES + INSTALLED_BYTES)
-            python = self._made_environment(tell, check)
+            self._make_environment(tell, check)
             tell(f"Downloading about {DOWNLOAD_BYTES / 1e6:.0f} MB")
             self._pip(
-                python,
                 ["download", "--dest", str(self._wheels)],
                 "The TPU compiler could not be downloaded.",
                 deadline_s=_DOWNLOAD_S, tell=tell, check=check,
@@ -180,10 +179,9 @@ class CompilerEnvironment:
             )
         with self._alone():
             self._need_room(INSTALLED_BYTES)
-            python = self._made_environment(tell, check)
+            self._make_environment(tell, check)
             tell("Installing")
             self._pip(
-                python,
                 ["install", "--no-index", "--find-links", str(self._wheels)],
                 "The TPU compiler could not be installed.",
                 deadline_s=_INSTALL_S, tell=tell, check=check,
@@ -251,9 +249,8 @@ class CompilerEnvironment:
         finally:
             os.close(lock)
 
-    def _made_environment(self, tell: Tell, check: Check) -> Path:
-        """A new, empty Python environment under a temporary name; returns its interpreter."""
-        python = self._making / "bin" / "python"
+    def _make_environment(self, tell: Tell, check: Check) -> None:
+        """Makes a new, empty Python environment under a temporary name."""
         self._remove(self._making)
         tell("Creating a Python environment")
         _run(
@@ -262,22 +259,14 @@ class CompilerEnvironment:
             deadline_s=_MAKE_S, tell=lambda line: None, check=check,
             fix="On Debian and Ubuntu, install the package python3-venv.",
         )  # fmt: skip
-        return python
 
     def _pip(
-        self,
-        python: Path,
-        words: list[str],
-        what: str,
-        *,
-        deadline_s: float,
-        tell: Tell,
-        check: Check,
+        self, words: list[str], what: str, *, deadline_s: float, tell: Tell, check: Check
     ) -> None:
         _run(
-            [str(python), "-I", "-m", "pip", *words, "--disable-pip-version-check",
-             "--no-input", "--progress-bar", "off", "--only-binary", ":all:",
-             "--require-hashes", "--requirement", str(self._lock)],
+            [str(self._making / "bin" / "python"), "-I", "-m", "pip", *words,
+             "--disable-pip-version-check", "--no-input", "--progress-bar", "off",
+             "--only-binary", ":all:", "--require-hashes", "--requirement", str(self._lock)],
             what,
             deadline_s=deadline_s, tell=tell, check=check,
             fix="Nothing was changed. Check the network connection and try again.",

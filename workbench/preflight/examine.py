@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -114,11 +115,9 @@ def memory_of(answer: Compiled | TooLarge, chip: ChipChoice) -> Memory:
 
 def _count_words(problems: Sequence[Problem]) -> str:
     """Such as "1 warning, 2 hints"; "No problems found" for none."""
-    counts = {
-        severity: sum(problem.severity == severity for problem in problems)
-        for severity in ("warning", "hint")
-    }
-    words = [f"{n:,} {name}{'s' * (n != 1)}" for name, n in counts.items() if n]
+    counts = Counter(problem.severity for problem in problems)
+    found = [(counts[severity], severity) for severity in ("warning", "hint")]
+    words = [f"{n:,} {severity}{'s' * (n != 1)}" for n, severity in found if n]
     return ", ".join(words) or "No problems found"
 
 
@@ -301,9 +300,8 @@ class Examination:
                 if (point.memory is not None and point.problem) or failures == _MOST_FAILURES:
                     break  # larger ones need still more
         # Where none of them fits, a smaller one than all that were tried may have been found.
-        self._found.suggested_per_core = (
-            best_of(self._found.sweep) or self._found.suggested_per_core
-        )
+        best = best_of(self._found.sweep)
+        self._found.suggested_per_core = best or self._found.suggested_per_core
         count = sum(point.estimate is not None for point in self._found.sweep)
         state: LevelState = "refused" if self._found.errors else "passed"
         self._tell("compiler", state, f"{count:,} of these batches fit")
@@ -321,13 +319,13 @@ class Examination:
         chip = self._question.chip
         if isinstance(answer, Rejected):
             return self._unanswered(size, answer.words)
-        is_compiled = isinstance(answer, Compiled)
+        estimate = estimate_of(answer, chip, size) if isinstance(answer, Compiled) else None
         return SweepPoint(
             per_core_batch=size,
             global_batch=size * chip.cores,
             memory=memory_of(answer, chip),
-            estimate=estimate_of(answer, chip, size) if isinstance(answer, Compiled) else None,
-            problem="" if is_compiled else "does not fit",
+            estimate=estimate,
+            problem="does not fit" if estimate is None else "",
         )
 
     def _unanswered(self, size: int, words: str) -> SweepPoint:

@@ -89,9 +89,8 @@ def node_of(path: str, graph: Graph) -> str:
         path: From a network of the `marked` graph, e.g. "gradient_tape/network/node3x_1/Mul".
         graph: The network.
     """
-    ids = list(graph.nodes)
-    numbers = [int(match.group(1)) for match in _MARK.finditer(path)]
-    return ids[numbers[0]] if numbers and numbers[0] < len(ids) else ""
+    ids, mark = list(graph.nodes), _MARK.search(path)
+    return ids[int(mark[1])] if mark and int(mark[1]) < len(ids) else ""
 
 
 def with_names(text: str, graph: Graph) -> str:

@@ -43,12 +43,8 @@ def fixes_of(problem: ReportProblem, graph: Graph) -> tuple[Fix, ...]:
     """The fixes of a reported problem that can be applied: those that set values, and the move
     behind Input. For others, which are of the check of every project, ask that check.
     """
-    found = []
-    for fix in problem.fixes:
-        made = _fix(fix, problem.node, graph)
-        if made is not None:
-            found.append(made)
-    return tuple(found)
+    made = (_fix(fix, problem.node, graph) for fix in problem.fixes)
+    return tuple(fix for fix in made if fix is not None)
 
 
 def _fix(fix: ReportFix, node: str | None, graph: Graph) -> Fix | None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.checks.fixes import set_fix
-from workbench.core.checks.problems import Fix, Problem, Severity
+from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
 from workbench.core.format import bytes_text
 from workbench.core.network.pipeline_split import pipeline_nodes
 from workbench.core.network.text import node_text, nodes_text
@@ -66,21 +65,12 @@ def check_rules(
 
 
 def _needs_jax(chip: ChipChoice) -> Problem:
-    return _problem(
+    return recipe_problem(
         "error",
         "This TPU needs JAX",
         f"TensorFlow does not support {chip.generation.name} (Ironwood): it needs JAX, "
         "and Workbench uses TensorFlow. Use v2 to v6e.",
     )
-
-
-def _problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:
-    return Problem(None, severity, title, message, fixes)
-
-
-def recipe_fix(title: str, **values: Any) -> Fix:
-    """A fix that sets values of the recipe."""
-    return Fix("_".join(["set", *values]), title, lambda graph: graph, values)
 
 
 def batch_fix(per_core: int, chip: ChipChoice) -> Fix:
@@ -107,7 +97,7 @@ def _check_batch(project: Project, chip: ChipChoice) -> Iterator[Problem]:
     tile = chip.generation.sublanes
     nearest = max(tile, tile * round(batch / cores / tile))
     if rest:
-        yield _problem(
+        yield recipe_problem(
             "error" if per_core == 0 else "warning",
             "Batch not divisible by the cores",
             f"{batch:,} does not divide by the {cores:,} cores of {chip.name}: "
@@ -117,7 +107,7 @@ def _check_batch(project: Project, chip: ChipChoice) -> Iterator[Problem]:
         )  # fmt: skip
     if per_core % tile:
         padded = tile * -(-per_core // tile)
-        yield _problem(
+        yield recipe_problem(
             "warning" if per_core < tile else "hint",
             f"Batch is padded: use a multiple of {tile} per core",
             f"Each core gets {per_core:,} images, padded to {padded:,}: a TPU computes "
@@ -140,7 +130,7 @@ def _check_steps(
     if chip.generation.sublanes <= per_core < project.recipe.batch_size / chip.cores:
         fixes = [batch_fix(per_core, chip)]
     count = "one step" if steps == 1 else f"{steps:,} steps"
-    yield _problem(
+    yield recipe_problem(
         "warning",
         "Few steps per epoch",
         f"{facts.num_train:,} images are only {count} of {project.recipe.batch_size:,}. "
@@ -162,7 +152,7 @@ def _check_memory(project: Project, chip: ChipChoice, analysis: Analysis) -> Ite
         return
     largest = int(room / written) if room > 0 and written else 0
     fits = 1 << int(math.log2(largest)) if largest else 0
-    yield _problem(
+    yield recipe_problem(
         "warning",
         MEMORY_GUESS,
         f"A training step needs {needed / GIB:.1f} GiB per core (estimated); a core of "
@@ -249,7 +239,7 @@ def _is_end(project: Project, layers: Registry[LayerSpec], node_id: str) -> bool
 
 def _check_precision(project: Project) -> Iterator[Problem]:
     if project.recipe.precision == "float32":
-        yield _problem(
+        yield recipe_problem(
             "hint",
             "TPUs are fastest in bfloat16",
             "The precision is set to float32. bfloat16 halves the memory traffic, which "
@@ -281,7 +271,7 @@ def _check_host(
         return
     size = (facts.num_train + facts.num_test) * math.prod(shape)
     if size > _MUCH_UPLOAD:
-        yield _problem(
+        yield recipe_problem(
             "hint",
             "Large upload",
             f"The images ({bytes_text(size)}) are uploaded to the TPU host once.",

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from workbench.core.checks.problems import Problem
 from workbench.hardware.tpu_chips import GIB, ChipChoice
 from workbench.preflight.rules import batch_words
-from workbench.protocol.preflight import (
-    ESTIMATE_WORDS,
-    HONESTY,
-    Level,
-    Memory,
-)
+from workbench.protocol.preflight import ESTIMATE_WORDS, HONESTY, Level, Memory
 
 TIGHT = 0.85
 """Part of a core's memory above which little is left for prefetched batches and validation."""
@@ -71,9 +66,8 @@ def _too_large(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> 
         f"Does not fit: {batch} needs {memory.needs_bytes / GIB:.2f} GiB per core, and "
         f"{chip.words} has {memory.has_bytes / GIB:.2f} GiB per core."
     )
-    if suggested:
-        return f"{words} {suggested[:1].upper()}{suggested[1:]} fits."
-    return f"{words} No smaller batch fits."
+    smaller = suggested[:1].upper() + suggested[1:] or "No smaller batch"
+    return f"{words} {smaller} fits."
 
 
 def _fits(chip: ChipChoice, batch: str, memory: Memory, suggested: str) -> str:

@@ -105,14 +105,10 @@ class Child:
         self._unsent = memoryview(bytes(self._unsent) + data)
 
     def ask(self, order: bytes, *, deadline_s: float) -> bytes:
-        """Sends a line, and returns the next one of its output.
-
-        Args:
-            order: Without a line end.
-            deadline_s: Longest that the answer may take.
+        """Sends a line (without its end), and returns the next one of its output.
 
         Raises:
-            DeadlineError: it took longer.
+            DeadlineError: it took longer than the deadline.
             ChildDiedError: the child has ended instead.
         """
         self.send(order + b"\n")
@@ -126,25 +122,15 @@ class Child:
         return line
 
     def lines(self, *, deadline_s: float = inf) -> Iterator[bytes]:
-        """The lines of its output as they come, without line ends, until it closes it.
-
-        Args:
-            deadline_s: Longest that all of them may take.
-
-        Raises:
-            DeadlineError: they took longer.
+        """The lines of its output as they come, without line ends, until it closes it;
+        DeadlineError where all of them take longer.
         """
         self._allow(deadline_s)
         while (line := self._stream.readline(_MOST_LINE)).endswith(b"\n"):
             yield line[:-1]
 
     def frame(self, *, limit: int, deadline_s: float) -> tuple[wire.Fields, bytes]:
-        """The next frame of its output (host/wire.py); errors as of `ask`.
-
-        Args:
-            limit: Most bytes that may follow its line.
-            deadline_s: Longest that it may take.
-        """
+        """The next frame (host/wire.py), with at most `limit` bytes; errors as of `ask`."""
         self._allow(deadline_s)
         try:
             if (announced := wire.read_head(self._stream, _MOST_LINE)) is not None:
@@ -181,11 +167,7 @@ class Child:
         )
 
     def finish(self, *, step_s: float) -> None:
-        """Lets it end by itself: closes its stdin, and terminates it when that is not enough.
-
-        Args:
-            step_s: How long either may take.
-        """
+        """Lets it end: closes its stdin, terminates and kills it, each after `step_s`."""
         self._input.close()
         for next_rung in (self._process.terminate, self._process.kill):
             try:

@@ -23,9 +23,7 @@ _MEMINFO = Path("/proc/meminfo")
 
 
 def available_memory() -> int:
-    """Bytes that programs may still take without swapping, of this computer or its container;
-    free pages where the system does not tell.
-    """
+    """Bytes that programs of this computer or container may still take without swapping."""
     free = _sizes(_MEMINFO).get("MemAvailable")
     if free is None:  # not Linux, or a container that hides it
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -34,7 +32,7 @@ def available_memory() -> int:
 
 def own_limits() -> list[tuple[int, int]]:
     """(bytes allowed, bytes held) of this process by each rule: computer or container, and the
-    limits (ulimit) that were set before it was started.
+    limits (ulimit) set before it was started.
     """
     sizes = memory_sizes()
     limits = [(memory_limit(), sizes.get("VmRSS", 0))]

@@ -1,43 +1,21 @@
-"""The training of the exported script: a recipe said in Keras's own words.
+"""The training of exported programs: a recipe said in Keras's own words.
 
 What Keras has a name for is called by it; what it has none for (a warm-up before any
-schedule) is a small class in the script; what comes out otherwise is told in a comment.
+schedule) is a small class in the program; what comes out otherwise is told in a comment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
 from workbench.core.training.fields.schedule import SCALINGS
 from workbench.core.training.optimizers import NOT_DECAYED
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.training.specs import Code, TrainingSpec
 from workbench.programs.code import call, literal
+from workbench.programs.texts import sections
 
 _EPOCHS = frozenset(param.key for param in RECIPE_PARAMS if param.unit == "epochs")
-
-_WARM_UP = '''\
-class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """Linear warm-up to the peak learning rate, then another schedule."""
-
-    def __init__(self, start, peak, steps, after):
-        self.start, self.peak, self.steps, self.after = start, peak, steps, after
-
-    def __call__(self, step):
-        step = keras.ops.cast(step, "float32")
-        climbing = self.start + (self.peak - self.start) * step / max(1, self.steps)
-        return keras.ops.where(step < self.steps, climbing, self.after(step))
-'''
-
-_SPLIT = """    # A fraction of each class is held out for validation.
-    random = np.random.default_rng({seed})
-    is_kept = np.zeros(len(y_train), bool)
-    for label in np.unique(y_train):
-        places = random.permutation(np.flatnonzero(y_train == label))
-        is_kept[places[: max(1, round({share} * len(places)))]] = True
-    x_validation, y_validation = x_train[is_kept], y_train[is_kept]
-    x_train, y_train = x_train[~is_kept], y_train[~is_kept]
-"""
 
 
 class TrainingText:
@@ -57,14 +35,31 @@ class TrainingText:
         self._is_logits = is_logits
         self._has_own_loop = has_own_loop
 
-    @property
-    def needs_tensorflow(self) -> bool:
-        """Whether the batches are made by tf.data."""
-        return self._recipe.steps_per_epoch is not None or self._changes_batches
-
-    @property
-    def _changes_batches(self) -> bool:
-        return self._recipe.mixing != "none" or self._recipe.random_erasing > 0
+    def values(self) -> dict[str, Any]:
+        """What the programs are filled with, by the names in their texts."""
+        recipe, smoothing = self._recipe, self._recipe.label_smoothing
+        is_cutmix = recipe.mixing == "cutmix"
+        return {
+            "seed": recipe.seed,
+            "batch_size": recipe.batch_size,
+            "validation_share": literal(recipe.validation_share),
+            "top_k": recipe.top_k,
+            "has_top_k": recipe.top_k > 1,
+            "is_balanced": recipe.class_weights == "balanced",
+            "is_one_hot": self.is_one_hot,
+            "is_smoothed": smoothing,
+            "kept": literal(1 - smoothing),
+            "spread": literal(smoothing),
+            "erases": recipe.random_erasing,
+            "erase": self._erase() if recipe.random_erasing else "",
+            "mixes": recipe.mixing != "none",
+            "mix": self._mix() if recipe.mixing != "none" else "",
+            "cuts_other_share": is_cutmix and recipe.mixing_alpha != 1.0,
+            "alpha": literal(recipe.mixing_alpha),
+            "follows_metric": recipe.schedule_spec.follows_metric,
+            "helpers": self._helpers(),
+            "optimizer": self._optimizer(),
+        }
 
     @property
     def is_one_hot(self) -> bool:
@@ -74,64 +69,45 @@ class TrainingText:
         return not is_sparse or recipe.mixing != "none"
 
     @property
-    def _follows_progress(self) -> bool:
-        recipe = self._recipe
-        stops = recipe.early_stopping_patience is not None
-        return stops or recipe.keep == "best" or recipe.schedule_spec.follows_metric
+    def loss_code(self) -> Code:
+        """The loss: a class of Keras, or a function of the helpers."""
+        spec = self._recipe.loss_spec
+        return spec.code(
+            self._sources(spec), is_logits=self._is_logits, is_sparse=not self.is_one_hot
+        )
 
     @property
-    def _is_validated(self) -> bool:
-        needs = self._follows_progress or self._recipe.top_k > 1
-        return needs and self._recipe.validation != "none"
+    def _indent(self) -> int:
+        """Of the lines that make layers for the batches: inside a function where Keras fits."""
+        return 0 if self._has_own_loop else 4
 
-    def helpers(self) -> str:
+    def _erase(self) -> str:
+        share = literal(self._recipe.random_erasing)
+        words = [f"({share}, {share})", "fill_value=127.5", f"seed={self._recipe.seed}"]
+        return call("erase = layers.RandomErasing", words, indent=self._indent)
+
+    def _mix(self) -> str:
+        seed = f"seed={self._recipe.seed}"
+        if self._recipe.mixing == "mixup":
+            words = [literal(self._recipe.mixing_alpha), seed]
+            return call("mix = layers.MixUp", words, indent=self._indent)
+        return call("mix = layers.CutMix", [seed], indent=self._indent)
+
+    def _helpers(self) -> str:
         """Classes and functions that the training needs, above it."""
         needs_class = self._climbs and not self._recipe.schedule_spec.has_keras_warm_up
         texts = [
             self._recipe.optimizer_spec.definition,
-            _WARM_UP if needs_class else "",
+            sections("parts.txt")["warm_up"] if needs_class else "",
             self._schedule.definition if self._schedule is not None else "",
             self.loss_code.definition,
         ]
-        return "".join(f"\n\n{text}" for text in texts if text)
+        return "".join(f"{text}\n\n" for text in texts if text)
 
     def _sources(self, spec: TrainingSpec) -> dict[str, str]:
         """The values that a plug-in uses, as source."""
         values = self._recipe.values_of(spec)
         return {key: (_short if key in _EPOCHS else literal)(values[key]) for key in values}
-
-    def data(self) -> str:
-        """What is done with the arrays before training."""
-        recipe, text = self._recipe, ""
-        if self._is_validated and recipe.validation == "split":
-            text += _SPLIT.format(seed=recipe.seed, share=literal(recipe.validation_share))
-        if recipe.class_weights == "balanced":
-            text += (
-                "    found, counts = np.unique(y_train, return_counts=True)\n"
-                "    weights = len(y_train) / (len(found) * counts)\n"
-                "    class_weight = dict(zip(found.tolist(), weights.tolist()))\n"
-            )
-        if self.is_one_hot:
-            text += self._one_hot()
-        return text
-
-    def _one_hot(self) -> str:
-        names = ["train", "test"]
-        if self._is_validated and self._recipe.validation == "split":
-            names.insert(1, "validation")
-        lines = [
-            f"    y_{name} = keras.utils.to_categorical(y_{name}, len(CLASS_NAMES))\n"
-            for name in names
-        ]
-        smoothing = self._recipe.label_smoothing
-        if smoothing:
-            kept, spread = literal(1 - smoothing), literal(smoothing)
-            lines.append(
-                f"    y_train = {kept} * y_train + {spread} / len(CLASS_NAMES)  # label smoothing\n"
-            )
-        return "".join(lines)
-
-    # the optimizer -----------------------------------------------------------------------
 
     @property
     def _climbs(self) -> bool:
@@ -142,29 +118,24 @@ class TrainingText:
             return recipe.schedule_spec.warm_up_share > 0
         return recipe.warmup_epochs > 0
 
-    def optimizer(self) -> str:
-        """The schedule and the optimizer, in lines of the function."""
+    def _optimizer(self) -> str:
+        """The schedule and the optimizer, in lines of a function."""
         recipe = self._recipe
         rate, lines = self._rate()
-        lines = [*self._scaling(), *lines]
+        if recipe.rate_scaling != "none":
+            how = SCALINGS[recipe.rate_scaling]
+            meant = f"{literal(recipe.learning_rate)} for a batch of {recipe.rate_base_batch}"
+            lines.insert(0, f"    # The rate is {meant}; its scaling is {how}.")
         words = [f"{key}={literal(value)}" for key, value in recipe.optimizer_arguments().items()]
         if recipe.clip_norm is not None and not self._has_own_loop:
             words.append(f"global_clipnorm={literal(recipe.clip_norm)}")
         start = f"optimizer = {recipe.optimizer_spec.source_name}"
         lines.append(call(start, [rate, *words], indent=4))
         if not recipe.decay_biases and recipe.has_weight_decay:
-            names = f"var_names={_list(NOT_DECAYED)}"
-            lines.append(call("optimizer.exclude_from_weight_decay", [names], indent=4))
+            names = ", ".join(literal(name) for name in NOT_DECAYED)
+            exclude = "optimizer.exclude_from_weight_decay"
+            lines.append(call(exclude, [f"var_names=[{names}]"], indent=4))
         return "\n".join(lines)
-
-    def _scaling(self) -> list[str]:
-        """Where the rate comes from, if it is not the recipe's own."""
-        recipe = self._recipe
-        if recipe.rate_scaling == "none":
-            return []
-        how = SCALINGS[recipe.rate_scaling]
-        meant = f"{literal(recipe.learning_rate)} for a batch of {recipe.rate_base_batch}"
-        return [f"    # The rate is {meant}; its scaling is {how}."]
 
     @property
     def _schedule(self) -> Code | None:
@@ -214,148 +185,7 @@ class TrainingText:
             lines.append(f"    warm_up = min(total, round({epochs} * steps))")
         return lines
 
-    # compile and fit ---------------------------------------------------------------------
-
-    def loss(self) -> str:
-        """The loss, as a line of compile."""
-        code = self.loss_code
-        if code.definition:
-            return f"        loss={code.name},"
-        return call(f"loss=keras.losses.{code.name}", code.arguments, ",", indent=8)
-
-    @property
-    def loss_code(self) -> Code:
-        """The loss: a class of Keras, or a function of `helpers`."""
-        spec = self._recipe.loss_spec
-        return spec.code(
-            self._sources(spec), is_logits=self._is_logits, is_sparse=not self.is_one_hot
-        )
-
-    def metrics(self) -> str:
-        """The metrics, as a line of compile."""
-        k = self._recipe.top_k
-        if k == 1:
-            return '        metrics=["accuracy"],'
-        kind = "TopK" if self.is_one_hot else "SparseTopK"
-        top_k = f'keras.metrics.{kind}CategoricalAccuracy({k}, name="{self._top_k}")'
-        return f'        metrics=[\n            "accuracy",\n            {top_k},\n        ],'
-
-    @property
-    def _top_k(self) -> str:
-        return f"top_{self._recipe.top_k}"
-
-    def fit(self) -> str:
-        """The batches and the call of fit, in lines of the function."""
-        recipe, words = self._recipe, [f"epochs={self._recipe.epochs}"]
-        lines: list[str] = []
-        if self.needs_tensorflow:
-            lines += self._batches()
-            words.insert(0, "data")
-            if recipe.steps_per_epoch is not None:
-                words.append(f"steps_per_epoch={recipe.steps_per_epoch}")
-            words.append("shuffle=False")  # done above; Keras warns otherwise
-        else:
-            words = ["x_train", "y_train", f"batch_size={recipe.batch_size}", *words]
-        if self._is_validated:
-            part = "validation" if recipe.validation == "split" else "test"
-            words.append(f"validation_data=(x_{part}, y_{part})")
-        if recipe.class_weights == "balanced":
-            words.append("class_weight=class_weight")
-        callbacks = self._callbacks()
-        if callbacks:
-            lines += ["    callbacks = [", *callbacks, "    ]"]
-            words.append("callbacks=callbacks")
-        return "\n".join([*lines, call("model.fit", words, indent=4)])
-
-    def _batches(self) -> list[str]:
-        recipe = self._recipe
-        repeat = ".repeat()" if recipe.steps_per_epoch is not None else ""
-        lines = [
-            "    data = tf.data.Dataset.from_tensor_slices((x_train, y_train))",
-            f"    data = data.shuffle(len(x_train)){repeat}.batch({recipe.batch_size})",
-        ]
-        if recipe.random_erasing:
-            share = literal(recipe.random_erasing)
-            words = [f"({share}, {share})", "fill_value=127.5", f"seed={recipe.seed}"]
-            lines.append(call("erase = layers.RandomErasing", words, indent=4))
-            lines.append("    data = data.map(lambda x, y: (erase(x), y))")
-        if recipe.mixing != "none":
-            lines += self._mixing()
-        return [*lines, "    data = data.prefetch(3)"] if self._changes_batches else lines
-
-    def _mixing(self) -> list[str]:
-        recipe, seed = self._recipe, f"seed={self._recipe.seed}"
-        if recipe.mixing == "mixup":
-            made = [call("mix = layers.MixUp", [literal(recipe.mixing_alpha), seed], indent=4)]
-        else:
-            made = [call("mix = layers.CutMix", [seed], indent=4)]
-            if recipe.mixing_alpha != 1.0:
-                alpha = literal(recipe.mixing_alpha)
-                made.insert(0, f"    # Keras cuts any share alike; trained with alpha = {alpha}.")
-        return [
-            *made,
-            '    data = data.map(lambda x, y: mix({"images": x, "labels": y}))',
-            '    data = data.map(lambda both: (both["images"], both["labels"]))',
-        ]
-
-    def _callbacks(self) -> list[str]:
-        recipe, found = self._recipe, []
-        keeps_best = recipe.keep == "best"
-        if recipe.ema_decay is not None and (self._is_validated or keeps_best):
-            words = ["swap_on_epoch=True"] if keeps_best else []
-            found.append(_item("keras.callbacks.SwapEMAWeights", words))
-        monitor = [f'"{self._monitor()}"', f'mode="{self._mode()}"']
-        if recipe.early_stopping_patience is not None or keeps_best:
-            patience = recipe.early_stopping_patience or recipe.epochs
-            words = [*monitor, f"patience={patience}"]
-            words += ["restore_best_weights=True"] * keeps_best
-            found.append(_item("keras.callbacks.EarlyStopping", words))
-        if recipe.schedule_spec.follows_metric:
-            words = [*monitor, f"factor={literal(recipe.decay_factor)}"]
-            words += [f"patience={recipe.plateau_patience}", "min_delta=0.0"]
-            found.append(_item("keras.callbacks.ReduceLROnPlateau", words))
-        return found
-
-    def _monitor(self) -> str:
-        """The value that the recipe's `keep_by` means, as Keras names it."""
-        recipe = self._recipe
-        if recipe.keep_by == "loss":
-            return "loss"
-        name = {"val_loss": "loss", "val_accuracy": "accuracy", "top_k": self._top_k}
-        shown = name[recipe.keep_by]
-        if recipe.keep_by == "top_k" and recipe.top_k == 1:
-            shown = "accuracy"
-        return f"val_{shown}" if self._is_validated else shown
-
-    def _mode(self) -> str:
-        return "min" if self._recipe.keep_by in {"loss", "val_loss"} else "max"
-
-    def evaluation(self) -> str:
-        """The test and what is printed of it, in lines of the function."""
-        if self._recipe.top_k == 1:
-            names, print_more = "loss, accuracy", ""
-        else:
-            names = f"loss, accuracy, {self._top_k}"
-            print_more = f", top-{self._recipe.top_k} {{{self._top_k}:.4f}}"
-        words = ["x_test", "y_test", "batch_size=256"]
-        shown = f'f"test loss {{loss:.4f}}, accuracy {{accuracy:.4f}}{print_more}"'
-        return "\n".join(
-            [
-                call(f"{names} = model.evaluate", words, indent=4),
-                call("print", [shown], indent=4),
-            ]
-        )
-
-
-def _item(start: str, words: list[str]) -> str:
-    """A call as one item of a list."""
-    return call(start, words, ",", indent=8)
-
 
 def _short(number: float) -> str:
     """A number of epochs, without a point where it is whole."""
     return literal(int(number) if number == int(number) else number)
-
-
-def _list(names: Iterable[str]) -> str:
-    return "[" + ", ".join(literal(name) for name in names) + "]"

@@ -98,9 +98,7 @@ class Export(Request, frozen=True, kw_only=True, tag="export"):
 
 
 class ExportProject(Request, frozen=True, kw_only=True, tag="export_project"):
-    """Writes a program that trains a project elsewhere. `project` is project-file text.
-    Answer: Done with the words to show.
-    """
+    """Writes a program that trains a project (file text) elsewhere. Answer: Done with words."""
 
     project: str
     format: str
@@ -115,9 +113,9 @@ RESULT_ENDING = ".zip"
 
 
 class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
-    """Makes a run out of a project and a `.weights.h5` or `.keras` file, or the `.zip` that an
-    exported notebook leaves. Answer: Done, whose `path` is the new run folder: `run`, or one
-    among the user's runs where that is empty. `project` is project-file text.
+    """Makes a run of a project (file text) and a `.weights.h5` or `.keras` file, or the `.zip` of
+    an exported notebook. Answer: Done with the `path` of the run folder: `run`, or a new one if
+    empty.
     """
 
     project: str
@@ -126,8 +124,8 @@ class LoadWeights(Request, frozen=True, kw_only=True, tag="load_weights"):
 
 
 class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_rate"):
-    """Raises the learning rate step by step until training diverges. `project` is
-    project-file text. Answers: some LearningRateTried, then LearningRateFound.
+    """Raises the learning rate step by step until training of a project (file text) diverges.
+    Answers: some LearningRateTried, then LearningRateFound.
     """
 
     project: str
@@ -137,8 +135,8 @@ class FindLearningRate(Request, frozen=True, kw_only=True, tag="find_learning_ra
 
 
 class FindBatchSize(Request, frozen=True, kw_only=True, tag="find_batch_size"):
-    """Trains a moment at each batch size. `project` is project-file text. Answers: one
-    BatchSizeTried a size, then BatchSizeFound.
+    """Trains a project (file text) a moment at each batch size. Answers: one BatchSizeTried a size,
+    then BatchSizeFound.
     """
 
     project: str
@@ -219,9 +217,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Classified(Answer, frozen=True, kw_only=True, tag="classified"):
-    """One picture's scores, highest first; or why it could not be read.
-
-    `picture_png` and `input_png` are files in the worker's session folder, when asked for.
+    """One picture's scores, highest first; or why it could not be read. `picture_png` and
+    `input_png` are files in the worker's session folder, when asked for.
     """
 
     file: str
@@ -246,10 +243,8 @@ class ClassDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DataDescription(Answer, frozen=True, kw_only=True, tag="data_description"):
-    """What a source holds. `shape` is empty where pictures differ in size.
-
-    `is_test_split_off` where the source has no test part: `num_test` of its pictures are
-    then kept apart, by the request's share.
+    """What a source holds. `shape` is empty where pictures differ in size. `is_test_split_off`
+    where it has no test part: `num_test` of its pictures are kept apart, by the request's share.
     """
 
     title: str
@@ -325,10 +320,8 @@ class BatchSizeTried(Answer, frozen=True, kw_only=True, tag="batch_size_tried"):
 
 
 class BatchSizeFound(Answer, frozen=True, kw_only=True, tag="batch_size_found"):
-    """Answer to FindBatchSize: the fastest size, and the largest that fits into memory.
-
-    `suggested` is the smallest size that is nearly as fast as the fastest: larger batches
-    make fewer steps of the same pictures, and learn less in an epoch.
+    """Answer to FindBatchSize: the fastest size, the largest that fits into memory, and the
+    smallest that is nearly as fast: larger batches make fewer steps, and learn less in an epoch.
     """
 
     fastest: int

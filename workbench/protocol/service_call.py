@@ -93,12 +93,8 @@ class ServiceCall:
             self._child.finish(step_s=STOP_SECONDS)
 
     def ask(self, request: AnyRequest) -> Iterator[AnyAnswer]:
-        """Yields the answers to one request; the last is a final one.
-
-        When the worker dies on the way, that is a Failed with its last log lines.
-
-        Raises:
-            WireError: the request cannot be sent, or an answer cannot be read.
+        """Yields the answers to one request; the last is a final one, Failed with the worker's last
+        log lines where that dies on the way. Raises WireError where one cannot be sent or read.
         """
         self.send(request)
         for answer in map(decode_answer, self._child.lines()):

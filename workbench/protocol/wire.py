@@ -29,11 +29,7 @@ _answers: msgspec.json.Decoder[AnyAnswer] = msgspec.json.Decoder(AnyAnswer)
 
 
 def encode_request(request: AnyRequest) -> bytes:
-    """A request as one line with its newline.
-
-    Raises:
-        WireError: it holds something the protocol has no form for, or is too long.
-    """
+    """A request as one line with its newline; raises WireError: no form for it, or too long."""
     line = _encode(request, MAX_REQUEST_BYTES)
     decode_request(line)
     return line
@@ -47,11 +43,8 @@ def encode_answer(answer: AnyAnswer) -> bytes:
 
 
 def decode_request(line: bytes) -> AnyRequest:
-    """The request in a line, with or without its newline.
-
-    Raises:
-        WireError: the line is not a request: too long, no JSON, an unknown kind, a
-            missing field, or a value of the wrong type (the message names the field).
+    """The request in a line, with or without its newline; raises WireError where it is too long, no
+    JSON, of an unknown kind, or lacks a field or has one of the wrong type (the message names it).
     """
     return _decode(_requests, line, MAX_REQUEST_BYTES)
 

@@ -6,7 +6,6 @@ trainers obey, and obeys what only couriers can.
 
 from __future__ import annotations
 
-import contextlib
 from typing import Literal
 
 from workbench.core.storage.save import save_bytes
@@ -26,28 +25,18 @@ _MAX_BYTES = 16
 def ask_to_stop(run: RunFolder) -> None:
     """Asks the trainer to finish its current steps, test and save the weights, and end.
 
-    Raises:
-        SaveError: the run folder cannot be written.
+    As all of these, raises SaveError where the run folder cannot be written.
     """
-    save_bytes(run.control_path, b"stop\n")
+    ask_courier(run, "stop")
 
 
 def ask_to_pause(run: RunFolder) -> None:
-    """Asks the trainer to finish its current steps, keep a checkpoint and end: `resume` goes
-    on from there.
-
-    Raises:
-        SaveError: the run folder cannot be written.
-    """
-    save_bytes(run.control_path, b"pause\n")
+    """Asks the trainer to finish its current steps, keep a checkpoint for `resume`, and end."""
+    ask_courier(run, "pause")
 
 
 def ask_courier(run: RunFolder, wish: CourierWish) -> None:
-    """Asks the courier of a run for something.
-
-    Raises:
-        SaveError: the run folder cannot be written.
-    """
+    """Asks the courier of a run for something."""
     save_bytes(run.control_path, wish.encode() + b"\n")
 
 
@@ -71,5 +60,4 @@ def _asked(run: RunFolder) -> bytes:
 
 def forget_wish(run: RunFolder) -> None:
     """Removes what an earlier trainer of this run was asked; called before one is started."""
-    with contextlib.suppress(FileNotFoundError):
-        run.control_path.unlink()
+    run.control_path.unlink(missing_ok=True)

@@ -20,26 +20,19 @@ that starts the next one gives it the user's environment, not its own."""
 
 
 def target_environment(target: Choice) -> dict[str, str]:
-    """The variables that a target wants set before TensorFlow starts.
-
-    Raises:
-        RunError: the target is unknown or its values are wrong.
-    """
+    """The variables that a target wants set before TensorFlow starts; errors as of `_known`."""
     spec, params = _known(target)
     return dict(spec.environment(params))
 
 
 def is_remote(target: Choice) -> bool:
-    """Whether a target is another computer, so that a courier stands for the trainer.
-
-    Raises:
-        RunError: the target is unknown or its values are wrong.
-    """
+    """Whether a target is another computer, with a courier for the trainer; as `_known`."""
     spec, params = _known(target)
     return spec.is_remote(params)
 
 
 def _known(target: Choice) -> tuple[TargetSpec, Params]:
+    """A target and its checked values; raises RunError if unknown, ParamError for a value."""
     targets = all_targets()
     spec = targets.get(target.key)
     if spec is None:
@@ -57,12 +50,9 @@ def _known(target: Choice) -> tuple[TargetSpec, Params]:
 
 
 def refuse_unready(target: Choice) -> None:
-    """Asks a target what is wrong with it, before anything is started there.
+    """Raises what is wrong with a target, before anything is started there.
 
     May take seconds, and never more than the target's own deadlines.
-
-    Raises:
-        WorkbenchError: it cannot be trained on now, or is unknown.
     """
     spec, params = _known(target)
     problem = spec.probe(params)
@@ -71,11 +61,7 @@ def refuse_unready(target: Choice) -> None:
 
 
 def project_environment(project: Project) -> dict[str, str]:
-    """What a project's target and recipe want set before TensorFlow starts.
-
-    Raises:
-        RunError: the target is unknown or its values are wrong.
-    """
+    """What a project's target and recipe want set before TensorFlow starts; as `_known`."""
     variables = target_environment(project.target)
     if project.recipe.threads:
         # Read once, when TensorFlow makes its pool: later calls come too late.
@@ -89,12 +75,9 @@ def trainer_environment(
     """All variables of a trainer: the user's, the project's, and the way to our own package.
 
     Args:
-        project: What is to be trained.
+        project: What is to be trained; errors as of `_known`.
         more: Further variables for this trainer alone.
         outer: The variables of the process that starts it; its own where None.
-
-    Raises:
-        RunError: the target is unknown or its values are wrong.
     """
     users = users_environment(dict(os.environ if outer is None else outer))
     package_home = str(Path(workbench.__file__).resolve().parent.parent)

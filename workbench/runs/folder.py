@@ -15,7 +15,7 @@ origin.json    the machine and the pictures it was computed from (origin.py)
 target.json    where it goes on since it was moved (elsewhere.py)
 link.json, remote.json, courier.txt   of a run that another computer trains (link.py)
 cluster.json   which of several machines it is of, where a courier has started them all
-refusal.json   why another of them cannot take part (worker/cluster/join_error.py)
+refusal.json   why another of them cannot take part (worker/cluster/chief.py)
 machines/      logs of the other processes, where several machines train together
 tensorboard/   its curves as event files (worker/trainer/tensorboard.py)
 
@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,9 @@ import msgspec
 
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import parse_project, project_text
+from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
 from workbench.core.storage.save import save_bytes
-from workbench.errors import RunFolderError, SaveError
+from workbench.errors import RunFolderError, SaveError, os_errors_as
 from workbench.runs.home import runs_home
 from workbench.runs.lock import is_locked
 from workbench.runs.model_card import CARD_NAME, WEIGHTS_NAME, ModelCard, read_card
@@ -79,78 +81,46 @@ class _Target(msgspec.Struct, frozen=True, kw_only=True):
     params: dict[str, Any] = {}
 
 
+class _Inside:
+    """A file or folder of a run by its name in the run's folder."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, run: RunFolder, _owner: type[RunFolder]) -> Path:
+        return run.path / self._name
+
+
 @dataclass(frozen=True)
 class RunFolder:
     """One run by its folder. A value: it holds a path, nothing is kept open."""
 
     path: Path
 
+    request_path = _Inside(_REQUEST_NAME)
+    events_path = _Inside("events.jsonl")
+    control_path = _Inside("control")
+    lock_path = _Inside("worker.lock")
+    log_path = _Inside("log.txt")
+    crash_path = _Inside("crash.txt")
+    target_path = _Inside("target.json")
+    link_path = _Inside("link.json")
+    remote_path = _Inside("remote.json")
+    courier_log_path = _Inside("courier.txt")
+    weights_path = _Inside(WEIGHTS_NAME)
+    card_path = _Inside(CARD_NAME)
+    checkpoints_path = _Inside("checkpoints")
+
     @property
     def name(self) -> str:
         return self.path.name
-
-    @property
-    def request_path(self) -> Path:
-        return self.path / _REQUEST_NAME
-
-    @property
-    def events_path(self) -> Path:
-        return self.path / "events.jsonl"
-
-    @property
-    def control_path(self) -> Path:
-        return self.path / "control"
-
-    @property
-    def lock_path(self) -> Path:
-        return self.path / "worker.lock"
-
-    @property
-    def log_path(self) -> Path:
-        return self.path / "log.txt"
-
-    @property
-    def crash_path(self) -> Path:
-        return self.path / "crash.txt"
-
-    @property
-    def target_path(self) -> Path:
-        return self.path / "target.json"
-
-    @property
-    def link_path(self) -> Path:
-        return self.path / "link.json"
-
-    @property
-    def remote_path(self) -> Path:
-        return self.path / "remote.json"
-
-    @property
-    def courier_log_path(self) -> Path:
-        return self.path / "courier.txt"
-
-    @property
-    def weights_path(self) -> Path:
-        return self.path / WEIGHTS_NAME
-
-    @property
-    def card_path(self) -> Path:
-        return self.path / CARD_NAME
-
-    @property
-    def checkpoints_path(self) -> Path:
-        return self.path / "checkpoints"
 
     def machine_path(self, number: int) -> Path:
         """The folder of another machine's process that was started here; counted from 1."""
         return self.path / "machines" / str(number)
 
     def request(self) -> RunRequest:
-        """What was asked.
-
-        Raises:
-            RunFolderError: there is no request, it is damaged, or of a newer version.
-        """
+        """What was asked; raises RunFolderError where it is missing, damaged or newer."""
         try:
             if self.request_path.stat().st_size > _MAX_REQUEST_BYTES:
                 raise RunFolderError("The run's request is too large.", where=str(self.path))
@@ -162,29 +132,22 @@ class RunFolder:
                 received=error.strerror or str(error),
                 expected="a run folder, as `workbench runs` lists them",
             ) from error
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except DAMAGED as error:
             raise RunFolderError(
                 "The run's request is damaged.",
                 where=str(self.request_path),
                 received=str(error),
                 fix="Train its project again.",
             ) from error
-        if request.version > REQUEST_VERSION:
-            raise RunFolderError(
-                "The run was made by a newer version of Workbench.",
-                where=str(self.request_path),
-                received=f"version {request.version}",
-                expected=f"version {REQUEST_VERSION} or older",
-                fix="Update Workbench.",
-            )
+        what = "The run was made by a newer version of Workbench."
+        refuse_newer(RunFolderError, what, self.request_path, request.version, REQUEST_VERSION)
         return request
 
     def project(self) -> Project:
-        """What to train, at the target where it goes on: the one asked for, or the last one
-        that it was moved to.
+        """What to train, at the target that it was asked for, or moved to last.
 
         Raises:
-            RunFolderError: as `request`; or what says where it was moved to is damaged.
+            RunFolderError: as `request` and `moved_to`.
             ProjectFileError: the project is damaged.
         """
         project = self.request().to_project()
@@ -192,16 +155,12 @@ class RunFolder:
         return project if target is None else replace(project, target=target)
 
     def moved_to(self) -> Choice | None:
-        """The target that it was moved to; None where it is trained as it was asked for.
-
-        Raises:
-            RunFolderError: the file that says so is damaged.
-        """
+        """The target it was moved to, None for no other; raises RunFolderError if damaged."""
         try:
             found = msgspec.json.decode(self.target_path.read_bytes(), type=_Target)
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (OSError, *DAMAGED) as error:
             raise RunFolderError(
                 "The file with the target of the run is damaged.",
                 where=str(self.target_path),
@@ -275,17 +234,15 @@ def create_run(
     )
     folder = _exact_folder(path) if path is not None else _new_folder(home or runs_home(), title)
     run = RunFolder(folder)
-    save_bytes(run.request_path, msgspec.json.format(msgspec.json.encode(request), indent=1))
+    save_json(run.request_path, request)
     return run
 
 
 def _exact_folder(path: Path) -> Path:
     path = path.absolute()
-    try:
+    with _making(path):
         path.mkdir(parents=True, exist_ok=True)
         is_empty = not any(path.iterdir())
-    except OSError as error:
-        raise _cannot_make(path, error) from error
     if not is_empty:
         raise RunFolderError(
             "The folder for the run is not empty.",
@@ -302,30 +259,23 @@ def _new_folder(home: Path, title: str) -> Path:
     number = 1
     while True:
         path = home / (stem if number == 1 else f"{stem}_{number}")
-        try:
-            path.mkdir(parents=True)
-        except FileExistsError:
-            number += 1
-        except OSError as error:
-            raise _cannot_make(path, error) from error
-        else:
-            return path
+        with _making(path):
+            try:
+                path.mkdir(parents=True)
+            except FileExistsError:
+                number += 1
+            else:
+                return path
 
 
-def _cannot_make(path: Path, error: OSError) -> SaveError:
-    return SaveError(
-        "The run folder could not be created.",
-        where=str(path),
-        received=error.strerror or str(error),
-        fix="Choose a folder that you may write to, on a disk with free space.",
-    )
+def _making(path: Path) -> AbstractContextManager[None]:
+    fix = "Choose a folder that you may write to, on a disk with free space."
+    return os_errors_as(SaveError, "The run folder could not be created.", path, fix=fix)
 
 
 def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder:
-    """A run by its folder, or by its name (or the start of it) among the user's runs.
-
-    Raises:
-        RunFolderError: there is no such run; the latest names are listed.
+    """A run by its folder, or by its name (or the start of it) among the user's runs; raises
+    RunFolderError that lists the latest names.
     """
     path = Path(path_or_name).expanduser()
     if (path / _REQUEST_NAME).is_file():
@@ -348,13 +298,9 @@ def open_run(path_or_name: str | Path, *, home: Path | None = None) -> RunFolder
 
 
 def find_model(path_or_name: str | Path) -> str:
-    """The path of something that can classify: a run folder, a run by name, or a file.
-
-    Returns:
-        An absolute path: a `.keras` file as it stands, else a run folder with weights.
-
-    Raises:
-        RunFolderError: there is no such run, or it has no weights yet.
+    """The absolute path of something that can classify: a `.keras` file, or the folder of a run
+    with weights, by its path or name. Raises RunFolderError where there is no such run, or no
+    weights.
     """
     path = Path(path_or_name).expanduser()
     if path.is_file():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import platformdirs
 
-from workbench.errors import SaveError
+from workbench.errors import SaveError, os_errors_as
 from workbench.settings.options.runs_folder import SPEC as RUNS_FOLDER
 from workbench.settings.schema import Settings
 from workbench.settings.settings_file import read_settings
@@ -22,11 +22,7 @@ def data_home() -> Path:
 
 
 def runs_home(settings: Settings | None = None) -> Path:
-    """The folder of runs, one folder each: the one that the user's settings name, if any.
-
-    Args:
-        settings: Those that the window holds; without them the file in `data_home` is read.
-    """
+    """The folder of runs: the one that `settings` name (None: those in `data_home`), if any."""
     settings = settings or read_settings(data_home())
     chosen = settings.get(RUNS_FOLDER)
     return Path(chosen).absolute() if chosen else data_home() / "runs"
@@ -45,18 +41,9 @@ def parcels_home() -> Path:
 
 
 def made_cache(folder: Path) -> str:
-    """Makes a cache folder where there is none yet; returns its path.
-
-    Raises:
-        SaveError: it cannot be made.
-    """
-    try:
+    """Makes a cache folder where there is none yet; returns its path. Raises SaveError."""
+    what = "The folder for downloads and cached images could not be created."
+    fix = "Make its parent folder writable, or set WORKBENCH_HOME to another folder."
+    with os_errors_as(SaveError, what, folder, fix=fix):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SaveError(
-            "The folder for downloads and cached images could not be created.",
-            where=str(folder),
-            received=error.strerror or str(error),
-            fix="Make its parent folder writable, or set WORKBENCH_HOME to another folder.",
-        ) from error
     return str(folder)

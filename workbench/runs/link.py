@@ -7,23 +7,19 @@ remote.json   where the run is on the other computer, and what was made ready fo
 
 from __future__ import annotations
 
-import contextlib
 import time
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
 from workbench.core.projects.project import Choice
+from workbench.core.storage.json_file import read_json, save_json
 from workbench.core.storage.save import save_bytes
 from workbench.protocol.messages import ErrorParts
 from workbench.runs.folder import RunFolder
 
 LinkState = Literal["setting_up", "connecting", "attached", "lost", "gone", "refused", "ended"]
 
-K = TypeVar("K")
-
-_MAX_BYTES = 1024 * 1024
 _LATE_S = 3.0
 
 
@@ -96,7 +92,7 @@ def plain_target(choice: Choice) -> dict[str, Any]:
 
 def read_link(run: RunFolder) -> Link | None:
     """How the line stands; None for a run that has no courier, or where it cannot be read."""
-    return _read(run.link_path, Link)
+    return read_json(run.link_path, Link)
 
 
 def write_link(run: RunFolder, link: Link) -> None:
@@ -106,8 +102,7 @@ def write_link(run: RunFolder, link: Link) -> None:
 
 def forget_link(run: RunFolder) -> None:
     """From here on the run's lock is a trainer's of this computer."""
-    with contextlib.suppress(FileNotFoundError):
-        run.link_path.unlink()
+    run.link_path.unlink(missing_ok=True)
 
 
 def has_courier(run: RunFolder) -> bool:
@@ -117,13 +112,13 @@ def has_courier(run: RunFolder) -> bool:
 
 def read_remote(run: RunFolder) -> Remote | None:
     """Where the run is; None where it was never made ready elsewhere, or was abandoned there."""
-    remote = _read(run.remote_path, Remote)
+    remote = read_json(run.remote_path, Remote)
     return None if remote is None or remote.is_abandoned else remote
 
 
 def write_remote(run: RunFolder, remote: Remote) -> None:
     """Keeps where the run is; raises SaveError."""
-    save_bytes(run.remote_path, msgspec.json.format(msgspec.json.encode(remote), indent=1))
+    save_json(run.remote_path, remote)
 
 
 def abandon_remote(run: RunFolder) -> None:
@@ -134,11 +129,8 @@ def abandon_remote(run: RunFolder) -> None:
 
 
 def link_words(link: Link, now: float | None = None) -> str:
-    """How the line stands, as sentences; "" where all is as it should be.
-
-    Args:
-        link: As it was read.
-        now: Seconds since the epoch; the clock's where None.
+    """How the line stands at `now` (seconds since the epoch; None: the clock's), as sentences;
+    "" where all is as it should be.
     """
     now = time.time() if now is None else now
     host = link.host or "the other computer"
@@ -165,11 +157,3 @@ def _next_words(link: Link, now: float) -> str:
     if wait_s > 0.5:
         return f"; reconnecting in {wait_s:,.0f} s"
     return "; reconnecting" if wait_s > -_LATE_S else ""
-
-
-def _read(path: Path, kind: type[K]) -> K | None:
-    try:
-        with path.open("rb") as file:
-            return msgspec.json.decode(file.read(_MAX_BYTES), type=kind)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None

@@ -20,9 +20,7 @@ def is_locked(path: Path) -> bool:
 
 
 def inherited_lock(path: Path) -> int | None:
-    """The descriptor of a run's lock that whoever started this process has handed over; None
-    where nobody has.
-    """
+    """The descriptor of a run's lock that this process was started with; None without one."""
     text = os.environ.pop(LOCK_FD_VARIABLE, "")
     if not text.isdigit():
         return None

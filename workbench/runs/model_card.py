@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from workbench.core.storage.save import save_bytes
-from workbench.errors import RunFolderError
+from workbench.core.storage.json_file import DAMAGED, refuse_newer, save_json
+from workbench.errors import RunFolderError, os_errors_as
 from workbench.protocol.events import BestEpoch, TestResult
 
 CARD_NAME = "model.json"
@@ -58,26 +58,19 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_card(folder: Path) -> ModelCard:
-    """Reads the card of a run folder.
-
-    Raises:
-        RunFolderError: there is none yet, it is damaged, or of a newer version.
-    """
+    """The card of a run folder; raises RunFolderError where it is missing, damaged or newer."""
     path = folder / CARD_NAME
-    try:
-        if path.stat().st_size > _MAX_CARD_BYTES:
-            raise RunFolderError("The model card is too large.", where=str(path))
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise RunFolderError(
-            "This run has no weights yet.",
-            where=str(path),
-            fix="Wait until its first epoch is finished, or choose another run.",
-        ) from error
-    except OSError as error:
-        raise RunFolderError(
-            "The model card cannot be read.", where=str(path), received=error.strerror or str(error)
-        ) from error
+    with os_errors_as(RunFolderError, "The model card cannot be read.", path):
+        try:
+            if path.stat().st_size > _MAX_CARD_BYTES:
+                raise RunFolderError("The model card is too large.", where=str(path))
+            data = path.read_bytes()
+        except FileNotFoundError as error:
+            raise RunFolderError(
+                "This run has no weights yet.",
+                where=str(path),
+                fix="Wait until its first epoch is finished, or choose another run.",
+            ) from error
     return decode_card(data, str(path))
 
 
@@ -85,22 +78,12 @@ def decode_card(data: bytes, where: str) -> ModelCard:
     """The card in JSON text; raises RunFolderError naming `where`, as `read_card`."""
     try:
         card = msgspec.json.decode(data, type=ModelCard)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DAMAGED as error:
         raise RunFolderError(
             "The model card is damaged.", where=where, received=str(error)
         ) from error
-    return _checked(card, where)
-
-
-def _checked(card: ModelCard, where: str) -> ModelCard:
-    if card.version > CARD_VERSION:
-        raise RunFolderError(
-            "The model was saved by a newer version of Workbench.",
-            where=where,
-            received=f"version {card.version}",
-            expected=f"version {CARD_VERSION} or older",
-            fix="Update Workbench.",
-        )
+    what = "The model was saved by a newer version of Workbench."
+    refuse_newer(RunFolderError, what, where, card.version, CARD_VERSION)
     if len(card.input_shape) != 3 or min(card.input_shape, default=0) < 1 or not card.class_names:
         raise RunFolderError(
             "The model card does not describe an image classifier.",
@@ -113,4 +96,4 @@ def _checked(card: ModelCard, where: str) -> ModelCard:
 
 def write_card(folder: Path, card: ModelCard) -> None:
     """Writes the card into a run folder, whole or not at all; raises SaveError."""
-    save_bytes(folder / CARD_NAME, msgspec.json.format(msgspec.json.encode(card), indent=1))
+    save_json(folder / CARD_NAME, card)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from workbench.core.storage.file_lock import take_lock
-from workbench.errors import RunError, RunFolderError
+from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
 from workbench.runs.control import forget_wish
 from workbench.runs.environment import is_remote, trainer_environment
@@ -30,17 +30,12 @@ _started: set[int] = set()
 
 
 def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
-    """Starts the trainer of a run, or the courier to where it is trained; returns at once.
+    """Starts the trainer of a run, or the courier to where it is trained; returns its process id at
+    once.
 
-    The run is locked before the process starts and the lock is handed over, so there is no
-    moment in which a living trainer looks dead.
-
-    Args:
-        run: A run that no trainer works on.
-        resume: Go on from its checkpoint; what it was asked before is forgotten.
-
-    Returns:
-        The process id of the trainer or the courier.
+    The run is locked before the process starts and the lock is handed over, so there is no moment
+    in which a living trainer looks dead. With `resume` it goes on from its checkpoint; what it was
+    asked before is forgotten.
 
     Raises:
         RunFolderError: the folder is not a run, or a trainer works on it already.
@@ -50,24 +45,17 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
     environment = trainer_environment(project, {LOCK_FD_VARIABLE: str(_LOCK_FD)})
     starts_courier = is_remote(project.target)
     reap()
-    try:
+    with _writing(run):
         lock = take_lock(run.lock_path, wait_s=0.2)
-    except OSError as error:
-        raise _not_writable(run, error) from error
     if lock is None:
         raise RunFolderError(
             "This run is already being trained.", where=str(run.path), fix="Stop it first."
         )
     try:
         _prepare(run, lock, resume=resume, starts_courier=starts_courier)
-        program = _courier(run) if starts_courier else _trainer(run)
-        pid = program.spawn(lock, environment, ["--resume"] if resume else [])
-    except OSError as error:
-        raise RunError(
-            "The training process could not be started.",
-            where=sys.executable,
-            received=error.strerror or str(error),
-        ) from error
+        with os_errors_as(RunError, "The training process could not be started.", sys.executable):
+            words, log = _courier(run) if starts_courier else _trainer(run)
+            pid = _spawn([*words, *(["--resume"] if resume else [])], log, lock, environment)
     finally:
         os.close(lock)
     _started.add(pid)
@@ -75,22 +63,14 @@ def start_trainer(run: RunFolder, *, resume: bool = False) -> int:
 
 
 def may_reattach(run: RunFolder) -> bool:
-    """Whether a courier has a chance: not where the other computer has refused the last one,
-    which a person has to look at.
-    """
+    """Whether a courier has a chance: a refusal of the other computer a person has to look at."""
     link = read_link(run)
     return link is None or link.state != "refused"
 
 
 def reattach(run: RunFolder) -> int:
-    """Starts a courier for a run that goes on elsewhere while nobody here is connected.
-
-    Returns:
-        The courier's process id.
-
-    Raises:
-        RunFolderError: the run is nowhere else, or a courier works on it already.
-        RunError: the process cannot be started.
+    """Starts a courier for a run that goes on elsewhere while nobody here is connected; as
+    `start_trainer`, and RunFolderError where the run is nowhere else.
     """
     if read_remote(run) is None:
         raise RunFolderError(
@@ -102,7 +82,7 @@ def reattach(run: RunFolder) -> int:
 
 
 def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_courier: bool) -> None:
-    try:
+    with _writing(run):
         if starts_courier:
             # Before its process is there: from here on the lock is a courier's.
             write_link(run, Link(state="connecting", since=time.time()))
@@ -110,8 +90,6 @@ def _prepare(run: RunFolder, lock: int, *, resume: bool, starts_courier: bool) -
             forget_link(run)
         if resume:
             _begin_again(run, lock, marks_log=not starts_courier)
-    except OSError as error:
-        raise _not_writable(run, error) from error
 
 
 def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
@@ -127,13 +105,9 @@ def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
             log.write(f"\n{RESUMED_MARK}\n")
 
 
-def _not_writable(run: RunFolder, error: OSError) -> RunError:
-    return RunError(
-        "The run folder cannot be written.",
-        where=str(run.path),
-        received=error.strerror or str(error),
-        fix="Free some disk space or make the folder writable, then try again.",
-    )
+def _writing(run: RunFolder) -> AbstractContextManager[None]:
+    fix = "Free some disk space or make the folder writable, then try again."
+    return os_errors_as(RunError, "The run folder cannot be written.", run.path, fix=fix)
 
 
 def log_bytes_at_start(run: RunFolder) -> int | None:
@@ -144,29 +118,21 @@ def log_bytes_at_start(run: RunFolder) -> int | None:
         return None
 
 
-@dataclass(frozen=True)
-class _Program:
-    """What is started for a run, and where it prints to."""
-
-    words: tuple[str, ...]
-    log: Path
-
-    def spawn(self, lock: int, environment: dict[str, str], options: list[str]) -> int:
-        # -P: files beside the user's project must not shadow Python's own modules.
-        arguments = [sys.executable, "-P", "-m", *self.words, *options]
-        log_flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        return os.posix_spawn(
-            sys.executable,
-            arguments,
-            environment,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, str(self.log), log_flags, 0o644),
-                (os.POSIX_SPAWN_DUP2, 1, 2),
-                (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
-            ],
-            setsid=True,
-        )
+def _spawn(words: list[str], log: Path, lock: int, environment: dict[str, str]) -> int:
+    """Starts `python -m WORDS` for a run, printing to `log`; returns its process id."""
+    # -P: files beside the user's project must not shadow Python's own modules.
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-P", "-m", *words],
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+            (os.POSIX_SPAWN_DUP2, lock, _LOCK_FD),
+        ],
+        setsid=True,
+    )
 
 
 def joins_another(run: RunFolder) -> bool:
@@ -175,21 +141,17 @@ def joins_another(run: RunFolder) -> bool:
     return cluster is not None and cluster.index > 0
 
 
-def _trainer(run: RunFolder) -> _Program:
+def _trainer(run: RunFolder) -> tuple[list[str], Path]:
     verb = "join" if joins_another(run) else "train"
-    return _Program(("workbench.worker", verb, str(run.path)), run.log_path)
+    return ["workbench.worker", verb, str(run.path)], run.log_path
 
 
-def _courier(run: RunFolder) -> _Program:
-    return _Program(("workbench.remote", str(run.path)), run.courier_log_path)
+def _courier(run: RunFolder) -> tuple[list[str], Path]:
+    return ["workbench.remote", str(run.path)], run.courier_log_path
 
 
 def reap() -> int:
-    """Lets the kernel forget trainers of this process that have ended (no zombies).
-
-    Returns:
-        How many are still there.
-    """
+    """Lets the kernel forget trainers of this process that have ended; how many are left."""
     for pid in list(_started):
         try:
             ended, _ = os.waitpid(pid, os.WNOHANG)

@@ -65,6 +65,7 @@ _PARAMS = (
         key="port",
         title="Port",
         default=0,
+        minimum=0,
         maximum=MAX_PORT,
         help="Port of the SSH server. 0: from your SSH configuration, usually 22.",
     ),
@@ -151,10 +152,8 @@ def computers(params: Params) -> list[Address]:
 
 
 def trains_on(params: Params) -> Choice:
-    """The target of the other computer; where there are several, all of them together.
-
-    Raises:
-        UsageError: it is no target there, or not one of so many computers.
+    """The target of the other computer; where there are several, all of them together. Raises
+    UsageError where it is no target there, or not one of so many computers.
     """
     places = computers(params)
     if len(places) == 1:
@@ -183,11 +182,7 @@ def trains_on(params: Params) -> Choice:
 
 
 def inner_target(text: str) -> Choice:
-    """The target of the other computer that a text names.
-
-    Raises:
-        UsageError: there is none of that name, or it is yet another computer.
-    """
+    """The target there that a text names; UsageError for an unknown one, or a further ssh."""
     from workbench.targets import all_targets  # noqa: PLC0415 - it is what lists this file
 
     choice = parse_target(text, all_targets())

@@ -46,11 +46,8 @@ def cpu_model() -> str:
 
 
 def computes_bfloat16(flags: frozenset[str] | None = None) -> bool:
-    """True when bfloat16 is computed in hardware here, and is not hidden; elsewhere it is slower
-    than float32.
-
-    Args:
-        flags: The processor's features; this computer's where None.
+    """True where bfloat16 is computed in hardware, by `flags` or this computer's, and is not
+    hidden; elsewhere it is slower than float32.
     """
     if os.environ.get(HIDE_BFLOAT16, "").strip() not in {"", "0"}:
         return False

@@ -13,6 +13,7 @@ import signal
 import threading
 import traceback
 from collections import OrderedDict
+from importlib import import_module
 from typing import Any
 
 from workbench.errors import RunError, WireError, WorkbenchError
@@ -21,23 +22,11 @@ from workbench.protocol.messages import (
     AnyAnswer,
     AnyRequest,
     Cancel,
-    Classify,
-    DescribeData,
     Done,
-    Evaluate,
-    Export,
-    ExportProject,
     Failed,
-    FindBatchSize,
-    FindLearningRate,
     Hello,
-    LoadWeights,
-    PickTestPictures,
-    Preflight,
-    WarmUp,
 )
 from workbench.protocol.wire import error_parts
-from workbench.runs.home import cache_home
 from workbench.worker.channel import Channel
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.setup import offer_to_the_kernel
@@ -62,7 +51,10 @@ def serve(write_fd: int, *, is_lazy: bool = False) -> int:
     offer_to_the_kernel()
     channel = Channel(0, write_fd)
     channel.send(Hello(protocol=PROTOCOL_VERSION, versions=versions(), pid=os.getpid()))
+    # Held back until the folder would be removed: SIGTERM may come while it is being made.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     with SessionFolder() as folder:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         service = Service(channel, folder)
         if not is_lazy:
             service.lazy_keras.load_ahead()
@@ -76,7 +68,7 @@ class Service:
     def __init__(self, channel: Channel, folder: SessionFolder) -> None:
         self.lazy_keras = LazyKeras()
         self._channel = channel
-        self._session = Session(folder.path, cache_home(), self.lazy_keras, RunnerCache())
+        self._session = Session(folder.path, self.lazy_keras, RunnerCache())
         self._queue: queue.SimpleQueue[tuple[Job, AnyRequest] | None] = queue.SimpleQueue()
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._jobs_lock = threading.Lock()
@@ -135,58 +127,20 @@ class Service:
             return Failed(id=job.id, error=error_parts(_fault(error, request)))
 
 
-def _answer(job: Job, request: AnyRequest) -> AnyAnswer:  # noqa: C901, PLR0911 - one a kind
-    """Does what is asked.
+def _answer(job: Job, request: AnyRequest) -> AnyAnswer:
+    """Does what is asked: the handler has the name of the request.
 
     Each handler is imported with its first request: Hello, and the description of data,
     come before the layers and TensorFlow.
     """
-    match request:
-        case Classify():
-            from workbench.worker.requests.classify import classify
+    name = str(request.__struct_config__.tag)
+    handlers = import_module(f"workbench.worker.requests.{_MODULES.get(name, name)}")
+    answer: AnyAnswer = getattr(handlers, name)(job, request)
+    return answer
 
-            return classify(job, request)
-        case WarmUp():
-            from workbench.worker.requests.classify import warm_up
 
-            return warm_up(job, request)
-        case DescribeData():
-            from workbench.worker.requests.describe import describe_data
-
-            return describe_data(job, request)
-        case PickTestPictures():
-            from workbench.worker.requests.describe import pick_test_pictures
-
-            return pick_test_pictures(job, request)
-        case Evaluate():
-            from workbench.worker.requests.evaluate import evaluate
-
-            return evaluate(job, request)
-        case Export():
-            from workbench.worker.requests.export import export
-
-            return export(job, request)
-        case ExportProject():
-            from workbench.worker.requests.export_project import export_project
-
-            return export_project(job, request)
-        case FindLearningRate():
-            from workbench.worker.requests.find_learning_rate import find_learning_rate
-
-            return find_learning_rate(job, request)
-        case FindBatchSize():
-            from workbench.worker.requests.find_batch_size import find_batch_size
-
-            return find_batch_size(job, request)
-        case Preflight():
-            from workbench.worker.requests.preflight import preflight
-
-            return preflight(job, request)
-        case LoadWeights():
-            from workbench.worker.requests.load_weights import load_weights
-
-            return load_weights(job, request)
-    raise RunError("This worker does not support this request.", received=_name(request))
+_MODULES = {"warm_up": "classify", "describe_data": "describe", "pick_test_pictures": "describe"}
+"""Where the handler of a request is, other than in a module of its name."""
 
 
 def _fault(error: Exception, request: AnyRequest) -> RunError:

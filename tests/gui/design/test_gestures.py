@@ -35,7 +35,7 @@ def test_a_drop_on_an_edge_inserts(small, document, hand) -> None:
     middle = small.scene.edges[edge].middle_point()
     hand.enter("dropout", middle)
     hand.drag_over(middle)
-    assert small.scene.edges[edge]._is_hot
+    assert small.scene.edges[edge].is_hot
     assert "between conv2d and flatten" in hint(small)
     assert hand.drop(middle)
     (added,) = small.selected_ids()
@@ -96,7 +96,7 @@ def test_a_layer_dragged_away_leaves_nothing(small, document, hand) -> None:
     assert len(small.scene.items()) == num_items + 1
     hand.leave()
     assert len(small.scene.items()) == num_items
-    assert not small.scene.edges[Edge("n2", "n3")]._is_hot
+    assert not small.scene.edges[Edge("n2", "n3")].is_hot
     assert not hand.drag_over(middle)
     assert not hand.drop(middle)
     assert steps(document) == 0

@@ -140,7 +140,7 @@ def test_lines_write_the_shape_where_no_other_line_runs(panel, document, layers)
     skip = panel.scene.edges[Edge("n2", "n5", 1)]
     item = panel.scene.nodes["n2"]
     assert skip.route[1][0] > item.box.right
-    place = item.shape_place(is_left=item._is_shape_left).translated(item.pos())
+    place = item.shape_place(is_left=item.is_shape_left).translated(item.pos())
     assert not skip.crosses(place)
 
 

@@ -11,7 +11,7 @@ from workbench.gui.common.drops import sort_drop
 from workbench.gui.files import controller as file_flow
 from workbench.gui.kit.messages import Answer
 from workbench.gui.shell import drop_controller as drop_flow
-from workbench.pictures import write_png
+from workbench.pictures.png import write_png
 from workbench.protocol.messages import LoadWeights
 from workbench.templates import find_template
 
@@ -56,7 +56,7 @@ def drop_on(window, *paths):
     action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
-    words = window.overlay.words
+    words = window.drops.overlay.words
     QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
     return words
 
@@ -116,7 +116,7 @@ def test_a_dropped_project_opens(window, tmp_path):
     assert "dropped.workbench" in words
     assert window.views.current_key == "design"
     assert window.windowTitle() == "[*]dropped — Workbench"
-    assert window.overlay.words == ""
+    assert window.drops.overlay.words == ""
 
 
 def test_dropped_pictures_go_to_classify(cifar, picture, monkeypatch):
@@ -202,9 +202,9 @@ def test_the_veil_goes_when_the_pointer_leaves(cifar, picture):
         Qt.KeyboardModifier.NoModifier,
     )
     QApplication.sendEvent(cifar, event)
-    assert cifar.overlay.isVisible()
+    assert cifar.drops.overlay.isVisible()
     QApplication.sendEvent(cifar, QDragLeaveEvent())
-    assert not cifar.overlay.isVisible()
+    assert not cifar.drops.overlay.isVisible()
 
 
 @pytest.mark.parametrize(

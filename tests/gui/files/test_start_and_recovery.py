@@ -9,10 +9,9 @@ from workbench.core.projects.project_file import parse_project, project_text
 from workbench.document.recovery import RecoverySlot, find_offers
 from workbench.errors import DatasetError
 from workbench.gui.files import start_controller as start_flow
-from workbench.gui.files.recovery_controller import RecoveryController
-from workbench.gui.shell.crash_dialog import crash_report
-from workbench.gui.shell.faults import Faults
-from workbench.pictures import write_png
+from workbench.gui.files.recovery import RecoveryController
+from workbench.gui.shell.faults import Faults, crash_report
+from workbench.pictures.png import write_png
 from workbench.qt_guard import _bindings_versions, guard_none
 from workbench.starter import count_folder, project_for_folder
 from workbench.templates import find_template

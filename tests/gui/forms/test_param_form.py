@@ -1,8 +1,9 @@
 """The form made from parameters."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QToolButton
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
 from workbench.core.params import (
     BoolParam,
@@ -152,6 +153,42 @@ def test_advanced_rows_are_folded(form, qtbot):
     fold = form.findChild(QToolButton)
     qtbot.mouseClick(fold, Qt.MouseButton.LeftButton)
     assert form.editor_widget("rate").isVisible()
+
+
+@pytest.mark.parametrize("key", ["steps", "decay", "padding"])
+def test_the_wheel_passes_by_a_field_without_the_focus(form, qtbot, key):
+    widget = form.editor_widget(key)
+    middle = QPointF(widget.rect().center())
+    shown = form._values[key]
+    assert not turn_wheel(widget, middle)
+    assert form._values[key] == shown
+    widget.setFocus()
+    qtbot.waitUntil(widget.hasFocus)
+    assert turn_wheel(widget, middle)
+
+
+def turn_wheel(widget, place) -> bool:
+    """One notch down; whether the widget used it."""
+    event = QWheelEvent(
+        place,
+        widget.mapToGlobal(place),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,  # not inverted
+    )
+    QApplication.sendEvent(widget, event)
+    return event.isAccepted()
+
+
+def test_what_is_typed_replaces_a_word(form, qtbot):
+    steps = form.editor_widget("steps")
+    assert steps.text() == "automatic"
+    qtbot.keyClicks(steps, "7")
+    qtbot.keyClick(steps, Qt.Key.Key_Return)
+    assert form._values["steps"] == 7
 
 
 def test_every_editor_has_a_name_and_labels_are_plain(form):

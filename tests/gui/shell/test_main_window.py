@@ -26,7 +26,7 @@ def test_opens_with_the_welcome_page(window):
     assert window.isVisible()
     assert window.views.current_key == "welcome"
     assert "Workbench" in window.windowTitle()
-    assert set(window.views.built_views()) == {"welcome"}
+    assert set(window.views.built) == {"welcome"}
 
 
 def test_one_click_on_a_card_opens_its_network(window, qtbot):
@@ -80,8 +80,7 @@ def test_every_action_has_a_handler(window):
 @pytest.mark.parametrize("spec", all_views().values(), ids=lambda spec: spec.key)
 def test_a_view_is_an_action_of_the_view_menu(window, spec):
     action = window.actions_by_key[spec.key]
-    (menu,) = [menu for menu in window._top_menus() if menu.title() == "&View"]
-    assert action in menu.actions()
+    assert action in dict(window._menu_actions())["View"]
     assert action.shortcut().toString() == spec.shortcut
     assert not action.icon().isNull()
     assert action.statusTip().endswith(".")
@@ -152,8 +151,8 @@ def test_a_fix_in_the_list_mends_the_network(cifar, qtbot):
 
 def test_undo_names_what_it_undoes(cifar):
     cifar.context.document.add_node("dropout")
-    assert cifar._undo.text() == "Undo Add Dropout"
-    cifar._undo.trigger()
+    assert cifar.actions_by_key["undo"].text() == "Undo Add Dropout"
+    cifar.actions_by_key["undo"].trigger()
     assert not cifar.isWindowModified()
 
 

@@ -10,7 +10,7 @@ import os, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from workbench.app import close_context, make_context, make_window
-from workbench.gui.shell.preload import preload
+from workbench.gui.shell.view_stack import preload
 app = QApplication([])
 context = make_context(Path(sys.argv[1]), app)
 context.theme.apply(app)

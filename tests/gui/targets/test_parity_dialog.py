@@ -24,7 +24,7 @@ def page(window, qtbot):
 
 
 def test_begins_with_the_projects_own_place_and_another(page):
-    assert "agreement" in dict(ASKS)
+    assert "agreement" in ASKS
     assert page.left.currentData().key == "this_computer"
     assert page.right.currentData() == Choice("virtual", {"replicas": 2, "like_tpu": False})
 

@@ -153,7 +153,7 @@ def test_a_failure_is_told_and_late_answers_are_not(page, asked):
 
 
 def test_the_menus_lead_to_it(cifar, asked):
-    assert "preflight" in dict(ASKS)
+    assert "preflight" in ASKS
     cifar.actions_by_key["preflight"].trigger()
     first = cifar.places.dialogs["preflight"]
     cifar.top.targets.asked.emit("preflight")

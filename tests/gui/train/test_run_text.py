@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.gui.train.log_text import LogFormatter, event_words
+from workbench.gui.train.log_text import LogFormatter
 from workbench.protocol.events import (
     CheckpointKept,
     Heartbeat,
@@ -15,7 +15,7 @@ from workbench.protocol.events import (
     TimeSpent,
 )
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.log.event_text import resumed_words, time_shares, time_words
+from workbench.runs.log.event_text import log_words, resumed_words, time_shares, time_words
 
 
 def _started(**fields):
@@ -57,10 +57,10 @@ def test_a_resumed_run_says_whether_it_is_exact(fields, words):
 
 
 def test_the_log_tells_start_and_resume_apart():
-    assert event_words(_started()).startswith("started on This computer, bfloat16, seed 7. bf")
-    resumed = event_words(_started(resumed_at_step=40, bit_exact=True))
+    assert log_words(_started()).startswith("started on This computer, bfloat16, seed 7. bf")
+    resumed = log_words(_started(resumed_at_step=40, bit_exact=True))
     assert resumed.startswith("resumed at step 40, bit-exact, on This computer")
-    assert "on a target now gone," in event_words(_started(target="a target now gone"))
+    assert "on a target now gone," in log_words(_started(target="a target now gone"))
 
 
 def test_the_shares_of_the_time_add_up_and_name_what_took_any():
@@ -105,4 +105,4 @@ def test_a_paused_run_can_be_resumed():
     end = RunFinished(
         outcome="stopped", run="r", seconds=12.0, epochs_done=3, can_resume=True, is_paused=True
     )
-    assert event_words(end) == "paused after 12 s · can be resumed"
+    assert log_words(end) == "paused after 12 s · can be resumed"

@@ -130,7 +130,7 @@ def test_a_press_that_cannot_be_served_gives_its_button_back(
     open_library()
     qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
     view.header.set_can_resume(True)
-    context.library._trainers._num_starting = 1
+    context.library._num_starting = 1
     view.header.resume.click()
     assert view.header.resume.isEnabled()
     assert view.header.resume.text() == "Resume"

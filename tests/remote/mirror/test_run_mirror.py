@@ -314,7 +314,7 @@ def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, th
 class _Failing:
     """Files that cannot be fetched, for a reason that nobody foresaw."""
 
-    folder = Path("/nowhere")
+    run = RunFolder(Path("/nowhere"))
 
     def __init__(self, error):
         self.error = error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.remote.ssh.faults import FAULTS, plain, words_of
+from workbench.remote.ssh.faults import all_faults, plain, words_of
 
 TEXTS = [
     ("@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\nHost key verification failed.",
@@ -53,7 +53,7 @@ def test_each_text_is_told_in_words(text, key):
 
 
 def test_every_fault_is_told_by_some_text():
-    assert {fault.key for fault in FAULTS} - {key for _, key in TEXTS} <= set()
+    assert set(all_faults()) - {key for _, key in TEXTS} <= set()
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from workbench.settings.spec import SettingSpec
 
 SPEC: SettingSpec[bool] = SettingSpec(
     order=50,
-    param=BoolParam(
-        key="beep", title="Beep", default=False, help="Makes a sound when a run has ended."
-    ),
+    param=BoolParam("beep", False, "Makes a sound when a run has ended."),
     note="The sound is that of the desktop.",
 )

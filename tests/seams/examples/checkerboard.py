@@ -31,12 +31,7 @@ SPEC = DatasetSpec(
     licence="none",
     params=(
         IntParam(
-            key="count",
-            title="Images",
-            default=80,
-            minimum=8,
-            maximum=10_000,
-            help="How many images to train on.",
+            "count", 80, "How many images to train on.", title="Images", minimum=8, maximum=10_000
         ),
     ),
     shape=(8, 8, 1),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.cli._output import add_json_option, print_json
+from workbench.cli._options import add_json_option
+from workbench.cli._output import print_json
 from workbench.layers import all_layers
 
 NAME = "layers"

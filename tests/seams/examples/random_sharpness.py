@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.specs import LayerSpec
-from workbench.layers._augmentation import factor_param, value_range_param, with_value_range
+from workbench.layers._augmentation import VALUE_RANGE, factor_param, with_value_range
 from workbench.layers._common import picture_same_shape
 
 SPEC = LayerSpec(
@@ -13,7 +13,7 @@ SPEC = LayerSpec(
     summary="Blurs or sharpens each training picture at random.",
     params=(
         factor_param("factor", "Sharpness", 0.9, 1.0, "From blurred, 0, to sharpened, 1."),
-        value_range_param(),
+        VALUE_RANGE,
     ),
     infer_shape=picture_same_shape("RandomSharpness"),
     place="pipeline",

@@ -18,6 +18,7 @@ from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import Machine, differences, this_machine
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.cluster import chief as leading
 from workbench.worker.cluster import members as machines
 from workbench.worker.cluster.chief import Chief
@@ -42,10 +43,14 @@ def run(tmp_path):
     return create_run(Project(), path=tmp_path / "run")
 
 
+def job_of(run, writer):
+    return TrainingJob(run, run.project(), EventLogger(writer), StopSwitch(run))
+
+
 @pytest.fixture
 def leader(cluster, run):
     with EventWriter(run.events_path) as writer:
-        made = Chief(cluster, run, EventLogger(writer), StopSwitch(run), pytest.fail)
+        made = Chief(cluster, job_of(run, writer), pytest.fail)
         yield made
         made.close(None)
 
@@ -230,7 +235,7 @@ def test_a_leading_machine_that_cannot_listen_says_so(run, cluster):
         socket.create_server(machines.socket_address(cluster.address(0))),
         EventWriter(run.events_path) as writer,
     ):
-        leader = Chief(cluster, run, EventLogger(writer), StopSwitch(run), pytest.fail)
+        leader = Chief(cluster, job_of(run, writer), pytest.fail)
         with pytest.raises(Exception, match="cannot listen"):
             leader.rendezvous(resume=False)
 

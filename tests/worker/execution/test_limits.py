@@ -45,8 +45,6 @@ def compiled_with(limits, *middle, **recipe):
     part = PreparedPart(pictures, np.arange(24) % 3)
     target = Connected(tf.distribute.OneDeviceStrategy("/cpu:0"), limits)
     return compile_training(
-        tf,
-        keras,
         project,
         PreparedData(("a", "b", "c"), part, part, None),
         target=target,

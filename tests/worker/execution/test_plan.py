@@ -194,8 +194,6 @@ def test_words_say_what_was_chosen_and_what_it_gained(monkeypatch):
 def compiled_on(monkeypatch, tmp_path, small_project):
     """Compiles a tiny network with dropout and normalization, and trains a few steps."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
-    import keras
-    import tensorflow as tf
 
     from tests.worker.conftest import stripes
     from workbench.pictures.prepare import PreparedData, PreparedPart
@@ -213,11 +211,9 @@ def compiled_on(monkeypatch, tmp_path, small_project):
         recipe = arguments.pop("recipe", {})
         project = small_project(*middle, **recipe)
         return compile_training(
-            tf,
-            keras,
             project,
             data,
-            target=connect(tf, project),
+            target=connect(project),
             sizes=sizes_of(project, 200),
             check=lambda: None,
             **arguments,
@@ -259,14 +255,14 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
 
 def test_state_variables_are_all_that_training_changes(compiled_on):
     compiled = compiled_on()
-    model, optimizer = compiled.built.model, compiled.trainable.optimizer
+    model, optimizer = compiled.built.model, compiled.optimizer
     assert len(compiled.state_variables()) == len(model.variables) + len(optimizer.variables)
-    state = compiled.trainable.read_state()
+    state = compiled.read_state()
     _, after = train(compiled)
     changed = [name for name in state if state[name].tobytes() != after[name].tobytes()]
     assert len(changed) > len(model.trainable_variables)
-    compiled.trainable.restore_state(state)
-    for name, value in compiled.trainable.read_state().items():
+    compiled.restore_state(state)
+    for name, value in compiled.read_state().items():
         assert value.tobytes() == state[name].tobytes()
 
 

@@ -87,7 +87,7 @@ def test_each_layer_is_kerass_own(make, jit, monkeypatch):
     layer, pictures = make(), smooth_pictures()
     numbers = numbers_of([layer], 3, 11)
     wanted = as_keras_does([layer], pictures, numbers, monkeypatch)
-    made = augmentation(tf, [layer], seed=3, jit=jit)(pictures, tf.constant(11, tf.int64)).numpy()
+    made = augmentation([layer], seed=3, jit=jit)(pictures, tf.constant(11, tf.int64)).numpy()
     assert wanted.std() > 0
     # A place that falls between two pixels of "nearest" may round either way.
     assert np.mean(np.abs(made - wanted) > 0.02) < 0.002
@@ -96,7 +96,7 @@ def test_each_layer_is_kerass_own(make, jit, monkeypatch):
 def test_wrap_repeats_the_picture():
     layer = LAYERS.RandomTranslation(0.5, 0.5, fill_mode="wrap", interpolation="nearest")
     pictures = smooth_pictures()
-    made = augmentation(tf, [layer], seed=1)(pictures, tf.constant(0, tf.int64)).numpy()
+    made = augmentation([layer], seed=1)(pictures, tf.constant(0, tf.int64)).numpy()
     for before, after in zip(pictures.numpy(), made, strict=True):
         assert sorted(before.ravel().tolist()) == sorted(after.ravel().tolist())
 
@@ -111,7 +111,7 @@ def test_a_whole_chain_is_close_to_kerass_layers(jit, monkeypatch):
     pictures = smooth_pictures()
     wanted = as_keras_does(chain, pictures, numbers_of(chain, 2, 5), monkeypatch)
     # numbers_of counts RandomZoom twice, as the fused function does
-    made = augmentation(tf, chain, seed=2, jit=jit)(pictures, tf.constant(5, tf.int64)).numpy()
+    made = augmentation(chain, seed=2, jit=jit)(pictures, tf.constant(5, tf.int64)).numpy()
     assert made.shape == wanted.shape
     # Away from the borders, where Keras mirrors what it has mirrored before.
     assert np.abs(inner(made, 5) - inner(wanted, 5)).max() < 0.03
@@ -128,7 +128,7 @@ def test_values_are_exact_whatever_their_order(monkeypatch):
     chain[-1].build((None, HEIGHT, WIDTH, 3))
     pictures = smooth_pictures()
     wanted = as_keras_does(chain, pictures, numbers_of(chain[:-2], 4, 9), monkeypatch)
-    made = augmentation(tf, chain, seed=4)(pictures, tf.constant(9, tf.int64)).numpy()
+    made = augmentation(chain, seed=4)(pictures, tf.constant(9, tf.int64)).numpy()
     assert np.abs(made - wanted).max() < 1e-4
     assert (wanted[..., 0] == wanted[..., 0].min()).mean() > 0.001  # some values were clipped
 
@@ -141,13 +141,13 @@ def test_moves_after_values_and_moves_that_sample_otherwise_keep_their_order(mon
     ]  # fmt: skip
     pictures = smooth_pictures()
     wanted = as_keras_does(chain, pictures, numbers_of(chain, 8, 1), monkeypatch)
-    made = augmentation(tf, chain, seed=8)(pictures, tf.constant(1, tf.int64)).numpy()
+    made = augmentation(chain, seed=8)(pictures, tf.constant(1, tf.int64)).numpy()
     assert np.mean(np.abs(made - wanted) > 1.0) < 0.01
 
 
 def test_other_layers_run_as_keras_has_them():
     chain = [LAYERS.RandomFlip("horizontal"), LAYERS.Resizing(8, 8), LAYERS.RandomCrop(5, 5)]
-    augment = augmentation(tf, chain, seed=8)
+    augment = augmentation(chain, seed=8)
     pictures = smooth_pictures()
     results = [augment(pictures, tf.constant(step, tf.int64)).numpy() for step in (1, 2, 1)]
     assert results[0].shape == (BATCH, 5, 5, 3)
@@ -158,7 +158,7 @@ def test_other_layers_run_as_keras_has_them():
 def test_other_layers_can_be_evaluated_after_training_has_begun():
     """Each in a pipeline of its own, which TensorFlow traces as a graph of its own."""
     layer, pictures = LAYERS.RandomSharpness(0.9), tf.cast(smooth_pictures(), tf.float32)
-    augment = augmentation(tf, [layer], seed=8)
+    augment = augmentation([layer], seed=8)
     steps = tf.data.Dataset.range(2)
     trained = [made.numpy() for made in steps.map(lambda step: augment(pictures, step))]
     assert (trained[0] != trained[1]).any()
@@ -172,7 +172,7 @@ def test_draws_follow_seed_and_step_and_differ_between_pictures():
     pictures = tf.tile(smooth_pictures()[:1], (BATCH, 1, 1, 1))
 
     def made(seed, step):
-        return augmentation(tf, chain, seed=seed)(pictures, tf.constant(step, tf.int64)).numpy()
+        return augmentation(chain, seed=seed)(pictures, tf.constant(step, tf.int64)).numpy()
 
     first = made(1, 0)
     assert (first == made(1, 0)).all()
@@ -186,8 +186,8 @@ def test_the_type_asked_for_is_given_and_equals_a_later_cast():
     chain = [LAYERS.RandomRotation(0.1), LAYERS.Rescaling(1 / 255)]
     pictures = smooth_pictures(channels=1)
     step = tf.constant(0, tf.int64)
-    wide = augmentation(tf, chain, seed=1)(pictures, step)
-    narrow = augmentation(tf, chain, seed=1, dtype="bfloat16")(pictures, step)
+    wide = augmentation(chain, seed=1)(pictures, step)
+    narrow = augmentation(chain, seed=1, dtype="bfloat16")(pictures, step)
     assert narrow.dtype == tf.bfloat16
     assert bool(tf.reduce_all(narrow == tf.cast(wide, tf.bfloat16)))
-    assert augmentation(tf, [], seed=1, dtype="bfloat16")(pictures, step) is pictures
+    assert augmentation([], seed=1, dtype="bfloat16")(pictures, step) is pictures

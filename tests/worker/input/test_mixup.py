@@ -31,7 +31,7 @@ def batch():
 def mixed(tf, batch, mixing, *, alpha=1.0, step=5, seed=7):
     recipe = TrainingRecipe(mixing=mixing, mixing_alpha=alpha)
     pictures, labels = (tf.constant(part) for part in batch)
-    found = mix(tf, pictures, labels, seed=seed, step=step, recipe=recipe, num_classes=4)
+    found = mix(pictures, labels, seed=seed, step=step, recipe=recipe, num_classes=4)
     return [part.numpy() for part in found]
 
 
@@ -89,7 +89,7 @@ def test_erasing_replaces_rectangles_by_the_mean(tf, dtype):
 
     def erased(share, step=1):
         recipe = TrainingRecipe(random_erasing=share)
-        return erase(tf, pictures, seed=3, step=step, recipe=recipe)
+        return erase(pictures, seed=3, step=step, recipe=recipe)
 
     found = erased(0.5)
     assert found.dtype == pictures.dtype
@@ -114,8 +114,8 @@ def test_it_runs_within_a_pipeline(tf, batch):
 
     def make(step):
         pictures, labels = (tf.constant(part) for part in batch)
-        pictures = erase(tf, pictures, seed=1, step=step, recipe=recipe)
-        return mix(tf, pictures, labels, seed=1, step=step, recipe=recipe, num_classes=4)
+        pictures = erase(pictures, seed=1, step=step, recipe=recipe)
+        return mix(pictures, labels, seed=1, step=step, recipe=recipe, num_classes=4)
 
     (_, first), (_, second), _ = numbered.map(make).as_numpy_iterator()
     assert first.shape == (_COUNT, 4)

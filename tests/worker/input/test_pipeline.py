@@ -12,15 +12,15 @@ import tensorflow as tf
 from tests.contexts import PlainContext
 from workbench.core.specs import FilePart
 from workbench.core.training.recipe import TrainingRecipe
-from workbench.pictures import write_png
 from workbench.pictures.fitted import fitted_rows
+from workbench.pictures.png import write_png
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input import cache_mode as place_module
 from workbench.worker.input import pipeline
 from workbench.worker.input.cache_mode import cache_mode_of, fits_memory, memory_for_pictures
 from workbench.worker.input.pipeline import evaluation_pipeline, training_pipeline
 from workbench.worker.input.shuffling import endless_passes, whole_epochs
-from workbench.worker.process import reading_fault
+from workbench.worker.process import failure
 from workbench.worker.process.failure import error_parts
 
 pytestmark = pytest.mark.worker
@@ -55,8 +55,8 @@ def batches(part, *, steps, start_step=0, layers=None, order=whole_epochs, **mor
             keras.layers.RandomContrast(0.3), keras.layers.Rescaling(1 / 255),
         ]  # fmt: skip
     dataset = training_pipeline(
-        tf, part, partial(order, COUNT, BATCH, seed=6), layers,
-        batch_size=BATCH, seed=6, start_step=start_step, **more,
+        part, partial(order, COUNT, BATCH, seed=6), layers,
+        batch_size=BATCH, seed=6, start_step=start_step, **more
     )  # fmt: skip
     return [(x.numpy(), y.numpy()) for x, y in dataset.take(steps)]
 
@@ -98,8 +98,8 @@ def test_the_same_dataset_can_begin_anew_at_any_step(parts):
     step = 0
     whole = batches(parts["memory"], steps=9, layers=[])
     dataset = training_pipeline(
-        tf, parts["memory"], partial(whole_epochs, COUNT, BATCH, seed=6), [],
-        batch_size=BATCH, seed=6, start_step=lambda: step,
+        parts["memory"], partial(whole_epochs, COUNT, BATCH, seed=6), [],
+        batch_size=BATCH, seed=6, start_step=lambda: step
     )  # fmt: skip
     for step in (7, 0, 3):
         assert_equal(whole[step : step + 2], [(x.numpy(), y.numpy()) for x, y in dataset.take(2)])
@@ -115,7 +115,7 @@ def test_pictures_stay_bytes_where_no_layer_runs(parts):
 def test_an_evaluation_shows_each_picture_once(parts):
     layers = [keras.layers.RandomFlip(), keras.layers.Rescaling(1 / 255)]
     for part in parts.values():
-        dataset = evaluation_pipeline(tf, part, layers, batch_size=BATCH)
+        dataset = evaluation_pipeline(part, layers, batch_size=BATCH)
         x, y, weights = (np.concatenate(column) for column in zip(*dataset, strict=True))
         assert x.shape[0] == 24
         assert np.allclose(x[weights > 0] * 255, parts["memory"].x, atol=1e-3)
@@ -124,7 +124,7 @@ def test_an_evaluation_shows_each_picture_once(parts):
 
 def test_an_evaluation_keeps_bytes_where_layers_work_in_training_only(parts):
     layers = [keras.layers.RandomFlip(), keras.layers.RandomContrast(0.5)]
-    dataset = evaluation_pipeline(tf, parts["cached"], layers, batch_size=BATCH)
+    dataset = evaluation_pipeline(parts["cached"], layers, batch_size=BATCH)
     x = np.concatenate([pictures for pictures, _, _ in dataset])
     assert x.dtype == np.uint8
     assert (x[:COUNT] == parts["memory"].x).all()
@@ -161,7 +161,7 @@ def test_the_place_follows_memory_and_the_recipe(parts, monkeypatch):
 
 
 def test_a_picture_that_disappears_is_told_in_words(monkeypatch, tmp_path):
-    monkeypatch.setattr(reading_fault, "_LAST", [])
+    monkeypatch.setattr(failure, "_READING_FAULTS", [])
     path = tmp_path / "gone.png"
     write_png(path, np.zeros((4, 4, 3), np.uint8))
     files = FilePart((str(path),), np.zeros(1, np.int64))
@@ -169,7 +169,7 @@ def test_a_picture_that_disappears_is_told_in_words(monkeypatch, tmp_path):
     rows = fitted_rows(files, (4, 4, 3), "crop", ctx, "pictures", is_streamed=True).rows
     path.unlink()
     part = PreparedPart(rows, np.zeros(1, np.int64))
-    dataset = evaluation_pipeline(tf, part, [], batch_size=1)
+    dataset = evaluation_pipeline(part, [], batch_size=1)
     with pytest.raises(tf.errors.OpError) as caught:
         next(iter(dataset))
     told = error_parts(caught.value)

@@ -63,8 +63,8 @@ def test_the_rows_of_all_machines_are_the_batches_of_one(part, layers, values):
 
     def batches(share):
         dataset = training_pipeline(
-            tf, part, partial(whole_epochs, COUNT, BATCH, seed=6), layers,
-            batch_size=BATCH, seed=6, recipe=recipe, num_classes=3, share=share,
+            part, partial(whole_epochs, COUNT, BATCH, seed=6), layers,
+            batch_size=BATCH, seed=6, recipe=recipe, num_classes=3, share=share
         )  # fmt: skip
         return [(x.numpy(), y.numpy()) for x, y in dataset.take(5)]
 
@@ -87,7 +87,7 @@ def test_only_what_needs_the_whole_batch_makes_all_of_it():
 
 def test_every_picture_is_evaluated_by_one_machine(part):
     def found(share):
-        dataset = evaluation_pipeline(tf, part, [], batch_size=BATCH, share=share)
+        dataset = evaluation_pipeline(part, [], batch_size=BATCH, share=share)
         return [(x.numpy(), w.numpy()) for x, _, w in dataset]
 
     shares = [found(Shard(index, 3)) for index in range(3)]

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import keras
 import pytest
 import tensorflow as tf
 
@@ -36,7 +35,7 @@ def traced(strategy):
     def get(key, **recipe):
         asked = (key, *sorted(recipe.items()))
         if asked not in known:
-            compiled = compile_on(strategy, tf, keras, project_of(key, **recipe))
+            compiled = compile_on(strategy, project_of(key, **recipe))
             known[asked] = compiled.plan, trace_training(tf, compiled)
         return known[asked]
 
@@ -81,7 +80,7 @@ def test_clipping_adds_up_the_gradient_of_the_whole_batch(traced):
 
 
 def test_validation_is_computed_on_the_cores_too(strategy):
-    compiled = compile_on(strategy, tf, keras, project_of("lenet5", top_k=3))
+    compiled = compile_on(strategy, project_of("lenet5", top_k=3))
     trace = trace_evaluation(tf, compiled)
     assert trace.faults(CORES) == []
     assert trace.inside["Conv2D"] == 2
@@ -92,13 +91,13 @@ def test_validation_is_computed_on_the_cores_too(strategy):
 def test_random_networks_are_traced_alike(strategy, number):
     """More of them, and every optimizer: `packaging/prove.sh tpu_trace`."""
     _, project = random_project(number)
-    assert failure(strategy, tf, keras, project) == ""
+    assert failure(strategy, tf, project) == ""
 
 
 def test_the_faults_are_seen(traced):
     """On one processor nothing of it is there."""
     one = tf.distribute.OneDeviceStrategy("/cpu:0")
-    here = trace_training(tf, compile_on(one, tf, keras, project_of("lenet5"))).faults(CORES)
+    here = trace_training(tf, compile_on(one, project_of("lenet5"))).faults(CORES)
     assert len(here) == 4
     assert any("sums over the cores" in fault for fault in here)
     _, there = traced("lenet5", **PLAIN)

@@ -6,10 +6,8 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.proofs._tpu_projects import random_project
 from tests.proofs.tpu_lowering import PRECISIONS, Judge
@@ -54,7 +52,7 @@ def project_of(*middle, **recipe):
 
 
 def lowered(project, precision="bfloat16", **more):
-    return lower_step(tf, keras, project, batch=BATCH, precision=precision, **more)
+    return lower_step(project, batch=BATCH, precision=precision, **more)
 
 
 def first_arguments(answer):
@@ -107,13 +105,11 @@ def test_the_types_are_those_of_real_batches():
         ({}, {"mixing": "mixup"}, {"mixing": "cutmix"}, {"random_erasing": 0.5}),
     ):
         project = project_of(*middle, batch_size=BATCH, precision="bfloat16", xla="off", **recipe)
-        target = connect(tf, project)
+        target = connect(project)
         sizes = sizes_of(project, 16)
-        compiled = compile_training(
-            tf, keras, project, data, target=target, sizes=sizes, check=lambda: None
-        )
+        compiled = compile_training(project, data, target=target, sizes=sizes, check=lambda: None)
         real = compiled.batches.element_spec
-        told = lowering.step_of(tf, keras, compiled.built, project.recipe, batch=BATCH)[1]
+        told = lowering.step_of(compiled.built, project.recipe, batch=BATCH)[1]
         assert [spec.dtype for spec in told[:2]] == [spec.dtype for spec in real], (middle, recipe)
         assert [spec.shape for spec in told[:2]] == [spec.shape for spec in real]
 
@@ -129,7 +125,7 @@ def test_random_networks_lower_or_are_refused_with_what_helps(number):
     that did not help. 67: a text that is no StableHLO. More: `packaging/prove.sh tpu_lowering`.
     """
     _, project = random_project(number)
-    judge = Judge(tf, keras)
+    judge = Judge()
     assert judge.failure(project, PRECISIONS[number % 2]) == ""
     assert judge.counts.total() == 1
 

@@ -4,7 +4,6 @@ and a TensorFlow for TPUs, which has no such XLA, is never asked, whatever the t
 
 from importlib import metadata
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -57,8 +56,6 @@ def trained(graph, limits, folder):
         test = PreparedPart(arrays["x_test"], arrays["y_test"])
     names = tuple(f"c{number}" for number in range(train.y.max() + 1))
     compiled = compile_training(
-        tf,
-        keras,
         project,
         PreparedData(names, train, test, test),
         target=Connected(tf.distribute.OneDeviceStrategy("/cpu:0"), limits),
@@ -73,16 +70,16 @@ def trained(graph, limits, folder):
 
 def classify_and_export(compiled, names, graph, folder):
     """All that is done with the weights of a training."""
-    whole = build_model(keras, graph, all_layers(), whole=True)
+    whole = build_model(graph, all_layers(), whole=True)
     assign_weights(whole, read_weights(compiled.built))
     shape = propagate(graph, all_layers()).shapes["n1"]
     plain = graph_to_plain(graph)
     card = ModelCard(class_names=list(names), input_shape=list(shape), fit="crop", graph=plain)
-    runner = Runner(card, whole, keras)
+    runner = Runner(card, whole)
     pictures = np.zeros((2, *shape), np.uint8)
     runner.predict(pictures)
     runner.score(pictures, np.zeros(2, np.int64))
-    with ExportContext(runner, keras) as context:
+    with ExportContext(runner) as context:
         for key, spec in run_exports().items():
             spec.write(context, str(folder / f"{key}{spec.suffix}"))
 
@@ -127,5 +124,5 @@ def test_this_computer_is_trained_on_without_it_where_tensorflow_is_for_tpus(
     version = metadata.version
     tpu = {"tensorflow-tpu": "2.19.1"} if is_for_tpus else {}
     monkeypatch.setattr(metadata, "version", lambda name: tpu.get(name) or version(name))
-    target = connect(tf, Project(target=Choice("this_computer")))
+    target = connect(Project(target=Choice("this_computer")))
     assert (target.limits.jit_step, target.limits.jit_host) == (not is_for_tpus,) * 2

@@ -38,7 +38,7 @@ def augmented():
 
 
 def test_pipeline_layers_stand_outside_the_model(keras):
-    built = build_model(keras, augmented(), LAYERS)
+    built = build_model(augmented(), LAYERS)
     assert [node_id for node_id, _ in built.pipeline] == ["b", "c"]
     assert [layer.name for layer in built.model.layers] == ["a", "d", "e", "f", "g", "h"]
     assert built.input_shape == (6, 6, 3)
@@ -46,14 +46,14 @@ def test_pipeline_layers_stand_outside_the_model(keras):
 
 
 def test_whole_model_holds_every_layer(keras):
-    built = build_model(keras, augmented(), LAYERS, whole=True)
+    built = build_model(augmented(), LAYERS, whole=True)
     assert built.pipeline == ()
     assert [layer.name for layer in built.model.layers] == list("abcdefgh")
 
 
 def test_resized_pictures_enter_the_model_at_their_new_size(keras):
     graph = chain(INPUT, ("resizing", {"height": 8, "width": 10}), ("flatten", {}), END)
-    built = build_model(keras, graph, LAYERS)
+    built = build_model(graph, LAYERS)
     assert built.model.input_shape == (None, 8, 10, 3)
     assert built.input_shape == (32, 32, 3)
 
@@ -70,7 +70,7 @@ def test_resized_pictures_enter_the_model_at_their_new_size(keras):
     ],
 )
 def test_logits_or_probabilities(keras, end, is_logits):
-    built = build_model(keras, chain(SMALL, ("flatten", {}), *end), LAYERS)
+    built = build_model(chain(SMALL, ("flatten", {}), *end), LAYERS)
     assert built.is_logits is is_logits
 
 
@@ -85,7 +85,7 @@ def test_bfloat16_keeps_scores_and_preprocessing_in_float32(keras):
         ("softmax", {}),
     ).with_edge(Edge("c", "d", 1))
     before = keras.config.dtype_policy().name
-    built = build_model(keras, graph, LAYERS, precision="bfloat16")
+    built = build_model(graph, LAYERS, precision="bfloat16")
     policies = {key: layer.dtype_policy.name for key, layer in built.layers.items()}
     assert policies == {
         "b": "float32",
@@ -101,8 +101,8 @@ def test_bfloat16_keeps_scores_and_preprocessing_in_float32(keras):
 
 
 def test_same_seed_same_weights_and_same_noise(keras):
-    one, two = (build_model(keras, augmented(), LAYERS, seed=5) for _ in range(2))
-    other = read_weights(build_model(keras, augmented(), LAYERS, seed=6))
+    one, two = (build_model(augmented(), LAYERS, seed=5) for _ in range(2))
+    other = read_weights(build_model(augmented(), LAYERS, seed=6))
     first, second = read_weights(one), read_weights(two)
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert not np.array_equal(first["d/kernel"], other["d/kernel"])
@@ -111,7 +111,7 @@ def test_same_seed_same_weights_and_same_noise(keras):
 
 
 def test_weights_are_named_by_node_and_variable(keras):
-    names = set(read_weights(build_model(keras, augmented(), LAYERS)))
+    names = set(read_weights(build_model(augmented(), LAYERS)))
     assert names == {
         "c/mean",
         "c/variance",
@@ -128,12 +128,12 @@ def test_weights_are_named_by_node_and_variable(keras):
 
 
 def test_assigned_weights_predict_the_same(keras):
-    one = build_model(keras, augmented(), LAYERS, whole=True, seed=1)
+    one = build_model(augmented(), LAYERS, whole=True, seed=1)
     weights = read_weights(one)
     weights["c/mean"] += np.float32([0.2, 0.4, 0.6])
     weights["e/moving_mean"] += np.float32(0.5)
     assign_weights(one, weights)
-    two = build_model(keras, augmented(), LAYERS, whole=True, seed=2)
+    two = build_model(augmented(), LAYERS, whole=True, seed=2)
     x = np.random.default_rng(0).random((4, 6, 6, 3), dtype="float32")
     assert not np.allclose(one.model(x, training=False), two.model(x, training=False))
     assign_weights(two, weights)
@@ -141,7 +141,7 @@ def test_assigned_weights_predict_the_same(keras):
 
 
 def test_wrong_weights_are_all_listed_and_nothing_changes(keras):
-    built = build_model(keras, augmented(), LAYERS)
+    built = build_model(augmented(), LAYERS)
     before = read_weights(built)
     wrong = {name: array + 1 for name, array in before.items()}
     del wrong["d/bias"]
@@ -162,7 +162,7 @@ def test_names_that_keras_cannot_take(keras):
         Node("b", "flatten", "to/row"),
         Node("c", "dense", "größe", END[1]),
     ]
-    built = build_model(keras, Graph.of(nodes, [Edge("a", "b"), Edge("b", "c")]), LAYERS)
+    built = build_model(Graph.of(nodes, [Edge("a", "b"), Edge("b", "c")]), LAYERS)
     assert [layer.name for layer in built.model.layers] == ["my_pictures", "to_row", "gr_e"]
     assert set(read_weights(built)) == {"gr_e/kernel", "gr_e/bias"}
 
@@ -179,24 +179,24 @@ def test_names_that_keras_cannot_take(keras):
 )
 def test_graphs_with_errors_are_refused_in_words(keras, graph):
     with pytest.raises(GraphError, match="cannot be built"):
-        build_model(keras, graph, LAYERS)
+        build_model(graph, LAYERS)
 
 
 def test_our_faster_layers_are_trained_and_never_exported(keras):
     kinds = ("depthwise_conv2d", "batch_normalization", "flatten")
     graph = chain(SMALL, *((kind, {}) for kind in kinds), ("dense", {"units": 4}), END)
-    whole = build_model(keras, graph, LAYERS, whole=True)
+    whole = build_model(graph, LAYERS, whole=True)
     assert all(type(layer).__module__.startswith("keras.") for layer in whole.layers.values())
     names = {
         precision: [type(layer).__name__ for layer in built.layers.values()]
         for precision in ("float32", "bfloat16")
-        for built in [build_model(keras, graph, LAYERS, precision=precision)]
+        for built in [build_model(graph, LAYERS, precision=precision)]
     }
     plain = ["DepthwiseConv2D", "FusedBatchNormalization", "Flatten", "Dense", "Dense"]
     assert names["float32"] == plain
     biased = ["ExactBias", "FusedBatchNormalization", "Flatten", "ExactBias", "Dense"]
     assert names["bfloat16"] == biased  # the last layer computes in float32
-    for built in (whole, build_model(keras, graph, LAYERS, precision="bfloat16")):
+    for built in (whole, build_model(graph, LAYERS, precision="bfloat16")):
         assert set(read_weights(built)) == set(read_weights(whole))
 
 
@@ -214,7 +214,7 @@ def test_in_bfloat16_what_stands_before_an_interpolation_learns(keras, kind, par
     import tensorflow as tf
 
     graph = chain(SMALL, ("conv2d", {"filters": 4}), (kind, params), ("flatten", {}), END)
-    built = build_model(keras, graph, LAYERS, precision="bfloat16", seed=1)
+    built = build_model(graph, LAYERS, precision="bfloat16", seed=1)
     assert built.layers["b"].compute_dtype == "bfloat16"
     assert built.layers["c"].compute_dtype == "float32"
     pictures = tf.random.stateless_uniform((2, *built.input_shape), (1, 2))

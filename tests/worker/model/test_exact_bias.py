@@ -58,7 +58,7 @@ def test_gradients_and_weights_are_those_of_keras_in_float32(keras, title, more,
         pytest.skip("has no dilation, or none with strides")
     arguments = {**ARGUMENTS[title], **more, "bias_initializer": "random_normal"}
     theirs, y, gradients = one_step(keras, getattr(keras.layers, title), "float32", arguments)
-    own = with_exact_bias(keras, title)
+    own = with_exact_bias(title)
     if is_chosen and not needs_exact_bias(CLASSES[title], arguments):
         own = getattr(keras.layers, title)
     ours, own_y, own_gradients = one_step(keras, own, "mixed_bfloat16", arguments)
@@ -80,13 +80,13 @@ def test_only_what_needs_it_is_replaced():
 
 
 def test_a_layer_without_bias_has_none(keras):
-    layer = with_exact_bias(keras, "Conv2D")(4, 3, use_bias=False, dtype="mixed_bfloat16")
+    layer = with_exact_bias("Conv2D")(4, 3, use_bias=False, dtype="mixed_bfloat16")
     layer.build(PICTURES)
     assert [w.name for w in layer.weights] == ["kernel"]
 
 
 def test_penalties_and_starts_of_the_bias_are_kept(keras):
-    cls = with_exact_bias(keras, "Dense")
+    cls = with_exact_bias("Dense")
     regularizer = {"class_name": "L1L2", "config": {"l1": 0.0, "l2": 0.5}}
     layer = cls(3, bias_initializer="ones", bias_regularizer=regularizer, dtype="mixed_bfloat16")
     layer.build((None, 5))

@@ -77,7 +77,7 @@ class FullTrial(BenchmarkSetup):
 
 def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_told(small_project):
     job = SimpleNamespace(id=5)
-    tried = find_batch._try(job, FullTrial(job, None, small_project(), None), 64)
+    tried = find_batch._try(job, FullTrial(job, small_project(), None), 64)
     assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")
     words = find_batch._found(job, [tried]).words
     assert words == "Not even batch size 64 fits: it runs out of memory."

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.programs import notebook_texts
+from workbench.programs.texts import sections
 
+INSTALL = sections("notebook.txt")["install.py"]
 PACKAGES = ("tensorflow", "tensorflow-tpu", "libtpu", "keras")
 OFFERED = [
     *(("tensorflow-tpu", version) for version in ("2.18.0", "2.19.1", "2.20.0")),
@@ -70,14 +71,14 @@ def elsewhere(tmp_path):
 
 
 def test_only_a_tpu_is_a_reason_to_install_and_then_exactly_one_set_of_versions(elsewhere):
-    done = elsewhere(notebook_texts.INSTALL + SHOWN)
+    done = elsewhere(INSTALL + SHOWN)
     assert json.loads(done.stdout) == [False, ["9.0.0", None, None, "3.0.0"]], done.stderr
 
-    done = elsewhere("import keras\n" + notebook_texts.INSTALL + "\ninstall()\n")
+    done = elsewhere("import keras\n" + INSTALL + "\ninstall()\n")
     assert done.returncode == 1
     assert "restart the session" in done.stderr
-    done = elsewhere(notebook_texts.INSTALL + SHOWN)
+    done = elsewhere(INSTALL + SHOWN)
     assert json.loads(done.stdout) == [False, [None, "2.19.1", "0.0.10", "3.15.1"]], done.stderr
 
-    done = elsewhere(notebook_texts.INSTALL + "\ninstall()\n")
+    done = elsewhere(INSTALL + "\ninstall()\n")
     assert done.returncode == 0, done.stderr

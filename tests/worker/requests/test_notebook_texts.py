@@ -22,12 +22,11 @@ from workbench.core.training.split import split_indices
 from workbench.datasets import all_datasets
 from workbench.exports.tpu_script import script
 from workbench.layers import layers_by_title
-from workbench.pictures import write_png
+from workbench.pictures.png import write_png
 from workbench.pictures.prepare import prepare
-from workbench.programs import notebook_texts as _tpu_texts
-from workbench.programs.notebook_cells import cells
-from workbench.programs.notebook_data import data_text
-from workbench.programs.notebook_recipe import LoopText
+from workbench.programs.notebook_cells import cells, load_images
+from workbench.programs.notebook_recipe import recipe_values
+from workbench.programs.texts import sections
 from workbench.worker.requests.keras_calls import KerasCall
 
 pytestmark = pytest.mark.worker
@@ -110,7 +109,7 @@ def test_a_plain_recipe_stays_a_plain_program():
 )
 def test_the_parts_are_those_of_workbench(labels, share, seed):
     names = {"np": np}
-    exec(_tpu_texts.SPLIT, names)  # noqa: S102
+    exec(sections("parts.txt")["picked"], names)  # noqa: S102
     labels = np.array(labels)
     ours, rest = split_indices(labels, shares=(share,), seed=seed)
     is_picked = names["picked"](labels, share, seed)
@@ -127,7 +126,7 @@ def read(told, tmp_path, monkeypatch):
         "INPUT_SHAPE": tuple(told.input_shape),
         "CLASS_NAMES": list(told.class_names),
     }
-    exec(compile(data_text(told), "data", "exec"), names)  # noqa: S102
+    exec(compile(load_images(told), "data", "exec"), names)  # noqa: S102
     return names
 
 
@@ -171,7 +170,7 @@ def test_a_folder_is_read_as_workbench_reads_it(
     assert names["CLASS_NAMES"] == list(ours.class_names) == ["aster", "tulip 9", "tulip 10"]
     x, y = names["x_train"], names["y_train"]
     split = {"np": np}
-    exec(_tpu_texts.SPLIT, split)  # noqa: S102
+    exec(sections("parts.txt")["picked"], split)  # noqa: S102
     is_picked = split["picked"](y, 0.25, recipe.seed)
     everything = np.arange(len(ours.test))
     assert np.array_equal(x[is_picked], ours.test.x[everything])
@@ -187,7 +186,7 @@ def test_pictures_are_fitted_as_workbench_fits_them(pictures, tmp_path, monkeypa
     ours = of_workbench("folder", pictures, told)
     names = read(told, tmp_path, monkeypatch)
     split = {"np": np}
-    exec(_tpu_texts.SPLIT, split)  # noqa: S102
+    exec(sections("parts.txt")["picked"], split)  # noqa: S102
     is_picked = split["picked"](names["y_train"], recipe.test_share, recipe.seed)
     test = ours.test.x[np.arange(len(ours.test))].astype(int)
     assert np.abs(names["x_train"][is_picked].astype(int) - test).max() <= 1
@@ -237,9 +236,9 @@ def test_a_wrong_line_is_told(tmp_path, monkeypatch):
 def test_downloads_are_programs_of_keras(key):
     spec = all_datasets()[key]
     told = context(program=spec.program, input_shape=spec.shape, class_names=spec.class_names)
-    compile(data_text(told), "data", "exec")
+    compile(load_images(told), "data", "exec")
     told.is_fixed_shape, told.input_shape = False, (40, 40, 3)
-    compile(data_text(told), "data", "exec")
+    compile(load_images(told), "data", "exec")
     import keras
 
     if key != "kmnist":  # Keras does not have it: the program fetches its files
@@ -259,8 +258,7 @@ def test_the_rate_of_each_step_is_that_of_workbench(schedule, warmup_epochs):
         decay_every_epochs=2.0, decay_factor=0.5, final_share=0.1,
     )  # fmt: skip
     names = {"keras": keras}
-    loop = LoopText(recipe, is_logits=False, has_front=False, has_penalty=False)
-    exec(loop.optimizer(), names)  # noqa: S102
+    exec(recipe_values(recipe, is_logits=False)["make_optimizer"], names)  # noqa: S102
     rate = names["make_optimizer"](4)._learning_rate
     for step in range(20):
         told = float(rate(step)) if callable(rate) else float(rate)

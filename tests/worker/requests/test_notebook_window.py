@@ -109,7 +109,7 @@ def test_a_dropped_result_of_another_network_is_refused(
     action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     none = Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
-    assert "results" in window.overlay.words
+    assert "results" in window.drops.overlay.words
     QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
     qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
     assert shown[0][0].endswith(".")

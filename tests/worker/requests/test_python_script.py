@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import subprocess
 import sys
@@ -47,10 +48,15 @@ def text_of(recipe, *, is_logits=False):
     return script(context, "stripes.py")
 
 
-def loaded(recipe, **options):
-    names = {"__name__": "exported"}
-    exec(compile(text_of(recipe, **options), "stripes.py", "exec"), names)  # noqa: S102
-    return names
+def loaded(recipe, folder, **options):
+    """What the script defines, as a module of a file: TensorFlow reads the source."""
+    name = f"stripes_{len(list(folder.glob('stripes_*.py')))}"
+    path = folder / f"{name}.py"
+    path.write_text(text_of(recipe, **options))
+    spec = importlib.util.spec_from_file_location(name, path)
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return vars(sys.modules[name])
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +71,7 @@ def trained(recipe, npz, **options):
     """Runs the script's training; the model, and what fit has told."""
     import keras
 
-    names = loaded(recipe, **options)
+    names = loaded(recipe, npz.parent, **options)
     keras.utils.set_random_seed(recipe.seed)
     model = names["build_model"]()
     told = {}
@@ -140,7 +146,7 @@ def test_the_scripts_rates_are_those_of_workbench(npz, schedule, warmup_epochs):
         schedule=schedule, warmup_epochs=warmup_epochs, learning_rate=0.02, epochs=5,
         batch_size=50, decay_every_epochs=2.0, decay_factor=0.5, final_share=0.1,
     )  # fmt: skip
-    names = loaded(recipe)
+    names = loaded(recipe, npz.parent)
     model = names["build_model"]()
     model.fit = lambda *_args, **_words: None
     model.evaluate = lambda *_args, **_words: (0.0, 0.0)

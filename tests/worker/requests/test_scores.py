@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import DatasetError
 from workbench.worker.input.sources import match_classes
-from workbench.worker.requests.scores import class_scores, confusion_matrix
+from workbench.worker.requests.evaluate import class_scores, confusion_matrix
 
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40)
 

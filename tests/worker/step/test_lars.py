@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from workbench.core.training.optimizers.lars import SPEC, TRUST
+from workbench.core.training.optimizers.lars import SPEC
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.worker.step.optimizers import make_optimizer
 
 pytestmark = pytest.mark.worker
+
+TRUST = 0.001  # the paper's coefficient
 
 SHAPES = {"kernel": (3, 3, 4, 8), "bias": (8,), "gamma": (8,), "matrix": (6, 5), "zeros": (2, 2)}
 
@@ -61,7 +63,7 @@ RATES = [5.0, 4.0, 3.0, 20.0]
 
 @pytest.mark.parametrize(("momentum", "decay"), [(0.9, 0.01), (0.9, None), (0.0, 0.5)])
 def test_steps_are_those_of_the_paper(keras, momentum, decay):
-    optimizer = SPEC.keras_class(keras)(momentum=momentum, weight_decay=decay)
+    optimizer = SPEC.keras_class(keras)(1.0, momentum=momentum, weight_decay=decay)
     found = by_keras(keras, optimizer, RATES)
     for name, expected in by_formula(RATES, momentum, decay or 0.0).items():
         np.testing.assert_allclose(found[name], expected, rtol=2e-5, atol=1e-6, err_msg=name)
@@ -71,7 +73,7 @@ def test_a_recipe_makes_it_and_may_spare_what_it_names(keras):
     recipe = TrainingRecipe(
         optimizer="lars", momentum=0.8, weight_decay=0.1, decay_biases=False, learning_rate=2.0
     )
-    optimizer = make_optimizer(keras, recipe)
+    optimizer = make_optimizer(recipe)
     optimizer.exclude_from_weight_decay(var_names=["matrix"])
     found = by_keras(keras, optimizer, RATES)
     expected = by_formula(RATES, 0.8, 0.1, undecayed=("matrix",))

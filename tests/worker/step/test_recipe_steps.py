@@ -127,11 +127,10 @@ def test_xla_computes_the_same_with_all_of_it_on():
 
 
 @pytest.fixture(scope="module")
-def lazy_keras():
-    import keras
+def tf():
     import tensorflow as tf
 
-    return tf, keras
+    return tf
 
 
 def shares(seed=0, classes=5):
@@ -143,14 +142,13 @@ def shares(seed=0, classes=5):
 @pytest.mark.parametrize("is_soft", [False, True])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("loss", ["cross_entropy", "focal", "mean_squared"])
-def test_losses_are_those_of_the_formulas(lazy_keras, loss, smoothing, is_soft, is_logits):
-    tf, keras = lazy_keras
+def test_losses_are_those_of_the_formulas(tf, loss, smoothing, is_soft, is_logits):
     probabilities = shares()
     outputs = np.log(probabilities) + 1.5 if is_logits else probabilities
     targets = shares(1) if is_soft else np.eye(5)[np.arange(12) % 5]
     labels = tf.constant(targets, tf.float32) if is_soft else tf.constant(np.arange(12) % 5)
     recipe = TrainingRecipe(loss=loss, label_smoothing=smoothing, focal_gamma=1.5)
-    objective = Objective(tf, keras, recipe, is_logits=is_logits)
+    objective = Objective(recipe, is_logits=is_logits)
     smooth = targets * (1 - smoothing) + smoothing / 5
 
     def formula(t):
@@ -165,8 +163,7 @@ def test_losses_are_those_of_the_formulas(lazy_keras, loss, smoothing, is_soft, 
     assert judged.numpy() == pytest.approx(formula(targets), rel=1e-4)
 
 
-def test_balanced_classes_weigh_the_same_in_all(lazy_keras):
-    tf, keras = lazy_keras
+def test_balanced_classes_weigh_the_same_in_all(tf):
     labels = np.array([0] * 60 + [1] * 30 + [2] * 10)
     recipe = TrainingRecipe(class_weights="balanced")
     weights = class_weights(recipe, labels, 4)
@@ -174,8 +171,8 @@ def test_balanced_classes_weigh_the_same_in_all(lazy_keras):
     sums = [weights[label] * (labels == label).sum() for label in range(3)]
     assert sums == pytest.approx([100 / 3] * 3)
     assert weights[3] == 0
-    plain = Objective(tf, keras, TrainingRecipe(), is_logits=False)
-    weighted = Objective(tf, keras, recipe, is_logits=False, class_weights=weights)
+    plain = Objective(TrainingRecipe(), is_logits=False)
+    weighted = Objective(recipe, is_logits=False, class_weights=weights)
     outputs, few = tf.constant(shares(classes=4), tf.float32), tf.constant(np.arange(12) % 3)
     expected = plain.training(few, outputs).numpy() * weights[np.arange(12) % 3]
     assert weighted.training(few, outputs).numpy() == pytest.approx(expected, rel=1e-5)
@@ -191,7 +188,7 @@ def test_scores_are_counted_as_predictions_say():
     net = small(TrainingRecipe(top_k=2, label_smoothing=0.2))
     net.train(4)
     part = stripes(75, seed=9)  # two full batches and a filled one
-    scores = net.scores(part, top_k=2)
+    scores = net.scores(part)
     pictures = part.x.astype(np.float32)
     for _, layer in net.built.pipeline:
         pictures = layer(pictures)
@@ -214,7 +211,7 @@ def test_scores_are_the_same_to_the_bit_however_calls_are_cut():
     found = []
     for cuts in ([10], [1, 2, 3, 4], [9, 1]):
         layers = [layer for _, layer in net.built.pipeline]
-        batches = evaluation_pipeline(net.tf, part, layers, batch_size=BATCH)
+        batches = evaluation_pipeline(part, layers, batch_size=BATCH)
         iterator, sums = net.loop.distribute(batches), None
         for steps in cuts:
             sums = net.loop.evaluate(iterator, steps, sums)

@@ -55,30 +55,28 @@ def test_it_is_found_from_the_last_checkpoint(trainer, small_project):
 
 
 @pytest.fixture(scope="module")
-def lazy_keras():
-    import keras
+def tf():
     import tensorflow as tf
 
-    return tf, keras
+    return tf
 
 
-def test_batches_and_weights_name_their_layer(lazy_keras):
+def test_batches_and_weights_name_their_layer(tf):
     from tests.worker.recipe_loops import small
 
-    tf, keras = lazy_keras
     built = small().built
     pictures = tf.ones((2, 8, 8, 1))
     assert culprit_of_weights(built) is None
-    assert "loss itself" in culprit_of_batch(tf, keras, built, pictures).words
+    assert "loss itself" in culprit_of_batch(built, pictures).words
     bad = np.ones((2, 8, 8, 1), np.float32)
     bad[1, 2, 3, 0] = np.inf
-    assert "input pipeline" in culprit_of_batch(tf, keras, built, tf.constant(bad)).words
+    assert "input pipeline" in culprit_of_batch(built, tf.constant(bad)).words
     dense = built.model.layers[-1]
     dense.bias.assign([0.0, np.nan, 0.0])
     assert culprit_of_weights(built).layer == dense.name
     dense.bias.assign([0.0, 0.0, 0.0])
     conv = next(layer for layer in built.model.layers if "kernel" in dir(layer))
     conv.kernel.assign(np.full(conv.kernel.shape, 3e38, np.float32))
-    culprit = culprit_of_batch(tf, keras, built, pictures)
+    culprit = culprit_of_batch(built, pictures)
     assert culprit.layer == conv.name
     assert "first layer whose output is not finite" in culprit.words

@@ -41,7 +41,8 @@ def read(folder):
 
     points, versions = [], []
     for path in sorted(folder.iterdir()):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
+        for record in tf.data.TFRecordDataset(str(path)):
+            event = tf.compat.v1.Event.FromString(record.numpy())
             if event.file_version:
                 versions.append(event.file_version)
             if event.session_log.status == tf.compat.v1.SessionLog.START:

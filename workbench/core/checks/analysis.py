@@ -1,10 +1,9 @@
 """The one check of a project, made after every edit: shapes, costs and all problems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from workbench.core.checks import fixes
 from workbench.core.checks.costs import Costs, estimate
@@ -20,7 +19,7 @@ from workbench.core.network.graph import Graph
 from workbench.core.network.roles import input_node, input_nodes
 from workbench.core.network.text import node_text
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Shape, TargetLimits
+from workbench.core.specs import DatasetSpec, LayerSpec, Shape, TargetLimits
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import GraphError
 
@@ -46,6 +45,14 @@ class DatasetFacts:
     title: str
     num_train: int = 0
     num_test: int = 0
+
+    @classmethod
+    def of(cls, spec: DatasetSpec | None) -> Self | None:
+        """What a data set is known to hold before it is read; None where that is nothing."""
+        if spec is None or spec.shape is None:
+            return None
+        num_classes = len(spec.class_names) or None
+        return cls(spec.shape, num_classes, spec.title, spec.num_train, spec.num_test)
 
 
 @dataclass(frozen=True)
@@ -106,13 +113,8 @@ def analyse(
 ) -> Analysis:
     """Computes all shapes and costs, and finds all problems. Never raises for a wrong graph.
 
-    Args:
-        graph: The network.
-        layers: The layer types.
-        recipe: How it will be trained: batch size and optimizer set the memory.
-        dataset: What is known of the pictures; without it the classes are not checked.
-        limits: Limits of the target; without them nothing is said of how it
-            suits the recipe.
+    Without `dataset` the classes are not checked; without the target's `limits` nothing is said
+    of how it suits the recipe, whose batch size and optimizer set the memory.
     """
     facts = dataset or DatasetFacts(None, None, "")
     found = propagate(graph, layers)
@@ -129,10 +131,8 @@ def analyse(
         *_check_costs(graph, layers, costs, recipe),
         *check_recipe(recipe, facts.num_classes),
     ]
-    if limits is not None:
-        problems += check_split(recipe, limits)
-    if dataset is not None:
-        problems += _check_pictures(graph, layers, found.shapes, dataset)
+    problems += check_split(recipe, limits) if limits else ()
+    problems += _check_pictures(graph, layers, found.shapes, dataset) if dataset else ()
     problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
     start = input_node(graph, layers)
     input_shape = None if start is None else found.shapes.get(start.id)

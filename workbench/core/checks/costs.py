@@ -1,7 +1,5 @@
 """What a network costs: numbers to learn, multiply-adds, memory while training."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,14 +57,8 @@ def estimate(
     batch_size: int,
     optimizer: str,
 ) -> Costs:
-    """Adds up what the nodes cost.
-
-    Args:
-        graph: The network.
-        layers: The layer types.
-        propagation: Its shapes, from `propagate`.
-        batch_size: Pictures per step.
-        optimizer: Key of an optimizer, for the numbers it keeps.
+    """Adds up what the nodes cost, trained on `batch_size` pictures a step with the optimizer of
+    that key.
     """
     nodes: dict[str, NodeCost] = {}
     for node_id, shape in propagation.shapes.items():

@@ -1,7 +1,5 @@
 """What a check finds: a problem at a node, in words, with fixes that can be applied."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -45,3 +43,13 @@ class Problem:
     title: str
     message: str
     fixes: tuple[Fix, ...] = ()
+
+
+def recipe_problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:
+    """A finding about the recipe, not about a node."""
+    return Problem(None, severity, title, message, fixes)
+
+
+def recipe_fix(title: str, **values: Any) -> Fix:
+    """A fix that sets values of the recipe."""
+    return Fix("_".join(["set", *values]), title, lambda graph: graph, values)

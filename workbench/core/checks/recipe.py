@@ -1,11 +1,8 @@
 """Findings about a recipe whose values do not go together; none stops training."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Any
 
-from workbench.core.checks.problems import Fix, Problem, Severity
+from workbench.core.checks.problems import Problem, recipe_fix, recipe_problem
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.schedules import all_schedules
 
@@ -13,25 +10,11 @@ _MUCH_SMOOTHING = 0.5
 
 
 def check_recipe(recipe: TrainingRecipe, num_classes: int | None) -> Iterator[Problem]:
-    """What a person would want to know before training.
-
-    Args:
-        recipe: How it will be trained.
-        num_classes: Number of classes; None while it is not known.
-    """
+    """What a person would want to know before training; `num_classes` may be unknown."""
     yield from _check_judging(recipe)
     yield from _check_top_k(recipe, num_classes)
     yield from _check_lengths(recipe)
     yield from _check_labels(recipe)
-
-
-def _problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:
-    return Problem(None, severity, title, message, fixes)
-
-
-def _set(title: str, **values: Any) -> Fix:
-    key = "_".join(["set", *values])
-    return Fix(key, title, lambda graph: graph, values)
 
 
 def _check_judging(recipe: TrainingRecipe) -> Iterator[Problem]:
@@ -43,30 +26,30 @@ def _check_judging(recipe: TrainingRecipe) -> Iterator[Problem]:
     }
     decided = " and ".join(words for words, is_on in users.items() if is_on)
     if decided and recipe.validation == "none" and recipe.keep_by != "loss":
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "No validation",
             f"Without validation, a training metric decides on {decided}. It also "
             "improves when the model overfits.",
-            _set("Hold out a validation split", validation="split"),
+            recipe_fix("Hold out a validation split", validation="split"),
         )
 
 
 def _check_top_k(recipe: TrainingRecipe, num_classes: int | None) -> Iterator[Problem]:
     if recipe.keep_by == "top_k" and recipe.top_k == 1:
-        yield _problem(
+        yield recipe_problem(
             "hint",
             "Top-k accuracy is not measured",
             "The monitored metric is top-k accuracy with k = 1, which is plain accuracy.",
-            _set("Monitor validation accuracy", keep_by="val_accuracy"),
-            _set("Set top-k to 5", top_k=5),
+            recipe_fix("Monitor validation accuracy", keep_by="val_accuracy"),
+            recipe_fix("Set top-k to 5", top_k=5),
         )
     if num_classes is not None and num_classes <= recipe.top_k and recipe.top_k > 1:
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "Top-k accuracy is always 100%",
             f"With {num_classes:,} classes, the label is always among the top {recipe.top_k:,}.",
-            _set("Set top-k to 1", top_k=1),
+            recipe_fix("Set top-k to 1", top_k=1),
         )
 
 
@@ -75,47 +58,47 @@ def _check_lengths(recipe: TrainingRecipe) -> Iterator[Problem]:
     epochs = f"there are only {recipe.epochs:,}" if recipe.epochs > 1 else "there is only one"
     patience, warm_up = recipe.early_stopping_patience, recipe.warmup_epochs
     if patience is not None and patience >= recipe.epochs:
-        yield _problem(
+        yield recipe_problem(
             "hint",
             "Early stopping has no effect",
             f"The patience is {patience:,} epochs, but {epochs}.",
-            _set("Turn early stopping off", early_stopping_patience=None),
+            recipe_fix("Turn early stopping off", early_stopping_patience=None),
         )
     if warm_up is not None and warm_up >= recipe.epochs:
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "Warm-up longer than the training",
             f"The warm-up takes {warm_up:g} epochs, but {epochs}: the learning rate "
             "never reaches its full value.",
-            _set("Set the warm-up to automatic", warmup_epochs=None),
+            recipe_fix("Set the warm-up to automatic", warmup_epochs=None),
         )
     spec = recipe.schedule_spec
     after = None if spec.first_decay is None else spec.first_decay(recipe.values_of(spec))
     if after is not None and after >= recipe.epochs:
         other = next(spec for spec in all_schedules().values() if spec.spans_training)
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "The learning rate never decays",
             f"The first decay comes after {after:g} epochs, but {epochs}.",
-            _set(f"Use {other.text}", schedule=other.key),
+            recipe_fix(f"Use {other.text}", schedule=other.key),
         )
 
 
 def _check_labels(recipe: TrainingRecipe) -> Iterator[Problem]:
     if recipe.mixing != "none" and recipe.class_weights != "none":
-        yield _problem(
+        yield recipe_problem(
             "hint",
             "Mixup weakens class weights",
             "Most mixed images contain a common class, so rare classes count less than "
             "their class weights say.",
-            _set("Turn mixup off", mixing="none"),
-            _set("Remove the class weights", class_weights="none"),
+            recipe_fix("Turn mixup off", mixing="none"),
+            recipe_fix("Remove the class weights", class_weights="none"),
         )
     if recipe.label_smoothing >= _MUCH_SMOOTHING:
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "Very high label smoothing",
             f"{recipe.label_smoothing:.0%} of each label is spread over all classes: "
             "little of the label remains.",
-            _set("Set label smoothing to 0.1", label_smoothing=0.1),
+            recipe_fix("Set label smoothing to 0.1", label_smoothing=0.1),
         )

@@ -5,11 +5,10 @@ The figures are those of Goyal et al. (2017): rates in proportion and a warm-up 
 carry SGD up to 8,192 pictures a step; beyond, layers need rates of their own (LARS, LAMB).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-from workbench.core.checks.problems import Fix, Problem, Severity
+from workbench.core.checks.problems import Fix, Problem, recipe_fix, recipe_problem
+from workbench.core.format import epochs_text
 from workbench.core.specs import TargetLimits
 from workbench.core.training.learning_rates import warm_up_steps
 from workbench.core.training.optimizers import all_optimizers
@@ -27,28 +26,15 @@ _WARM_UP_EPOCHS = 5.0
 
 
 def check_split(recipe: TrainingRecipe, limits: TargetLimits) -> Iterator[Problem]:
-    """What a person would want to know of the batch before training on a target.
-
-    Args:
-        recipe: How it will be trained.
-        limits: What the target says of itself.
-    """
+    """What a person would want to know of the batch before training on a target."""
     if limits.replicas > 1:
         yield from _check_sharing(recipe, limits.replicas)
     yield from _check_large(recipe)
     yield from _check_rate(recipe)
 
 
-def _problem(severity: Severity, title: str, message: str, *fixes: Fix) -> Problem:
-    return Problem(None, severity, title, message, fixes)
-
-
-def _set(title: str, **values: object) -> Fix:
-    return Fix("_".join(["set", *values]), title, lambda graph: graph, values)
-
-
 def _set_batch(batch_size: int) -> Fix:
-    return _set(f"Set the batch size to {batch_size:,}", batch_size=batch_size)
+    return recipe_fix(f"Set the batch size to {batch_size:,}", batch_size=batch_size)
 
 
 def _check_sharing(recipe: TrainingRecipe, replicas: int) -> Iterator[Problem]:
@@ -56,7 +42,7 @@ def _check_sharing(recipe: TrainingRecipe, replicas: int) -> Iterator[Problem]:
     each = batch_size // replicas
     if each < LEAST_PER_REPLICA:
         fewer = f"{each:,} of {batch_size:,} images" if each else "less than one image"
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "Few images per replica",
             f"Each of the {replicas:,} replicas gets {fewer}. Below {LEAST_PER_REPLICA}, "
@@ -65,7 +51,7 @@ def _check_sharing(recipe: TrainingRecipe, replicas: int) -> Iterator[Problem]:
         )
     elif batch_size % replicas:
         lower, upper = each * replicas, (each + 1) * replicas
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "Batch not divisible by the replicas",
             f"{batch_size:,} does not divide by {replicas:,} replicas: {lower:,} of each "
@@ -82,7 +68,7 @@ def _check_large(recipe: TrainingRecipe) -> Iterator[Problem]:
         missing = [] if has_layer_rates else ["an optimizer with layer-wise rates"]
         missing += [] if warms_up else ["warm-up"]
         other = next(spec for spec in all_optimizers().values() if spec.has_layer_rates)
-        yield _problem(
+        yield recipe_problem(
             "warning",
             "Very large batch",
             f"With {batch_size:,} images per step, most models lose accuracy or diverge "
@@ -91,7 +77,7 @@ def _check_large(recipe: TrainingRecipe) -> Iterator[Problem]:
             _set_batch(MOST_WITHOUT_LAYER_RATES),
         )
     elif batch_size > _LARGE * recipe.rate_base_batch and not warms_up:
-        yield _problem(
+        yield recipe_problem(
             "hint",
             "Large batch without warm-up",
             f"A batch of {batch_size:,} is more than {_LARGE} times the reference batch "
@@ -112,16 +98,15 @@ def _ways_to_warm_up(
 ) -> tuple[Fix, ...]:
     """Climbing for five epochs, or half of a training that is short."""
     epochs = min(_WARM_UP_EPOCHS, recipe.epochs / 2)
-    words = "1 epoch" if epochs == 1 else f"{epochs:g} epochs"
     values: dict[str, object] = {}
     titles = []
     if optimizer is not None:
         values, titles = {"optimizer": optimizer.key}, [f"Use {optimizer.title}"]
     if not _warms_up(recipe):
         values["warmup_epochs"] = epochs
-        titles.append(f"warm up for {words}")
+        titles.append(f"warm up for {epochs_text(epochs)}")
     title = " and ".join(titles)
-    return (_set(title[0].upper() + title[1:], **values),)
+    return (recipe_fix(title[0].upper() + title[1:], **values),)
 
 
 def _ways_to_scale(recipe: TrainingRecipe) -> tuple[Fix, ...]:
@@ -129,17 +114,17 @@ def _ways_to_scale(recipe: TrainingRecipe) -> tuple[Fix, ...]:
         return ()
     scaling = recipe.optimizer_spec.rate_scaling
     how = "linearly" if scaling == "linear" else "by the square root"
-    return (_set(f"Scale the learning rate with the batch, {how}", rate_scaling=scaling),)
+    return (recipe_fix(f"Scale the learning rate with the batch, {how}", rate_scaling=scaling),)
 
 
 def _check_rate(recipe: TrainingRecipe) -> Iterator[Problem]:
     spec, low = recipe.optimizer_spec, recipe.optimizer_spec.low_rate
     if low is not None and recipe.peak_rate < low.below:
-        yield _problem(
+        yield recipe_problem(
             "hint",
             f"Low learning rate for {spec.title}",
             low.reason(recipe.peak_rate),
-            _set(
+            recipe_fix(
                 f"Set the learning rate to {low.suggested:g}",
                 learning_rate=low.suggested,
                 rate_scaling="none",

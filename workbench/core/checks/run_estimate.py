@@ -5,8 +5,6 @@ layers, and a constant. How fast this computer is at the first two is learned fr
 has made (`runs.state.throughput`); before the first one it is a guess, and called one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from workbench.core.checks.costs import BYTES_PER_NUMBER, Costs
-from workbench.core.format import rough_duration
+from workbench.core.format import plural, rough_duration
 
 BASE_BYTES = 620_000_000
 """What a trainer holds before its first picture: the process with TensorFlow."""
@@ -104,8 +102,7 @@ class RunEstimate:
         """Where the figures come from, in words."""
         if not self.num_runs:
             return "rough estimate: no run on this computer yet"
-        runs = "run" if self.num_runs == 1 else "runs"
-        return f"estimated from {self.num_runs} {runs} on this computer"
+        return f"estimated from {plural(self.num_runs, 'run')} on this computer"
 
 
 def numbers_per_picture(costs: Costs) -> int:
@@ -114,13 +111,8 @@ def numbers_per_picture(costs: Costs) -> int:
 
 
 def memory_needed(costs: Costs, *, costs_batch: int, batch_size: int, precision: str) -> int:
-    """Bytes a trainer will hold, without its pictures.
-
-    Args:
-        costs: Costs of the network, from `costs.estimate`.
-        costs_batch: The batch that `costs` was estimated for.
-        batch_size: The batch to know it for.
-        precision: "float32" or "bfloat16".
+    """Bytes a trainer will hold at a batch size, without its pictures; `costs` were estimated
+    for the batch `costs_batch`.
     """
     per_picture = (costs.memory_bytes - costs.weight_bytes) / max(1, costs_batch)
     activations = per_picture * batch_size * _BYTES_SHARE[precision]
@@ -154,13 +146,8 @@ def predict(
     """
     multiply_adds, numbers = costs.multiply_adds, numbers_per_picture(costs)
     near = _nearest(measured, multiply_adds, numbers, batch_size, precision)
-    seconds = _guess(multiply_adds, numbers, precision) * 2 / max(1, num_cores)
-    if near:
-        factors = [
-            1 / run.images_per_second / _guess(run.multiply_adds, run.numbers, run.precision)
-            for run, _ in near
-        ]
-        seconds = _guess(multiply_adds, numbers, precision) * _mean(factors, near)
+    slowness = _slowness(near) if near else 2 / max(1, num_cores)
+    seconds = _guess(multiply_adds, numbers, precision) * slowness
 
     def needed(batch: int) -> int:
         plain = memory_needed(costs, costs_batch=batch_size, batch_size=batch, precision=precision)
@@ -214,6 +201,13 @@ def _mean(values: Sequence[float], near: Near) -> float:
     weights = [1 / (0.05 + distance) ** 2 for _, distance in near]
     logs = [weight * math.log(value) for weight, value in zip(weights, values, strict=True)]
     return math.exp(sum(logs) / sum(weights))
+
+
+def _slowness(near: Near) -> float:
+    """How many times the first guess a picture takes here."""
+    guesses = (_guess(run.multiply_adds, run.numbers, run.precision) for run, _ in near)
+    pairs = zip(near, guesses, strict=True)
+    return _mean([1 / run.images_per_second / guess for (run, _), guess in pairs], near)
 
 
 def _memory_factor(near: Near) -> float:

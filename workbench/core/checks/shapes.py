@@ -1,7 +1,5 @@
 """From the graph to the shape at every node, or the reason in words why there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

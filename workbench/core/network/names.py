@@ -1,7 +1,5 @@
 """Names of nodes as Keras layers can bear them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container
 

@@ -1,7 +1,5 @@
 """The end of a network: the node whose output is the answer, and what stands before it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

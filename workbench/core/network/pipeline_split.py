@@ -1,7 +1,5 @@
 """Which nodes run in the input pipeline on the host, and which in the model."""
 
-from __future__ import annotations
-
 from workbench.core.network.graph import Graph
 from workbench.core.network.roles import input_node
 from workbench.core.registry import Registry

@@ -1,7 +1,5 @@
 """Which nodes compute in float32 though the recipe asks for less precision."""
 
-from __future__ import annotations
-
 from workbench.core.network.graph import Graph
 from workbench.core.network.output_node import find_outputs, tail
 from workbench.core.registry import Registry

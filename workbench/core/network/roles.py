@@ -1,7 +1,5 @@
 """Layers by what they are for the network as a whole."""
 
-from __future__ import annotations
-
 from workbench.core.network.graph import Graph, Node
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec, Role

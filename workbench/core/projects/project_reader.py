@@ -9,8 +9,6 @@ Fields that this version does not know are kept: at the top in `Project.extra`, 
 unknown field, so the places never collide.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -6,8 +6,6 @@ files whole. The temporary file is locked while it is written, so that a leftove
 killed process can be told from a save that is going on elsewhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -5,10 +5,9 @@ Which parameters of a recipe a spec needs is listed in its `uses`; its functions
 values of those, by key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -79,6 +78,14 @@ def _not_zero(values: Params) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value}
 
 
+@cache
+def _defined(definition: str, name: str, keras: Any) -> Any:
+    """The class `name` that a plug-in's source defines; the same one each time."""
+    names = {"__name__": __name__, keras.__name__: keras}
+    exec(definition, names)  # noqa: S102 - a text of this program, the one that it exports
+    return names[name]
+
+
 @dataclass(frozen=True, kw_only=True)
 class OptimizerSpec(TrainingSpec):
     """One optimizer.
@@ -92,8 +99,7 @@ class OptimizerSpec(TrainingSpec):
         rate_scaling: Value of the recipe's `rate_scaling` that suits it.
         has_layer_rates: Each layer has a rate of its own, which batches of thousands need.
         low_rate: Which learning rates are too low for it.
-        make_class: keras -> its class, where Keras has none.
-        definition: Source of that class for exported programs.
+        definition: Source of its class where Keras has none, for training and exported programs.
     """
 
     slots: int
@@ -104,14 +110,14 @@ class OptimizerSpec(TrainingSpec):
     rate_scaling: Literal["linear", "square_root"] = "square_root"
     has_layer_rates: bool = False
     low_rate: LowRate | None = None
-    make_class: Callable[[Any], Any] | None = None
     definition: str = ""
 
     def keras_class(self, keras: Any) -> Any:
         """The class to make it of."""
-        if self.make_class is not None:
-            return self.make_class(keras)
-        return getattr(keras.optimizers, self.class_name or self.title)
+        name = self.class_name or self.title
+        if self.definition:
+            return _defined(self.definition, name, keras)
+        return getattr(keras.optimizers, name)
 
     @property
     def source_name(self) -> str:

@@ -14,7 +14,7 @@ from workbench.client.service_process import ServiceProcess
 from workbench.core.format import count, plural
 from workbench.core.storage.save import save_bytes
 from workbench.errors import PictureError, WorkbenchError
-from workbench.pictures import list_pictures
+from workbench.pictures.folders import list_pictures
 from workbench.protocol.messages import Classified, Classify
 
 PICTURES_PER_REQUEST = 64

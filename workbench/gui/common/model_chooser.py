@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.client.run_library import RunLibrary
 from workbench.core.format import share
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import row
 from workbench.runs.library.index import RunSummary
 
 MIN_PX = 240
@@ -43,11 +44,7 @@ class ModelChooser(QWidget):
         self.box.setMaximumWidth(MAX_PX)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.box.currentTextChanged.connect(self.box.setToolTip)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(plain_label("Model", role="dim"))
-        row.addWidget(self.box)
+        row(plain_label("Model", role="dim"), self.box, parent=self, spacing=8)
         self.box.activated.connect(self._on_activated)
         library.runs_changed.connect(self._refresh)
         self._refresh()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from importlib import import_module
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from PySide6.QtWidgets import QWidget
 
@@ -25,7 +26,7 @@ class PanelSpec(Generic[S]):
             one column has all its panels below each other.
         order: Lower stands first: further up, and in the menu.
         make: Imports the code of the panel, which is wanted no earlier than its view, and
-            makes the panel from what the panels share, e.g. an EvaluateState.
+            makes the panel from what the panels share, e.g. an EvaluateState; see `imported`.
         width_px, height_px: Size of its dock at first; 0 leaves it to Qt.
         stretch: In a column: its part of the room that is left; 0 takes none.
         gives_way: In a column: whether it is hidden while the view has no room for it.
@@ -41,3 +42,8 @@ class PanelSpec(Generic[S]):
     height_px: int = 0
     stretch: int = 0
     gives_way: bool = False
+
+
+def imported(module: str, name: str) -> Callable[[Any], QWidget]:
+    """Makes the panel of a class that is imported with the first such panel."""
+    return lambda shared: cast("QWidget", getattr(import_module(module), name)(shared))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from workbench.core.format import count, plural, shape_text
 from workbench.errors import WorkbenchError
@@ -13,6 +13,7 @@ from workbench.gui.data.class_row import ClassRow
 from workbench.gui.data.state import DataState
 from workbench.gui.kit.cards import Box, FactRows, TextBox
 from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.layout import STRETCH, Part, Stretch, add_to, column
 from workbench.gui.kit.messages import error_text
 from workbench.protocol.messages import DataDescription
 
@@ -29,47 +30,30 @@ class DataContentsPanel(QScrollArea):
         self._theme = state.context.theme
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._column = self._new_page()
-        self.clear()
-        state.source_changed.connect(self.clear)
+        self.say_empty()
+        state.source_changed.connect(self.say_empty)
         state.missing.connect(self.say_empty)
         state.described.connect(self.show_description)
         state.failed.connect(self.show_error)
 
-    def clear(self) -> None:
-        """Shows nothing but what can stand here."""
-        self.say_empty(_EMPTY)
-
-    def say_empty(self, words: str) -> None:
+    def say_empty(self, words: str = _EMPTY) -> None:
         """Shows a sentence in the empty place."""
-        self._column = self._new_page()
         hint = plain_label(words, role="dim", wrap=True)
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._column.addStretch(1)
-        self._column.addWidget(hint)
-        self._column.addStretch(2)
+        self._show(STRETCH, hint, Stretch(2))
 
     def show_error(self, error: WorkbenchError) -> None:
         """Shows why the source cannot be used."""
-        self._column = self._new_page()
-        self._column.addWidget(TextBox("problem", error.what, error_text(error)))
-        self._column.addStretch(1)
+        self._show(TextBox("problem", error.what, error_text(error)), STRETCH)
 
     def show_description(self, description: DataDescription) -> None:
         """Shows what the source holds."""
-        self._column = self._new_page()
-        summary = Box("card", 16, 10)
-        summary.column.addWidget(plain_label(description.title, role="title", wrap=True))
-        facts = FactRows(_facts(description))
+        summary, facts = Box("card", 16, 10), FactRows(_facts(description))
         facts.setMaximumWidth(_FACTS_PX)
-        summary.column.addWidget(facts)
-        self._column.addWidget(summary)
-        for note in description.notes:
-            self._column.addWidget(TextBox("notice", "", note))
-        self._column.addWidget(self._classes(description))
-        if description.bad_files:
-            self._column.addWidget(self._bad_files(description))
-        self._column.addStretch(1)
+        add_to(summary.column, plain_label(description.title, role="title", wrap=True), facts)
+        notes = [TextBox("notice", "", note) for note in description.notes]
+        bad = [self._bad_files(description)] if description.bad_files else []
+        self._show(summary, *notes, self._classes(description), *bad, STRETCH)
 
     def _classes(self, description: DataDescription) -> Box:
         box = Box("card", 16, 2)
@@ -89,18 +73,14 @@ class DataContentsPanel(QScrollArea):
             name.setAccessibleDescription(path)
             box.column.addWidget(name)
         if len(bad) > _MAX_BAD_SHOWN:
-            box.column.addWidget(
-                plain_label(f"… and {count(len(bad) - _MAX_BAD_SHOWN)} more", role="dim")
-            )
+            more = f"… and {count(len(bad) - _MAX_BAD_SHOWN)} more"
+            box.column.addWidget(plain_label(more, role="dim"))
         return box
 
-    def _new_page(self) -> QVBoxLayout:
+    def _show(self, *parts: Part) -> None:
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(14)
+        column(*parts, parent=page, margins=(0, 0, 8, 0), spacing=14)
         self.setWidget(page)
-        return column
 
 
 def _facts(description: DataDescription) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
@@ -17,6 +17,7 @@ from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, add_to, column, row
 from workbench.protocol.messages import Progress
 
 _LOAD, _RESCAN = "Load images", "Rescan"
@@ -36,14 +37,8 @@ class DataSourceBox(Box):
         self.progress.setTextVisible(False)
         self.describe_button = button(_LOAD, icon="eye", theme=theme)
         self.cancel_button = button("Cancel")
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.describe_button)
-        buttons.addWidget(self.cancel_button)
-        buttons.addStretch(1)
-        self.column.addWidget(self.chooser)
-        self.column.addLayout(buttons)
-        self.column.addWidget(self.progress)
-        self.column.addWidget(self.status)
+        buttons = row(self.describe_button, self.cancel_button, STRETCH)
+        add_to(self.column, self.chooser, buttons, self.progress, self.status)
         self.describe_button.clicked.connect(state.describe)
         self.cancel_button.clicked.connect(state.cancel)
         state.busy_changed.connect(self._on_busy_changed)
@@ -91,9 +86,6 @@ class DataSourcePanel(QWidget):
         self._form: ParamForm | None = None
         self._form_key = ""
         self._values: dict[str, Mapping[str, Any]] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
         self.sources = NoWheelComboBox()
         self.sources.setAccessibleName("Data source")
         for spec in self._datasets.values():
@@ -101,11 +93,9 @@ class DataSourcePanel(QWidget):
         self._summary = plain_label(role="dim", wrap=True)
         self._licence = plain_label(role="dim", wrap=True)
         self._place = QVBoxLayout()
-        column.addWidget(plain_label("Data source", role="heading"))
-        column.addWidget(self.sources)
-        column.addWidget(self._summary)
-        column.addLayout(self._place)
-        column.addWidget(self._licence)
+        heading = plain_label("Data source", role="heading")
+        parts = (heading, self.sources, self._summary, self._place, self._licence)
+        column(*parts, parent=self, spacing=8)
         self.sources.activated.connect(self._on_source_chosen)
         self._document.dataset_changed.connect(self.refresh)
         self._document.project_replaced.connect(self.refresh)

@@ -12,6 +12,7 @@ from workbench.gui.data.state import DataState
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import add_to
 from workbench.protocol.messages import DataDescription
 
 _SPLIT_KEYS = ("validation", "validation_share", "test_share", "seed")
@@ -79,15 +80,13 @@ class DataSplitPanel(Box):
         super().__init__("card", 16, 10)
         self._document = state.context.document
         self._given = Given()
-        self.column.addWidget(plain_label("Split", role="heading"))
+        heading = plain_label("Split", role="heading")
         self.bar = SplitBar(state.context.theme)
         self.words = plain_label(role="dim", wrap=True)
-        params = [param for param in RECIPE_PARAMS if param.key in _SPLIT_KEYS]
-        self.form = ParamForm(params)
+        self.form = ParamForm([param for param in RECIPE_PARAMS if param.key in _SPLIT_KEYS])
         self._error = plain_label(role="bad", wrap=True)
         self._error.hide()
-        for widget in (self.bar, self.words, self.form, self._error):
-            self.column.addWidget(widget)
+        add_to(self.column, heading, self.bar, self.words, self.form, self._error)
         self.form.value_changed.connect(self._on_value_changed)
         self._document.recipe_changed.connect(self.refresh)
         self._document.project_replaced.connect(self.refresh)

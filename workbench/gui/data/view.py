@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.common.sections import Sections
 from workbench.gui.data.state import DataState
+from workbench.gui.kit.layout import column, row, scroll_area
 
 _SIDE_PX = 340
 
@@ -26,24 +27,16 @@ class DataView(QWidget):
         super().__init__()
         self.state = DataState(context, self)
         self.panels = Sections(panels, self.state, self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 16, 16, 16)
-        row.setSpacing(16)
-        row.addWidget(self._side())
-        column = QVBoxLayout()
-        self.panels.fill(column, "right", "bottom")
-        row.addLayout(column, 1)
+        beside = column()
+        self.panels.fill(beside, "right", "bottom")
+        row(self._side(), (beside, 1), parent=self, margins=16, spacing=16)
 
     def _side(self) -> QScrollArea:
         side = QWidget()
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(14)
-        self.panels.fill(column, "left")
-        column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setWidget(side)
+        below = column(parent=side, margins=(0, 0, 8, 0), spacing=14)
+        self.panels.fill(below, "left")
+        below.addStretch(1)
+        scroll = scroll_area(side)
         scroll.setFixedWidth(_SIDE_PX)
         self.panels.group(scroll, self.panels.of("left"))
         return scroll

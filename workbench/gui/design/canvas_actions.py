@@ -17,80 +17,51 @@ class CanvasActionSpec:
     """One action of the canvas.
 
     Attributes:
-        key: Stable name.
+        key: Stable name, and that of its icon where `icon` is "".
         text: Words in menus.
-        shortcuts: Key sequences, the first is shown.
-        icon: Name of an icon, "" for none.
+        shortcuts: Key sequences with spaces between them, the first is shown.
         tip: A sentence for the status tip.
         needs: What must be there: "" nothing, "nodes", "selection", "one", "problem".
+        icon: Name of an icon.
     """
 
     key: str
     text: str
-    shortcuts: tuple[str, ...]
-    icon: str
+    shortcuts: str
     tip: str
     needs: str = ""
+    icon: str = ""
 
 
-CANVAS_ACTIONS: tuple[CanvasActionSpec, ...] = (
-    CanvasActionSpec(
-        "add",
-        "&Add layer…",
-        ("A", "Ins"),
-        "add",
-        "Searches for a layer to add after the selected one.",
-    ),
-    CanvasActionSpec("cut", "Cu&t", ("Ctrl+X",), "cut", "Cuts the selected layers.", "selection"),
-    CanvasActionSpec(
-        "copy", "&Copy", ("Ctrl+C",), "copy", "Copies the selected layers.", "selection"
-    ),
-    CanvasActionSpec("paste", "&Paste", ("Ctrl+V",), "paste", "Pastes the copied layers."),
-    CanvasActionSpec(
-        "duplicate",
-        "D&uplicate",
-        ("Ctrl+D",),
-        "duplicate",
-        "Duplicates the selected layers.",
-        "selection",
-    ),
-    CanvasActionSpec(
+_ROWS = (
+    ("add", "&Add layer…", "A Ins", "Searches for a layer to add after the selected one."),
+    ("cut", "Cu&t", "Ctrl+X", "Cuts the selected layers.", "selection"),
+    ("copy", "&Copy", "Ctrl+C", "Copies the selected layers.", "selection"),
+    ("paste", "&Paste", "Ctrl+V", "Pastes the copied layers."),
+    ("duplicate", "D&uplicate", "Ctrl+D", "Duplicates the selected layers.", "selection"),
+    (
         "delete",
         "&Delete",
-        ("Del", "Backspace"),
-        "delete",
+        "Del Backspace",
         "Removes the selected layers and connections.",
         "selection",
     ),
-    CanvasActionSpec(
-        "select_all", "Select &all", ("Ctrl+A",), "select_all", "Selects all layers.", "nodes"
-    ),
-    CanvasActionSpec(
+    ("select_all", "Select &all", "Ctrl+A", "Selects all layers.", "nodes"),
+    (
         "connect",
         "Co&nnect…",
-        ("C",),
-        "connect",
+        "C",
         "Connects or disconnects the selected layer: choose with the arrows, confirm with Enter.",
         "one",
     ),
-    CanvasActionSpec(
-        "fix", "Fi&x problem…", ("Ctrl+.",), "check", "Shows the fixes for the problem.", "problem"
-    ),
-    CanvasActionSpec(
-        "arrange",
-        "A&rrange",
-        ("Ctrl+L",),
-        "arrange",
-        "Arranges all layers from top to bottom.",
-        "nodes",
-    ),
-    CanvasActionSpec("zoom_in", "Zoom &in", ("Ctrl++", "Ctrl+="), "zoom_in", "Enlarges the view."),
-    CanvasActionSpec("zoom_out", "Zoom &out", ("Ctrl+-",), "zoom_out", "Shrinks the view."),
-    CanvasActionSpec(
-        "zoom_reset", "Zoom to &100%", ("Ctrl+Alt+0",), "zoom_reset", "Shows the default size."
-    ),
-    CanvasActionSpec("fit", "&Fit", ("F", "Ctrl+0"), "fit", "Shows the whole network.", "nodes"),
+    ("fix", "Fi&x problem…", "Ctrl+.", "Shows the fixes for the problem.", "problem", "check"),
+    ("arrange", "A&rrange", "Ctrl+L", "Arranges all layers from top to bottom.", "nodes"),
+    ("zoom_in", "Zoom &in", "Ctrl++ Ctrl+=", "Enlarges the view."),
+    ("zoom_out", "Zoom &out", "Ctrl+-", "Shrinks the view."),
+    ("zoom_reset", "Zoom to &100%", "Ctrl+Alt+0", "Shows the default size."),
+    ("fit", "&Fit", "F Ctrl+0", "Shows the whole network.", "nodes"),
 )
+CANVAS_ACTIONS = tuple(CanvasActionSpec(*row) for row in _ROWS)
 
 
 def make_canvas_actions(
@@ -104,7 +75,7 @@ def make_canvas_actions(
     for spec in CANVAS_ACTIONS:
         action = QAction(spec.text, owner)
         action.setObjectName(f"canvas_{spec.key}")
-        action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts])
+        action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts.split()])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         action.setStatusTip(spec.tip)
         action.triggered.connect(lambda _checked=False, slot=slots[spec.key]: slot())
@@ -117,5 +88,4 @@ def make_canvas_actions(
 def refresh_canvas_icons(actions: Mapping[str, QAction], theme: Theme) -> None:
     """Draws all icons in the theme's color."""
     for spec in CANVAS_ACTIONS:
-        if spec.icon:
-            actions[spec.key].setIcon(theme.icon(spec.icon))
+        actions[spec.key].setIcon(theme.icon(spec.icon or spec.key))

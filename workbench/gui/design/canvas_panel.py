@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.errors import WorkbenchError
@@ -29,11 +29,13 @@ from workbench.gui.design.layer_adder import LayerAdder
 from workbench.gui.design.search_add import SearchAdd
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import column, row
 
 if TYPE_CHECKING:
     from workbench.gui.common.context import WindowContext
 
 _MARGIN = 12
+_MENU_GROUPS = ("cut copy paste duplicate delete", "connect fix", "select_all arrange fit")
 _ZOOM_BUTTONS = ("zoom_out", "zoom_in", "fit", "arrange")
 
 
@@ -60,16 +62,13 @@ class CanvasPanel(QWidget):
         self.view = GraphView(self.scene, GestureChoice(choose_gesture, DropLayer))
         self._has_looked = False
         accessible.install()
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.view)
+        column(self.view, parent=self)
         self.setFocusProxy(self.view)
         self.search = SearchAdd(context.layers, context.theme, self.view)
         self._adder = LayerAdder(self.view, self.search, self._edit)
         self._actions = make_canvas_actions(self, context.theme, self._slots())
         self._make_overlays()
         self._connect()
-        self._refresh_actions()
 
     def _slots(self) -> dict[str, Callable[[], None]]:
         return {
@@ -101,20 +100,18 @@ class CanvasPanel(QWidget):
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._zoom_bar = QFrame(self.view)
         self._zoom_bar.setObjectName("zoomBar")
-        row = QHBoxLayout(self._zoom_bar)
-        row.setContentsMargins(4, 4, 4, 4)
-        row.setSpacing(2)
+        bar = row(parent=self._zoom_bar, margins=4, spacing=2)
         for key in _ZOOM_BUTTONS:
             action = self._actions[key]
             button = IconButton(self._theme, key, action.text().replace("&", ""))
             button.follow_action(action)
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            row.addWidget(button)
+            bar.addWidget(button)
             if key == "zoom_out":
                 self._zoom_text = plain_label("100%", role="dim")
                 self._zoom_text.setAlignment(Qt.AlignmentFlag.AlignCenter)
                 self._zoom_text.setMinimumWidth(44)
-                row.addWidget(self._zoom_text)
+                bar.addWidget(self._zoom_text)
         self._style_overlays()
 
     def _connect(self) -> None:
@@ -123,7 +120,7 @@ class CanvasPanel(QWidget):
         scene.selection_changed.connect(self._tell_readers)
         scene.selection_changed.connect(self._refresh_actions)
         scene.contents_changed.connect(self._on_contents_changed)
-        view.zoom_changed.connect(self._on_zoom_changed)
+        view.zoom_changed.connect(lambda zoom: self._zoom_text.setText(f"{zoom * 100:.0f}%"))
         view.view_changed.connect(self._on_view_changed)
         view.node_activated.connect(self.node_activated)
         view.menu_asked.connect(self._open_menu)
@@ -132,11 +129,9 @@ class CanvasPanel(QWidget):
         self._theme.changed.connect(self._on_theme_changed)
         self._on_contents_changed()
 
-    # what others call ------------------------------------------------------------------
-
     def actions(self) -> list[QAction]:
         """All actions of the canvas, in the order of menus."""
-        return [self._actions[spec.key] for spec in CANVAS_ACTIONS]
+        return list(self._actions.values())
 
     def action(self, key: str) -> QAction:
         """One action by its key, see CANVAS_ACTIONS."""
@@ -157,8 +152,7 @@ class CanvasPanel(QWidget):
         """Brings the node of a problem, and its card, into view."""
         if problem.node is not None and problem.node in self.scene.nodes:
             self.select([problem.node])
-            card = self.scene.card
-            if card is not None:
+            if card := self.scene.card:
                 self.view.ensureVisible(card.mapRectToScene(card.size), 24, 24)
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -168,8 +162,7 @@ class CanvasPanel(QWidget):
 
     def copy(self) -> None:
         """Puts the selected nodes on the clipboard, as JSON."""
-        ids = self.scene.selected_ids()
-        if ids:
+        if ids := self.scene.selected_ids():
             text = self._document.copy_text(ids)
             mime = QMimeData()
             mime.setData(GRAPH_MIME, text.encode())
@@ -184,16 +177,15 @@ class CanvasPanel(QWidget):
     def paste(self) -> None:
         """Adds what the clipboard holds, at the pointer or in the middle."""
         mime = QGuiApplication.clipboard().mimeData()
-        has_graph = mime.hasFormat(GRAPH_MIME)
-        data = bytes(mime.data(GRAPH_MIME).data()).decode("utf-8", "replace")
-        text = data if has_graph else mime.text()
+        text = mime.text()
+        if mime.hasFormat(GRAPH_MIME):
+            text = bytes(mime.data(GRAPH_MIME).data()).decode("utf-8", "replace")
         place = self._paste_point()
         self._edit(lambda: self.scene.select(self._document.paste(text, (place.x(), place.y()))))
 
     def duplicate(self) -> None:
         """Adds the selected nodes once more, beside them."""
-        ids = self.scene.selected_ids()
-        if ids:
+        if ids := self.scene.selected_ids():
             self._edit(lambda: self.scene.select(self._document.duplicate(ids)))
 
     def delete(self) -> None:
@@ -211,8 +203,6 @@ class CanvasPanel(QWidget):
         if self.view.viewport().rect().contains(position) and self.view.underMouse():
             return self.view.mapToScene(position)
         return self.view.visible_rect().center() - QPointF(118, 60)
-
-    # other actions ---------------------------------------------------------------------
 
     def _arrange(self) -> None:
         self._edit(self._document.arrange)
@@ -244,11 +234,9 @@ class CanvasPanel(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         here = menu.addAction(self._theme.icon("add"), "Add layer here…")
         here.triggered.connect(lambda: self._adder.search_at(scene_point, ""))
-        groups = (("cut", "copy", "paste", "duplicate", "delete"), ("connect", "fix"))
-        for group in (*groups, ("select_all", "arrange", "fit")):
+        for group in _MENU_GROUPS:
             menu.addSeparator()
-            for key in group:
-                menu.addAction(self._actions[key])
+            menu.addActions([self._actions[key] for key in group.split()])
         menu.popup(place)
 
     def _edit(self, change: Callable[[], object]) -> None:
@@ -262,8 +250,6 @@ class CanvasPanel(QWidget):
     def _tell_readers(self, ids: list[str]) -> None:
         if len(ids) == 1:
             accessible.tell_selection(self.view, ids[0])
-
-    # following -------------------------------------------------------------------------
 
     def _on_contents_changed(self) -> None:
         self._empty.setVisible(not self.scene.nodes)
@@ -282,9 +268,6 @@ class CanvasPanel(QWidget):
         }
         for spec in CANVAS_ACTIONS:
             self._actions[spec.key].setEnabled(has[spec.needs] and self.isVisible())
-
-    def _on_zoom_changed(self, zoom: float) -> None:
-        self._zoom_text.setText(f"{zoom * 100:.0f}%")
 
     def _on_view_changed(self) -> None:
         if self._has_looked:
@@ -327,10 +310,9 @@ class CanvasPanel(QWidget):
         room = self.rect()
         self.minimap.move(_MARGIN, room.height() - self.minimap.height() - _MARGIN)
         self._zoom_bar.adjustSize()
-        size = self._zoom_bar.size()
-        self._zoom_bar.move(
-            room.width() - size.width() - _MARGIN, room.height() - size.height() - _MARGIN
-        )
+        bar = self._zoom_bar.rect()
+        bar.moveBottomRight(room.bottomRight() - QPoint(_MARGIN, _MARGIN))
+        self._zoom_bar.move(bar.topLeft())
         self._empty.setGeometry(room.adjusted(24, 0, -24, 0))
 
     def showEvent(self, event: QShowEvent) -> None:

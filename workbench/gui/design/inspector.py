@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
-from workbench.core.checks.problems import Fix
 from workbench.core.network.graph import Node
 from workbench.core.specs import LayerSpec
 from workbench.errors import WorkbenchError
-from workbench.gui.common.context import WindowContext
 from workbench.gui.design.layer_facts import layer_facts, network_facts, selection_facts
+from workbench.gui.design.state import DesignState
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows, TextBox
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.problem_list import ProblemList
 
 _GAP_PX = 6
@@ -33,20 +33,21 @@ _UNKNOWN = "This version does not know this layer type. It is kept unchanged."
 class InspectorPanel(QScrollArea):
     """Settings and numbers of the selected layer; totals when none or several are."""
 
-    help_asked = Signal(str)
-    problem_chosen = Signal(object)
-
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, state: DesignState) -> None:
         super().__init__()
-        self._document = context.document
-        self._layers = context.layers
+        self._state = state
+        self._document = state.context.document
+        self._layers = state.context.layers
         self._selected: tuple[str, ...] = ()
         self._form: ParamForm | None = None
         self._form_node = ""
         self._form_kind = ""
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(250)
         self._build()
+        state.selection_changed.connect(self.show_nodes)
+        state.node_activated.connect(self.edit_node)
         self._document.project_replaced.connect(self._on_project_replaced)
         # Follows each change of the network and each replaced project, with all signals.
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
@@ -56,9 +57,6 @@ class InspectorPanel(QScrollArea):
         page = QWidget()
         page.setObjectName("inspector_page")
         self.setWidget(page)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(14, 6, 14, 14)
-        column.setSpacing(10)
         self.heading = plain_label(role="strong", wrap=True)
         self.name = QLineEdit()
         self.name.setAccessibleName("Layer name")
@@ -66,30 +64,22 @@ class InspectorPanel(QScrollArea):
         self.name.editingFinished.connect(self._on_name_edited)
         share_undo_keys(self.name)
         self.name_error = plain_label(role="bad", wrap=True)
-        self._form_place = QVBoxLayout()
+        self._form_place = column()
         self._facts_heading = plain_label(role="heading")
         self.facts = FactRows()
         self.tpu = TextBox("hint", "On a TPU")
         self.problems = ProblemList(can_show=True)
-        self.problems.fix_chosen.connect(self._on_fix_chosen)
-        self.problems.problem_chosen.connect(self.problem_chosen)
+        self.problems.fix_chosen.connect(self._document.apply_fix)
+        self.problems.problem_chosen.connect(self._state.problem_chosen)
         self._what_heading = plain_label("What it does", role="heading")
         self.what = plain_label(role="dim", wrap=True)
         self.more = button("More about this layer", role="link")
-        self.more.clicked.connect(self._on_more)
-        column.addWidget(self.heading)
-        column.addWidget(self.name)
-        column.addWidget(self.name_error)
-        column.addLayout(self._form_place)
-        column.addWidget(self.problems)
-        column.addSpacing(_GAP_PX)
-        for widget in (self._facts_heading, self.facts, self.tpu):
-            column.addWidget(widget)
-        column.addSpacing(_GAP_PX)
-        column.addWidget(self._what_heading)
-        column.addWidget(self.what)
-        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
+        self.more.clicked.connect(lambda: self._state.help_asked.emit(self._form_kind))
+        about_it = (self.heading, self.name, self.name_error, self._form_place, self.problems)
+        facts = (self._facts_heading, self.facts, self.tpu)
+        what = (self._what_heading, self.what, row(self.more, STRETCH), STRETCH)
+        parts = (*about_it, Gap(_GAP_PX), *facts, Gap(_GAP_PX), *what)
+        column(*parts, parent=page, margins=(14, 6, 14, 14), spacing=10)
 
     def show_nodes(self, node_ids: Sequence[str]) -> None:
         """Shows these nodes (none: the whole network)."""
@@ -111,8 +101,8 @@ class InspectorPanel(QScrollArea):
         return self._form
 
     def _refresh(self) -> None:
-        nodes = [self._document.graph.nodes.get(key) for key in self._selected]
-        present = [node for node in nodes if node is not None]
+        nodes = self._document.graph.nodes
+        present = [nodes[key] for key in self._selected if key in nodes]
         if len(present) == 1:
             self._show_one(present[0])
         else:
@@ -128,9 +118,8 @@ class InspectorPanel(QScrollArea):
         self._facts_heading.setText("This layer")
         self.facts.set_facts(layer_facts(node.id, analysis, self._document.recipe.batch_size))
         output = analysis.shapes.get(node.id)
-        hint = ""
-        if spec is not None and output is not None:
-            hint = spec.tpu_hint({**spec.defaults(), **node.params}, output)
+        values = {**spec.defaults(), **node.params} if spec else {}
+        hint = spec.tpu_hint(values, output) if spec and output else ""
         self.tpu.say("On a TPU", hint)
         self.tpu.setVisible(bool(hint))
         if spec is None:
@@ -177,10 +166,9 @@ class InspectorPanel(QScrollArea):
                 self._form = ParamForm(spec.params, node.params if node else {})
                 self._form.value_changed.connect(self._on_value_changed)
                 self._form_place.addWidget(self._form)
-        if self._form is not None and node is not None:
-            self._form.set_values(
-                {k: v for k, v in node.params.items() if k in spec.defaults()} if spec else {}
-            )
+        if self._form is not None and node is not None and spec is not None:
+            known = spec.defaults()
+            self._form.set_values({k: v for k, v in node.params.items() if k in known})
 
     def _show_what(self, heading: str, text: str, *, has_page: bool = False) -> None:
         self._what_heading.setText(heading)
@@ -206,9 +194,3 @@ class InspectorPanel(QScrollArea):
             self.name_error.show()
         else:
             self.name_error.hide()
-
-    def _on_fix_chosen(self, fix: Fix) -> None:
-        self._document.apply_fix(fix)
-
-    def _on_more(self) -> None:
-        self.help_asked.emit(self._form_kind)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QDrag, QKeyEvent, QPainter, QPen, QPixmap, QShortcut
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.core.specs import CATEGORIES, LayerSpec
-from workbench.gui.common.context import WindowContext
 from workbench.gui.common.layer_search import by_category, find_layers
+from workbench.gui.design.state import DesignState
 from workbench.gui.kit.labels import heading_item, plain_label, plain_tip
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
@@ -22,25 +22,19 @@ _CATEGORY = Qt.ItemDataRole.UserRole + 1
 
 
 class PalettePanel(QWidget):
-    """Search above a list.
+    """Search above a list."""
 
-    Signals:
-        layer_chosen(str): Key of a layer to be added.
-        left(): The search is over: the keyboard is wanted elsewhere.
-    """
-
-    layer_chosen = Signal(str)
-    left = Signal()
-
-    def __init__(self, context: WindowContext) -> None:
+    def __init__(self, state: DesignState) -> None:
         super().__init__()
-        self._layers = context.layers
-        self._theme = context.theme
+        self._state = state
+        self._layers = state.context.layers
+        self._theme = state.context.theme
+        self.setMinimumWidth(180)
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search layers (Ctrl+K)")
         self.search.setAccessibleName("Search layers")
         self.search.setClearButtonEnabled(True)
-        self.list = LayerList(context.theme)
+        self.list = LayerList(self._theme)
         self._nothing = plain_label(role="dim", wrap=True)
         self._nothing.hide()
         parts = (self.search, self._nothing, (self.list, 1))
@@ -53,7 +47,8 @@ class PalettePanel(QWidget):
         end = QShortcut(Qt.Key.Key_Escape, self)
         end.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         end.activated.connect(self._end_search)
-        context.theme.changed.connect(self._refresh_icons)
+        self._theme.changed.connect(self._refresh_icons)
+        state.search_asked.connect(self.start_search)
 
     def start_search(self) -> None:
         """Puts the cursor into the search line."""
@@ -63,7 +58,7 @@ class PalettePanel(QWidget):
     def _end_search(self) -> None:
         """Escape: shows all layers again and gives the keyboard back."""
         self.search.clear()
-        self.left.emit()
+        self._state.canvas_asked.emit()
 
     def _fill(self) -> None:
         for category, title, specs in by_category(self._layers):
@@ -79,9 +74,8 @@ class PalettePanel(QWidget):
         item.setData(_KEY, spec.key)
         item.setData(_CATEGORY, spec.category)
         item.setToolTip(plain_tip(f"{spec.summary}\nDrag it to the canvas, or press Enter."))
-        item.setData(
-            Qt.ItemDataRole.AccessibleTextRole, f"{spec.title}, {CATEGORIES[spec.category]}"
-        )
+        words = f"{spec.title}, {CATEGORIES[spec.category]}"
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
         item.setSizeHint(QSize(0, 28))
         return item
 
@@ -106,16 +100,14 @@ class PalettePanel(QWidget):
         self._select(found[0] if found and text.strip() else "")
 
     def _select(self, key: str) -> None:
-        rows = range(self.list.count())
-        self.list.setCurrentRow(
-            next((r for r in rows if key and self.list.item(r).data(_KEY) == key), -1)
-        )
+        keys = [self.list.item(row).data(_KEY) for row in range(self.list.count())]
+        self.list.setCurrentRow(keys.index(key) if key else -1)
 
     def _choose_current(self) -> None:
         item = self.list.currentItem()
         if item is not None and not item.isHidden() and item.data(_KEY):
-            self.layer_chosen.emit(item.data(_KEY))
-            self.left.emit()
+            self._state.layer_chosen.emit(item.data(_KEY))
+            self._state.canvas_asked.emit()
 
 
 class LayerList(QListWidget):
@@ -150,16 +142,14 @@ class LayerList(QListWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Up and down in the search line move through the list."""
-        if isinstance(event, QKeyEvent) and is_arrow_press(event):
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() in {Qt.Key.Key_Down, Qt.Key.Key_Up}
+        ):
             self.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)
-
-
-def is_arrow_press(event: QKeyEvent) -> bool:
-    """True for a press of the up or down key."""
-    arrows = {Qt.Key.Key_Down, Qt.Key.Key_Up}
-    return event.type() == QEvent.Type.KeyPress and event.key() in arrows
 
 
 def _in_order(specs: Sequence[LayerSpec]) -> list[LayerSpec]:
@@ -172,13 +162,12 @@ def category_chip(theme: Theme, category: str) -> QPixmap:
     ratio = 2
     chip = QPixmap(18 * ratio, 18 * ratio)
     chip.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(chip)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(theme.category_color(category)))
-    painter.drawRoundedRect(0, 0, 18 * ratio, 18 * ratio, 4 * ratio, 4 * ratio)
-    theme.icon(category, "#ffffff").paint(painter, 2 * ratio, 2 * ratio, 14 * ratio, 14 * ratio)
-    painter.end()
+    with QPainter(chip) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.category_color(category)))
+        painter.drawRoundedRect(0, 0, 18 * ratio, 18 * ratio, 4 * ratio, 4 * ratio)
+        theme.icon(category, "#ffffff").paint(painter, 2 * ratio, 2 * ratio, 14 * ratio, 14 * ratio)
     chip.setDevicePixelRatio(ratio)
     return chip
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.gui.common.layer_search import find_layers
 from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 
 _WIDTH, _HEIGHT = 300, 320
 _MARGIN = 8
+_KEYS = Qt.Key
+_STEPS = {_KEYS.Key_Down: 1, _KEYS.Key_Up: -1, _KEYS.Key_PageDown: 8, _KEYS.Key_PageUp: -8}
 
 
 class SearchAdd(QFrame):
@@ -43,11 +46,7 @@ class SearchAdd(QFrame):
         self._list.setAccessibleName("Layers found")
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setFrameShape(QFrame.Shape.NoFrame)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
-        box.setSpacing(_MARGIN)
-        box.addWidget(self._field)
-        box.addWidget(self._list)
+        column(self._field, self._list, parent=self, margins=_MARGIN, spacing=_MARGIN)
         self._field.textChanged.connect(self._fill)
         self._field.installEventFilter(self)
         self._list.itemClicked.connect(self._choose)
@@ -110,11 +109,9 @@ class SearchAdd(QFrame):
 
     def _on_key(self, event: QKeyEvent) -> bool:
         """The field keeps the keyboard; these keys are for the list and the box."""
-        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8}
-        steps[Qt.Key.Key_PageUp] = -8
         key = Qt.Key(event.key())
-        if key in steps:
-            row = self._list.currentRow() + steps[key]
+        if key in _STEPS:
+            row = self._list.currentRow() + _STEPS[key]
             self._list.setCurrentRow(max(0, min(self._list.count() - 1, row)))
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self._choose(self._list.currentItem())

@@ -21,11 +21,11 @@ class StartController(QObject):
     A folder chosen later, or any project opened meanwhile, calls the counting off.
 
     Signals:
-        waiting: What is being done, "" when it is over.
+        said: What is being done, "" when it is over.
         started: The project is open.
     """
 
-    waiting = Signal(str)
+    said = Signal(str)
     started = Signal()
 
     def __init__(self, files: FileController, window: QWidget) -> None:
@@ -57,14 +57,14 @@ class StartController(QObject):
                 show_error(self._window, error)
 
         self._is_counting = True
-        self.waiting.emit(f"Counting the images in “{Path(folder).name}”…")
+        self.said.emit(f"Counting the images in “{Path(folder).name}”…")
         self._background.run(lambda: project_for_folder(folder), start, fail)
 
     def _call_off(self) -> None:
         self._asked += 1
         if self._is_counting:
             self._is_counting = False
-            self.waiting.emit("")
+            self.said.emit("")
 
     def _start(self, project: Project) -> None:
         if self._files.new(project):

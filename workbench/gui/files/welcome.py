@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from workbench.core.checks.shapes import propagate
 from workbench.core.format import count
 from workbench.core.params import defaults
 from workbench.core.specs import Shape
-from workbench.gui.common.context import WindowContext
-from workbench.gui.common.window_state import WindowState
+from workbench.gui.common.services import WindowServices
 from workbench.gui.files.network_sketch import NetworkSketch
 from workbench.gui.kit.buttons import TextButton, button
 from workbench.gui.kit.cards import Card
 from workbench.gui.kit.colors import CATEGORY_COLORS
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.layout import STRETCH, Gap, add_to, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.templates import Template, list_templates
 
@@ -37,66 +32,42 @@ _MARK_PX = 12
 _HERE, _ELSEWHERE = "●", "○"
 """Marks of a place that is there, and of the way to another."""
 
-_TINTS = ("convolution", "pooling", "preprocessing", "regularisation", "core", "input")
+_TINTS = ("convolution", "pooling", "preprocessing", "regularisation")
+_OWN_SHAPES = ((96, 96, 3), (96, 96, 24), (48, 48, 48), (24, 24, 64), (12, 12, 96), (96,), (5,))
+_PAGES = (
+    ("Getting started", "getting_started"),
+    ("Choosing layers", "layers_overview"),
+    ("Training on a TPU", "tpu"),
+)
 
 
 class WelcomeView(QScrollArea):
-    """Cards for the templates, own pictures and an empty canvas; recent projects; help.
+    """Cards for the templates, own pictures and an empty canvas; recent projects; help."""
 
-    Choosing anything only tells: the window opens it.
-    """
-
-    template_chosen = Signal(str)
-    empty_chosen = Signal()
-    folder_chosen = Signal(str)
-    file_chosen = Signal(str)
-    help_asked = Signal(str)
-    run_asked = Signal(str)
-    connect_asked = Signal()
-
-    def __init__(self, context: WindowContext, state: WindowState) -> None:
+    def __init__(self, services: WindowServices) -> None:
         super().__init__()
-        self._context = context
-        self._state = state
+        self._services = services
+        self._context = services.context
         self._cards: list[Card] = []
         self._templates = list_templates()
         self.wait = WaitLabel()
+        services.counting.connect(self.show_wait)
         self.setWidgetResizable(True)
-        page = QWidget()
+        page, body = QWidget(), QWidget()
         self.setWidget(page)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(48, 40, 48, 32)
-        column.setSpacing(20)
-        body = QWidget()
         body.setMaximumWidth(_PAGE_PX)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(body, 1000)
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addStretch(1)
-        self._fill(body)
-
-    def _fill(self, body: QWidget) -> None:
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        middle = row(STRETCH, (body, 1000), STRETCH)
+        column(middle, STRETCH, parent=page, margins=(48, 40, 48, 32), spacing=20)
         title = plain_label("Build it. Train it. Show it a picture.", role="title")
         title.setFont(ui_font(28, weight=600))
-        column.addWidget(title)
-        words = plain_label("Start from a working network.")
-        words.setProperty("role", "dim")
+        words = plain_label("Start from a working network.", role="dim")
         words.setFont(ui_font(15))
-        column.addWidget(words)
-        column.addWidget(self.wait)
-        column.addSpacing(8)
         self._grid = QGridLayout()
         self._grid.setSpacing(18)
-        column.addLayout(self._grid)
-        column.addSpacing(22)
         self._make_cards()
         self._place_cards(3)
-        column.addLayout(self._footer())
+        parts = (title, words, self.wait, Gap(8), self._grid, Gap(22), self._footer())
+        column(*parts, parent=body, spacing=6)
 
     def cards(self) -> list[Card]:
         """The cards, in their order."""
@@ -104,10 +75,7 @@ class WelcomeView(QScrollArea):
 
     def show_wait(self, words: str) -> None:
         """Says what is being done; "" when it is over."""
-        if words:
-            self.wait.wait_for(words)
-        else:
-            self.wait.say("")
+        (self.wait.wait_for if words else self.wait.say)(words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -116,46 +84,28 @@ class WelcomeView(QScrollArea):
     # cards -------------------------------------------------------------------------
 
     def _make_cards(self) -> None:
-        for index, template in enumerate(self._templates[:_NUM_LARGE]):
-            card = self._card(
-                template.title,
-                template.summary,
-                f"{count(template.parameters)} parameters · {template.note}".rstrip(" ·"),
-                self._sketch(_TINTS[index], self._shapes(template)),
-            )
-            key = template.key
-            card.clicked.connect(lambda key=key: self.template_chosen.emit(key))
-        own = self._card(
-            "Your own pictures",
-            "A folder with one folder per class",
-            "A network that fits your data",
-            self._sketch(_TINTS[4], _own_shapes()),
-        )
+        for tint, template in zip(_TINTS, self._templates[:_NUM_LARGE], strict=True):
+            note = f"{count(template.parameters)} parameters · {template.note}".rstrip(" ·")
+            card = self._card(template.title, template.summary, note, tint, self._shapes(template))
+            card.clicked.connect(partial(self._services.new_project, template.project))
+        words = ("A folder with one folder per class", "A network that fits your data")
+        own = self._card("Your own pictures", *words, "core", _OWN_SHAPES)
         own.clicked.connect(self._ask_folder)
-        empty = self._card(
-            "Blank canvas",
-            "Build your own, layer by layer",
-            "",
-            self._sketch(_TINTS[5], ()),
-        )
-        empty.clicked.connect(self.empty_chosen)
+        empty = self._card("Blank canvas", "Build your own, layer by layer", "", "input", ())
+        empty.clicked.connect(partial(self._services.new_project, None))
 
-    def _card(self, title: str, summary: str, note: str, sketch: QWidget) -> Card:
+    def _card(
+        self, title: str, summary: str, note: str, tint: str, shapes: Sequence[Shape]
+    ) -> Card:
         card = Card(title)
         card.setAccessibleDescription(f"{summary}. {note}".strip(". "))
-        card.body.addWidget(sketch)
-        text = QVBoxLayout()
-        text.setContentsMargins(16, 12, 16, 14)
-        text.setSpacing(4)
+        sketch = NetworkSketch(self._context.theme, CATEGORY_COLORS[tint], shapes)
         heading = plain_label(title, role="strong")
         heading.setFont(ui_font(14, weight=600))
-        text.addWidget(heading)
-        text.addWidget(plain_label(summary, role="dim", wrap=True))
         small = plain_label(note, role="dim", wrap=True)
         small.setFont(ui_font(12, tabular=True))
-        text.addWidget(small)
-        text.addStretch(1)
-        card.body.addLayout(text, 1)
+        parts = (heading, plain_label(summary, role="dim", wrap=True), small, STRETCH)
+        add_to(card.body, sketch, (column(*parts, margins=(16, 12, 16, 14), spacing=4), 1))
         self._cards.append(card)
         return card
 
@@ -165,11 +115,8 @@ class WelcomeView(QScrollArea):
         self._grid.setProperty("columns", columns)
         for index, card in enumerate(self._cards):
             self._grid.addWidget(card, index // columns, index % columns)
-        for column in range(3):
-            self._grid.setColumnStretch(column, 1 if column < columns else 0)
-
-    def _sketch(self, tint: str, shapes: tuple[Shape, ...]) -> NetworkSketch:
-        return NetworkSketch(self._context.theme, CATEGORY_COLORS[tint], shapes)
+        for place in range(3):
+            self._grid.setColumnStretch(place, 1 if place < columns else 0)
 
     def _shapes(self, template: Template) -> tuple[Shape, ...]:
         graph = template.project.graph
@@ -181,74 +128,49 @@ class WelcomeView(QScrollArea):
             self, "Choose a folder with one folder per class", str(Path.home())
         )
         if folder:
-            self.folder_chosen.emit(folder)
+            self._services.start_from_folder(folder)
 
     # below the cards ---------------------------------------------------------------
 
     def _footer(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(40)
-        self._recent = QVBoxLayout()
-        self._targets = QVBoxLayout()
-        for heading, column in (
-            ("Recent", self._recent),
-            ("More networks", self._more_networks()),
-            ("Targets", self._targets),
-            ("Learn", self._learn()),
-        ):
-            frame = QVBoxLayout()
-            frame.setSpacing(8)
-            frame.addWidget(plain_label(heading, role="heading"))
-            column.setSpacing(2)
-            frame.addLayout(column)
-            frame.addStretch(1)
-            row.addLayout(frame)
-        row.addStretch(1)
+        self._recent, self._targets = column(spacing=2), column(spacing=2)
+        networks = column(*map(self._network, self._templates[_NUM_LARGE:]), spacing=2)
+        help_page = self._services.show_help
+        pages = [self._link(title, partial(help_page, page)) for title, page in _PAGES]
+        shortcuts = self._link("Keyboard shortcuts", self._services.show_shortcuts)
+        columns = {
+            "Recent": self._recent,
+            "More networks": networks,
+            "Targets": self._targets,
+            "Learn": column(*pages, shortcuts, spacing=2),
+        }
         self._refresh_recent()
-        self._state.recent_changed.connect(self._refresh_recent)
+        self._services.state.recent_changed.connect(self._refresh_recent)
         # Asking what the machine has may take a moment: the page is shown first.
         QTimer.singleShot(0, self, self._fill_targets)
-        return row
-
-    def _more_networks(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        for template in self._templates[_NUM_LARGE:]:
-            link = self._link(template.title)
-            link.setToolTip(
-                plain_tip(f"{template.summary}\n{count(template.parameters)} parameters")
-            )
-            key = template.key
-            link.clicked.connect(lambda _=False, key=key: self.template_chosen.emit(key))
-            column.addWidget(link)
-        return column
-
-    def _learn(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        pages = (
-            ("Getting started", "getting_started"),
-            ("Choosing layers", "layers_overview"),
-            ("Training on a TPU", "tpu"),
-            ("Keyboard shortcuts", "shortcuts"),
+        headed = (
+            column(plain_label(heading, role="heading"), below, STRETCH, spacing=8)
+            for heading, below in columns.items()
         )
-        for title, page in pages:
-            link = self._link(title)
-            link.clicked.connect(lambda _=False, page=page: self.help_asked.emit(page))
-            column.addWidget(link)
-        return column
+        return row(*headed, STRETCH, spacing=40)
+
+    def _network(self, template: Template) -> TextButton:
+        link = self._link(template.title, partial(self._services.new_project, template.project))
+        link.setToolTip(plain_tip(f"{template.summary}\n{count(template.parameters)} parameters"))
+        return link
 
     def _refresh_recent(self) -> None:
         while (item := self._recent.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.deleteLater()
-        paths = self._state.recent()[:_MAX_RECENT_SHOWN]
+        paths = self._services.state.recent()[:_MAX_RECENT_SHOWN]
         if not paths:
             self._recent.addWidget(plain_label("Projects you open appear here.", role="dim"))
         for path in paths:
-            link = self._link(Path(path).name)
+            link = self._link(Path(path).name, partial(self._services.open_project, path))
             is_there = Path(path).is_file()
             link.setEnabled(is_there)
             link.setToolTip(plain_tip(path if is_there else f"{path} no longer exists"))
-            link.clicked.connect(lambda _=False, path=path: self.file_chosen.emit(path))
             self._recent.addWidget(link)
 
     def _fill_targets(self) -> None:
@@ -258,12 +180,9 @@ class WelcomeView(QScrollArea):
             what = plain_label(spec.describe(defaults(spec.params)), role="dim")
             title = plain_label(spec.title, role="strong")
             self._targets.addLayout(_marked(_HERE, title, what))
-        connect = self._link("Connect a TPU…")
-        connect.clicked.connect(self.connect_asked)
-        self._targets.addLayout(_marked(_ELSEWHERE, connect))
-        self._running = self._link("")
-        self._running.clicked.connect(lambda: self.run_asked.emit(self._running_path))
-        self._targets.addWidget(self._running)
+        connect = self._link("Connect a TPU…", partial(self._services.ask_target, "connect"))
+        self._running = self._link("", self._watch)
+        add_to(self._targets, _marked(_ELSEWHERE, connect), self._running)
         self._context.library.runs_changed.connect(self._show_running)
         self._show_running()
 
@@ -275,22 +194,18 @@ class WelcomeView(QScrollArea):
         self._running.setText(f"{living[0].title} is training".replace("&", "&&") if living else "")
         self._running.setVisible(bool(living))
 
-    def _link(self, text: str) -> TextButton:
-        return button(text.replace("&", "&&"), role="link")
+    def _watch(self) -> None:
+        self._context.library.select(self._running_path)
+        self._services.show_view("train")
+
+    def _link(self, text: str, follow: Callable[[], object]) -> TextButton:
+        link = button(text.replace("&", "&&"), role="link")
+        link.clicked.connect(lambda _=False: follow())
+        return link
 
 
 def _marked(mark: str, *parts: QWidget) -> QHBoxLayout:
     """A place to train behind its mark."""
-    row = QHBoxLayout()
-    row.setSpacing(6)
     sign = plain_label(mark, role="text" if mark == _HERE else "dim")
     sign.setFixedWidth(_MARK_PX)
-    row.addWidget(sign)
-    for part in parts:
-        row.addWidget(part)
-    row.addStretch(1)
-    return row
-
-
-def _own_shapes() -> tuple[Shape, ...]:
-    return ((96, 96, 3), (96, 96, 24), (48, 48, 48), (24, 24, 64), (12, 12, 96), (96,), (5,))
+    return row(sign, *parts, STRETCH, spacing=6)

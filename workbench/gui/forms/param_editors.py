@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -32,9 +31,7 @@ from workbench.core.params import (
     TextParam,
 )
 from workbench.gui.kit.combo import ElidedComboBox
-
-# A style sheet's padding does not reach the line inside a spin box.
-_TEXT_MARGINS = (6, 0, 0, 0)
+from workbench.gui.kit.layout import row
 
 
 class Editor(QObject):
@@ -65,10 +62,31 @@ class Editor(QObject):
             self.committed.emit(value)
 
 
-def _give_way(box: QAbstractSpinBox, event: QKeyEvent) -> None:
-    """A word such as "automatic" stands for a number: what is typed replaces all of it."""
-    if event.text() and event.text().isprintable() and box.text() == box.specialValueText():
-        box.selectAll()
+class _FormField(QObject):
+    """What a box does otherwise than Qt's, in a form that scrolls.
+
+    The mouse wheel passes it by unless it has the focus. A word such as "automatic" stands for a
+    number: what is typed replaces all of it.
+    """
+
+    def __init__(self, box: QWidget) -> None:
+        super().__init__(box)
+        box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        box.installEventFilter(self)
+        if isinstance(box, QAbstractSpinBox):
+            box.setKeyboardTracking(False)
+            # A style sheet's padding does not reach the line inside a spin box.
+            box.lineEdit().setTextMargins(6, 0, 0, 0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QWheelEvent) and not cast("QWidget", watched).hasFocus():
+            event.ignore()
+            return True
+        if event.type() == QEvent.Type.KeyPress and isinstance(watched, QAbstractSpinBox):
+            typed = cast("QKeyEvent", event).text()
+            if typed and typed.isprintable() and watched.text() == watched.specialValueText():
+                watched.selectAll()
+        return False
 
 
 class NoWheelSpinBox(QSpinBox):
@@ -76,19 +94,7 @@ class NoWheelSpinBox(QSpinBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setKeyboardTracking(False)
-        self.lineEdit().setTextMargins(*_TEXT_MARGINS)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        _give_way(self, event)
-        super().keyPressEvent(event)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
+        _FormField(self)
 
 
 class NumberBox(QDoubleSpinBox):
@@ -96,10 +102,8 @@ class NumberBox(QDoubleSpinBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setKeyboardTracking(False)
         self.setDecimals(12)
-        self.lineEdit().setTextMargins(*_TEXT_MARGINS)
+        _FormField(self)
 
     def textFromValue(self, val: float) -> str:
         return f"{val:.8g}"
@@ -118,22 +122,8 @@ class NumberBox(QDoubleSpinBox):
         text = input.replace(",", ".").removesuffix(self.suffix())
         is_number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.IGNORECASE)
         is_start = re.fullmatch(r"[+-]?\d*\.?\d*(e[+-]?\d*)?", text, re.IGNORECASE)
-        state = QValidator.State.Invalid
-        if is_number:
-            state = QValidator.State.Acceptable
-        elif is_start:
-            state = QValidator.State.Intermediate
-        return state, input, pos
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        _give_way(self, event)
-        super().keyPressEvent(event)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
+        state = QValidator.State.Intermediate if is_start else QValidator.State.Invalid
+        return QValidator.State.Acceptable if is_number else state, input, pos
 
 
 class NoWheelComboBox(ElidedComboBox):
@@ -141,15 +131,9 @@ class NoWheelComboBox(ElidedComboBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumContentsLength(6)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
+        _FormField(self)
 
 
 def make_editor(param: Param) -> Editor:
@@ -157,41 +141,22 @@ def make_editor(param: Param) -> Editor:
     return _MAKERS[param.kind](param)
 
 
-def _int_editor(param: Param) -> Editor:
-    spec = cast("IntParam", param)
-    box = NoWheelSpinBox()
-    lowest = spec.minimum - 1 if spec.is_optional else spec.minimum
+def _number_editor(param: Param) -> Editor:
+    spec = cast("IntParam | FloatParam", param)
+    box: Any = NoWheelSpinBox() if isinstance(spec, IntParam) else NumberBox()
+    step = 1 if isinstance(spec, IntParam) else spec.step
+    lowest = spec.minimum - step if spec.is_optional else spec.minimum
     box.setRange(lowest, spec.maximum)
-    if spec.is_optional:
-        box.setSpecialValueText(spec.none_text)
-    if spec.unit:
-        box.setSuffix(f" {spec.unit}")
+    box.setSingleStep(step)
     box.setGroupSeparatorShown(spec.maximum > 9999)
+    box.setSuffix(f" {spec.unit}" if spec.unit else "")
+    box.setSpecialValueText(spec.none_text if spec.is_optional else "")
 
-    def is_none(value: int) -> bool:
-        return spec.is_optional and value == lowest
+    def commit(value: float) -> None:
+        editor.commit(None if spec.is_optional and value == box.minimum() else value)
 
-    editor = Editor(box, lambda value: box.setValue(lowest if value is None else int(value)))
-    box.valueChanged.connect(lambda value: editor.commit(None if is_none(value) else value))
-    return editor
-
-
-def _float_editor(param: Param) -> Editor:
-    spec = cast("FloatParam", param)
-    box = NumberBox()
-    lowest = spec.minimum - spec.step if spec.is_optional else spec.minimum
-    box.setRange(lowest, spec.maximum)
-    box.setSingleStep(spec.step)
-    if spec.is_optional:
-        box.setSpecialValueText(spec.none_text)
-    if spec.unit:
-        box.setSuffix(f" {spec.unit}")
-
-    def is_none(value: float) -> bool:
-        return spec.is_optional and value == box.minimum()
-
-    editor = Editor(box, lambda value: box.setValue(lowest if value is None else float(value)))
-    box.valueChanged.connect(lambda value: editor.commit(None if is_none(value) else value))
+    editor = Editor(box, lambda value: box.setValue(lowest if value is None else value))
+    box.valueChanged.connect(commit)
     return editor
 
 
@@ -227,14 +192,19 @@ def _numbers_editor(param: Param) -> Editor:
         line.setText("" if text == zero_text else text)
 
     editor = Editor(line, show)
-    line.editingFinished.connect(lambda: _commit_numbers(editor, line, param))
+    _on_typed(line, lambda text: editor.commit(parse_numbers(text, param)))
     return editor
 
 
-def _commit_numbers(editor: Editor, line: QLineEdit, param: Param) -> None:
-    if line.isModified():
-        line.setModified(False)
-        editor.commit(parse_numbers(line.text(), param))
+def _on_typed(line: QLineEdit, commit: Callable[[str], None]) -> None:
+    """Calls `commit` with each text that the user has entered."""
+
+    def finish() -> None:
+        if line.isModified():
+            line.setModified(False)
+            commit(line.text())
+
+    line.editingFinished.connect(finish)
 
 
 def parse_numbers(text: str, param: Param) -> Any:
@@ -259,17 +229,12 @@ def parse_numbers(text: str, param: Param) -> Any:
 def _path_editor(param: Param) -> Editor:
     spec = cast("PathParam", param)
     frame = QWidget()
-    row = QHBoxLayout(frame)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(6)
     line = QLineEdit()
     line.setPlaceholderText("no folder chosen" if spec.is_folder else "no file chosen")
     browse = QPushButton("Browse…")
     browse.setAccessibleName(f"Browse for {spec.title.lower()}")
-    row.addWidget(line, 1)
-    row.addWidget(browse)
+    row((line, 1), browse, parent=frame, spacing=6)
     frame.setFocusProxy(line)
-
     editor = Editor(frame, lambda value: line.setText(str(value)))
 
     def ask() -> None:
@@ -278,13 +243,8 @@ def _path_editor(param: Param) -> Editor:
             line.setText(path)
             editor.commit(path)
 
-    def finish() -> None:
-        if line.isModified():
-            line.setModified(False)
-            editor.commit(line.text().strip())
-
     browse.clicked.connect(ask)
-    line.editingFinished.connect(finish)
+    _on_typed(line, lambda text: editor.commit(text.strip()))
     return editor
 
 
@@ -301,19 +261,13 @@ def _text_editor(param: Param) -> Editor:
     line = QLineEdit()
     line.setMaxLength(cast("TextParam", param).max_length)
     editor = Editor(line, lambda value: line.setText(str(value)))
-
-    def finish() -> None:
-        if line.isModified():
-            line.setModified(False)
-            editor.commit(line.text().strip())
-
-    line.editingFinished.connect(finish)
+    _on_typed(line, lambda text: editor.commit(text.strip()))
     return editor
 
 
 _MAKERS: dict[str, Callable[[Param], Editor]] = {
-    IntParam.kind: _int_editor,
-    FloatParam.kind: _float_editor,
+    IntParam.kind: _number_editor,
+    FloatParam.kind: _number_editor,
     "bool": _bool_editor,
     ChoiceParam.kind: _choice_editor,
     SizeParam.kind: _numbers_editor,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from workbench.core.params import IntParam, Param
 from workbench.errors import ParamError
@@ -18,6 +18,7 @@ from workbench.gui.forms.shared_editor import SharedEditor
 from workbench.gui.forms.undo_keys import share_undo_keys
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.layout import column
 
 _LABEL_PX = 112
 
@@ -60,9 +61,7 @@ class ParamForm(QWidget):
         self._unused: frozenset[str] = frozenset()
         self._unbuilt: dict[str, Callable[[], None]] = {}
         self.sections: dict[str, CollapsibleSection] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(6)
+        self._column = column(parent=self, spacing=6)
         loose = [param for param in params if not param.group]
         plain = [param for param in loose if not param.is_advanced]
         advanced = [param for param in loose if param.is_advanced]

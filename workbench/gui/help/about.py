@@ -7,11 +7,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 import workbench
 from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import column
 from workbench.runs.home import data_home
 
 _PACKAGES = ("tensorflow", "keras", "numpy", "msgspec", "pillow", "PySide6-Essentials", "pyqtgraph")
@@ -45,24 +46,20 @@ class AboutDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("About Workbench")
         self.setMinimumWidth(520)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 14)
-        column.setSpacing(10)
-        column.addWidget(plain_label(f"Workbench {workbench.__version__}", role="title"))
+        title = plain_label(f"Workbench {workbench.__version__}", role="title")
         words = (
             "Assemble image-classification networks by drag and drop, train them with "
             "TensorFlow and Keras, classify pictures. Free software under the Apache License "
             "2.0. Nothing is sent anywhere unless you train on another computer."
         )
-        column.addWidget(plain_label(words, wrap=True))
         info = QPlainTextEdit(system_info())
         info.setReadOnly(True)
         info.setFont(mono_font())
         info.setMinimumHeight(_HEIGHT_PX)
         info.setAccessibleName("Versions and system")
-        column.addWidget(info)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         copy = buttons.addButton("Copy system info", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(info.toPlainText()))
         buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        parts = (title, plain_label(words, wrap=True), info, buttons)
+        column(*parts, parent=self, margins=(20, 18, 20, 14), spacing=10)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, add_to, column
 from workbench.settings.options import all_settings
 
 
@@ -21,22 +22,16 @@ class SettingsDialog(QDialog):
         self._settings = context.settings
         self.setWindowTitle("Settings — Workbench")
         self.setMinimumWidth(520)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 14)
-        column.setSpacing(12)
-        column.addWidget(plain_label("Settings", role="title"))
+        title = plain_label("Settings", role="title")
         specs = all_settings().values()
         self.form = ParamForm([spec.param for spec in specs], self._settings.settings.values)
-        column.addWidget(self.form)
-        self._note = plain_label(self._settings.note, role="bad", wrap=True)
-        self._note.setVisible(bool(self._settings.note))
-        column.addWidget(self._note)
-        for note in filter(None, (spec.note for spec in specs)):
-            column.addWidget(plain_label(note, role="dim", wrap=True))
-        column.addStretch(1)
+        notes = [plain_label(spec.note, role="dim", wrap=True) for spec in specs if spec.note]
+        if self._settings.note:
+            notes.insert(0, plain_label(self._settings.note, role="bad", wrap=True))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        layout = column(title, self.form, *notes, parent=self, margins=(20, 18, 20, 14), spacing=12)
+        add_to(layout, STRETCH, buttons)
         self.form.value_changed.connect(self._on_value_changed)
 
     def _on_value_changed(self, key: str, value: Any) -> None:

@@ -6,17 +6,10 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QHBoxLayout,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QVBoxLayout, QWidget
 
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 
 Group = tuple[str, list[tuple[str, str]]]
 
@@ -86,30 +79,17 @@ class ShortcutsSheet(QDialog):
         self.setWindowTitle("Keyboard shortcuts — Workbench")
         self.resize(_SIZE.boundedTo(self.screen().availableSize()))
         page = QWidget()
-        columns = QHBoxLayout(page)
-        columns.setContentsMargins(16, 16, 16, 16)
-        columns.setSpacing(32)
-        for groups_below in balanced([*groups, _KEYS, _MOUSE]):
-            column = QVBoxLayout()
-            column.setSpacing(16)
-            for title, rows in groups_below:
-                column.addLayout(_group(title, rows))
-            column.addStretch(1)
-            columns.addLayout(column, 1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setWidget(page)
+        columns = (
+            (column(*(_group(*group) for group in below), STRETCH, spacing=16), 1)
+            for below in balanced([*groups, _KEYS, _MOUSE])
+        )
+        row(*columns, parent=page, margins=16, spacing=32)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        outer = QVBoxLayout(self)
-        outer.addWidget(scroll)
-        outer.addWidget(buttons)
+        column(scroll_area(page), buttons, parent=self, margins=None)
 
 
 def _group(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(6)
-    column.addWidget(plain_label(title, role="heading"))
     grid = QGridLayout()
     grid.setHorizontalSpacing(16)
     grid.setVerticalSpacing(5)
@@ -119,5 +99,4 @@ def _group(title: str, rows: list[tuple[str, str]]) -> QVBoxLayout:
         shown = plain_label(keys, role="strong")
         shown.setMinimumWidth(_KEYS_PX)
         grid.addWidget(shown, index, 1)
-    column.addLayout(grid)
-    return column
+    return column(plain_label(title, role="heading"), grid, spacing=6)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QImage, QTextBlockFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
-    QTextBrowser,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.gui.common.layer_search import by_category
 from workbench.gui.help.pages import GENERAL_PAGES, page_markdown
 from workbench.gui.kit.labels import heading_item
+from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
 
 _KEY = Qt.ItemDataRole.UserRole
@@ -85,19 +79,15 @@ class HelpViewer(QDialog):
         self.page.setAccessibleName("Help page")
         self.page.document().setDocumentMargin(18)
         self.page.anchorClicked.connect(lambda url: self.show_page(url.toString()))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 12, 12, 12)
-        row.setSpacing(12)
-        row.addWidget(self.list)
-        row.addWidget(self.page, 1)
+        row(self.list, (self.page, 1), parent=self, margins=12, spacing=12)
         self._fill()
         self.list.currentItemChanged.connect(self._on_item_changed)
 
     def show_page(self, key: str) -> None:
         """Shows a page by its key: a layer's key, or one of the general pages."""
-        for row in range(self.list.count()):
-            if self.list.item(row).data(_KEY) == key:
-                self.list.setCurrentRow(row)
+        for place in range(self.list.count()):
+            if self.list.item(place).data(_KEY) == key:
+                self.list.setCurrentRow(place)
         self.show()
         self.raise_()
         self.activateWindow()

@@ -1,8 +1,11 @@
-"""Colour tokens of the two themes, as in the design: one name, two values."""
+"""Color tokens of the two themes, from `resources/styles/colors.json`."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+
+from workbench.assets import resource_path
 
 
 @dataclass(frozen=True)
@@ -29,57 +32,8 @@ class Colors:
     validation: str
 
 
-LIGHT = Colors(
-    background="#f4f5f7",
-    panel="#ffffff",
-    line="#dfe2e8",
-    canvas="#eef0f4",
-    text="#1c2330",
-    dim="#5d6778",
-    faint="#8a94a6",
-    accent="#2563eb",
-    accent_text="#ffffff",
-    accent_soft="#e8effd",
-    field="#f4f5f7",
-    hover="#eceef2",
-    good="#15803d",
-    warning="#b45309",
-    bad="#c62828",
-    bad_soft="#fdeaea",
-    train="#3b82f6",
-    validation="#f59e0b",
-)
-
-DARK = Colors(
-    background="#181b22",
-    panel="#20242d",
-    line="#323846",
-    canvas="#14171d",
-    text="#e8ebf1",
-    dim="#a3adbd",
-    faint="#7b8597",
-    accent="#6ea1ff",
-    accent_text="#0d1424",
-    accent_soft="#24324e",
-    field="#181b22",
-    hover="#2a2f3a",
-    good="#4ade80",
-    warning="#fbbf24",
-    bad="#ff8080",
-    bad_soft="#3c262b",
-    train="#3b82f6",
-    validation="#f59e0b",
-)
-
-CATEGORY_COLORS = {
-    "input": "#64748b",
-    "preprocessing": "#0d9488",
-    "convolution": "#2563eb",
-    "pooling": "#7c3aed",
-    "normalisation": "#0891b2",
-    "regularisation": "#d97706",
-    "core": "#db2777",
-    "activation": "#65a30d",
-    "merge": "#475569",
-}
+_TABLE = json.loads(resource_path("styles/colors.json").read_text(encoding="utf-8"))
+LIGHT = Colors(**_TABLE["light"])
+DARK = Colors(**_TABLE["dark"])
+CATEGORY_COLORS: dict[str, str] = _TABLE["categories"]
 """Strip and icon color of each layer category, the same in both themes."""

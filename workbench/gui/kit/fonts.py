@@ -60,10 +60,3 @@ def mono_font(px: int = 12) -> QFont:
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPixelSize(px)
     return font
-
-
-def fixed_font(px: int = 12) -> QFont:
-    """The system's font with letters of equal width."""
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPixelSize(px)
-    return font

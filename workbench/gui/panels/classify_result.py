@@ -1,22 +1,6 @@
 """The picture and its answer, large."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from PySide6.QtWidgets import QWidget
-
-from workbench.gui.common.panel_spec import PanelSpec
-
-if TYPE_CHECKING:
-    from workbench.gui.classify.state import ClassifyState
-
-
-def _make(state: ClassifyState) -> QWidget:
-    from workbench.gui.classify.result_card import ResultCard
-
-    return ResultCard(state)
-
+from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="classify_result",
@@ -24,5 +8,5 @@ SPEC = PanelSpec(
     title="Prediction",
     area="left",
     order=10,
-    make=_make,
+    make=imported("workbench.gui.classify.result_card", "ResultCard"),
 )

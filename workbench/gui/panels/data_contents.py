@@ -1,22 +1,6 @@
 """What the source holds: classes, counts, some pictures."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from PySide6.QtWidgets import QWidget
-
-from workbench.gui.common.panel_spec import PanelSpec
-
-if TYPE_CHECKING:
-    from workbench.gui.data.state import DataState
-
-
-def _make(state: DataState) -> QWidget:
-    from workbench.gui.data.contents import DataContentsPanel
-
-    return DataContentsPanel(state)
-
+from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="data_contents",
@@ -24,6 +8,6 @@ SPEC = PanelSpec(
     title="Contents",
     area="right",
     order=30,
-    make=_make,
+    make=imported("workbench.gui.data.contents", "DataContentsPanel"),
     stretch=1,
 )

@@ -1,22 +1,6 @@
 """How the pictures are divided into training, validation and test."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from PySide6.QtWidgets import QWidget
-
-from workbench.gui.common.panel_spec import PanelSpec
-
-if TYPE_CHECKING:
-    from workbench.gui.data.state import DataState
-
-
-def _make(state: DataState) -> QWidget:
-    from workbench.gui.data.split import DataSplitPanel
-
-    return DataSplitPanel(state)
-
+from workbench.gui.common.panel_spec import PanelSpec, imported
 
 SPEC = PanelSpec(
     key="data_split",
@@ -24,5 +8,5 @@ SPEC = PanelSpec(
     title="Split",
     area="left",
     order=20,
-    make=_make,
+    make=imported("workbench.gui.data.split", "DataSplitPanel"),
 )

@@ -1,16 +1,20 @@
-"""Every action of the window as data: menus, shortcuts and the shortcuts sheet read it."""
+"""Every action of the window as data, and the menus: of these, of recent projects, of themes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence, QUndoStack
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.gui.common.view_spec import ViewSpec
-from workbench.gui.kit.theme import Theme
+from workbench.gui.common.window_state import WindowState
+from workbench.gui.kit.theme import MODES, Theme
 from workbench.gui.views import all_views
+
+_THEME_TITLES = {"system": "&System", "light": "&Light", "dark": "&Dark"}
 
 MENUS = ("File", "Edit", "View", "Run", "Help")
 
@@ -115,12 +119,18 @@ ACTIONS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 
 
-def make_actions(
-    owner: QWidget, theme: Theme, specs: Iterable[ActionSpec] = ACTIONS
-) -> dict[str, QAction]:
-    """A QAction for each spec, owned by `owner`; icons follow the theme."""
-    actions: dict[str, QAction] = {}
-    for spec in specs:
+def make_actions(owner: QWidget, theme: Theme, stack: QUndoStack) -> dict[str, QAction]:
+    """The actions "undo" and "redo" of a stack and one for each spec; icons follow the theme."""
+    actions = {
+        "undo": stack.createUndoAction(owner, "Undo"),
+        "redo": stack.createRedoAction(owner, "Redo"),
+    }
+    actions["undo"].setShortcut("Ctrl+Z")
+    actions["redo"].setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
+    for key, action in actions.items():
+        action.setIconText(key.title())
+        action.setData(key)
+    for spec in ACTIONS:
         action = QAction(spec.text, owner)
         action.setObjectName(f"action_{spec.key}")
         action.setShortcuts([QKeySequence(keys) for keys in spec.shortcuts])
@@ -128,16 +138,16 @@ def make_actions(
         action.setCheckable(spec.is_checkable)
         action.setData(spec.icon)
         actions[spec.key] = action
-    refresh_icons(actions, theme)
+
+    def draw_icons() -> None:
+        for action in actions.values():
+            if action.data():
+                action.setIcon(theme.icon(action.data()))
+
+    theme.changed.connect(draw_icons)
+    draw_icons()
     owner.addActions(list(actions.values()))
     return actions
-
-
-def refresh_icons(actions: dict[str, QAction], theme: Theme) -> None:
-    """Draws the icons of all actions in the theme's color."""
-    for action in actions.values():
-        if action.data():
-            action.setIcon(theme.icon(action.data()))
 
 
 def fill_menu(menu: QMenu, title: str, actions: dict[str, QAction]) -> None:
@@ -150,3 +160,33 @@ def fill_menu(menu: QMenu, title: str, actions: dict[str, QAction]) -> None:
             menu.addSeparator()
         group = spec.group
         menu.addAction(actions[spec.key])
+
+
+def fill_recent(menu: QMenu, state: WindowState, open_path: Callable[[str], object]) -> None:
+    """Lists the recent projects; those that are gone are grayed."""
+    menu.clear()
+    paths = state.recent()
+    for path in paths:
+        action = QAction(path.replace("&", "&&"), menu)
+        action.setEnabled(Path(path).is_file())
+        action.triggered.connect(lambda _=False, path=path: open_path(path))
+        menu.addAction(action)
+    if not paths:
+        menu.addAction("No recent projects").setEnabled(False)
+        return
+    menu.addSeparator()
+    menu.addAction("Clear list").triggered.connect(state.clear_recent)
+
+
+def fill_themes(
+    menu: QMenu, group: QActionGroup, theme: Theme, choose: Callable[[str], None]
+) -> None:
+    """Lists the themes with a mark at the chosen one."""
+    menu.clear()
+    for mode in MODES:
+        action = QAction(_THEME_TITLES[mode], menu)
+        action.setCheckable(True)
+        action.setChecked(theme.mode == mode)
+        action.triggered.connect(lambda _=False, mode=mode: choose(mode))
+        group.addAction(action)
+        menu.addAction(action)

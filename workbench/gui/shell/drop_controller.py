@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, QObject, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from workbench.core.projects.source import parse_source
@@ -13,7 +13,9 @@ from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.drops import Drop, sort_drop
 from workbench.gui.kit.messages import show_error
-from workbench.gui.shell.drop_overlay import DropOverlay
+from workbench.gui.kit.theme import Theme
+
+_MARGIN_PX = 16
 
 
 class DropController(QObject):
@@ -35,11 +37,11 @@ class DropController(QObject):
     data_chosen = Signal()
     said = Signal(str)
 
-    def __init__(self, context: WindowContext, overlay: DropOverlay, window: QWidget) -> None:
+    def __init__(self, context: WindowContext, window: QWidget) -> None:
         super().__init__(window)
         self._context = context
         self._window = window
-        self._overlay = overlay
+        self.overlay = DropOverlay(context.theme, window)
         self._drop: Drop | None = None  # what hangs over the window
 
     def enter(self, event: QDragEnterEvent) -> None:
@@ -48,13 +50,13 @@ class DropController(QObject):
             event.ignore()
             return
         drop = self._drop = sort_drop(local_paths(event.mimeData()))
-        self._overlay.say(drop.words, is_welcome=drop.is_welcome)
+        self.overlay.say(drop.words, is_welcome=drop.is_welcome)
         event.acceptProposedAction()
 
     def leave(self) -> None:
         """The files are no longer over the window."""
         self._drop = None
-        self._overlay.hide()
+        self.overlay.hide()
 
     def drop(self, event: QDropEvent) -> None:
         """Does what was said."""
@@ -102,3 +104,53 @@ class DropController(QObject):
 def local_paths(mime: QMimeData) -> list[str]:
     """The files and folders of this computer among what is dragged."""
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
+
+
+class DropOverlay(QWidget):
+    """A veil over its parent that says what a drop will do; never takes part in the drag itself."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._covered = parent
+        self._words = ""
+        self._is_welcome = True
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+        parent.installEventFilter(self)
+
+    @property
+    def words(self) -> str:
+        """What is said, "" while hidden."""
+        return "" if self.isHidden() else self._words
+
+    def say(self, words: str, *, is_welcome: bool) -> None:
+        """Covers the window with a sentence."""
+        self._words = words
+        self._is_welcome = is_welcome
+        self.setAccessibleName(words)
+        self.resize(self._covered.size())
+        self.show()
+        self.raise_()
+        self.update()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and not self.isHidden():
+            self.resize(self._covered.size())
+        return super().eventFilter(watched, event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colors = self._theme.colors
+        veil = QColor(colors.panel)
+        veil.setAlpha(225)
+        painter.fillRect(self.rect(), veil)
+        line = QColor(colors.accent if self._is_welcome else colors.warning)
+        painter.setPen(QPen(line, 2, Qt.PenStyle.DashLine))
+        frame = self.rect().adjusted(_MARGIN_PX, _MARGIN_PX, -_MARGIN_PX, -_MARGIN_PX)
+        painter.drawRoundedRect(frame, 10, 10)
+        painter.setPen(QColor(colors.text))
+        painter.setFont(self._theme.font(18, weight=600))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(frame.adjusted(48, 0, -48, 0), flags, self._words)

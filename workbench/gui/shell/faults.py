@@ -6,14 +6,26 @@ import faulthandler
 import logging
 import sys
 import threading
+import traceback
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import (
+    QMessageLogContext,
+    QObject,
+    Qt,
+    QtMsgType,
+    Signal,
+    qInstallMessageHandler,
+)
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
-from workbench.gui.shell.crash_dialog import CrashDialog, crash_report
+from workbench.gui.help.about import system_info
+from workbench.gui.kit.fonts import mono_font
+from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import column
 
 LOG_BYTES = 500_000
 LOG_FILES = 3
@@ -26,6 +38,46 @@ _LEVELS = {
     QtMsgType.QtFatalMsg: logging.CRITICAL,
 }
 _log = logging.getLogger("workbench.window")
+
+
+def crash_report(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> str:
+    """Everything a developer needs, as plain text: it stays on this computer."""
+    lines = traceback.format_exception(kind, error, trace)
+    return f"{system_info()}\n\n{''.join(lines)}"
+
+
+class CrashDialog(QDialog):
+    """A report to copy, and a way on. Accepted: go on. Rejected: close the window (unsaved work
+    is asked for).
+    """
+
+    def __init__(self, report: str, log_path: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Error in Workbench")
+        self.resize(720, 460)
+        self.setWindowModality(Qt.WindowModality.ApplicationModal)
+        title = plain_label("An unexpected error occurred in Workbench", role="title")
+        words = (
+            "Your last action may not have been completed. The project is still open, and "
+            f"training continues in its own processes. This report is also in {log_path}. "
+            "Nothing was sent anywhere."
+        )
+        self.report = QPlainTextEdit(report)
+        self.report.setReadOnly(True)
+        self.report.setFont(mono_font())
+        self.report.setAccessibleName("Report")
+        buttons = QDialogButtonBox()
+        copy = buttons.addButton("Copy report", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report))
+        buttons.addButton("Close Workbench", QDialogButtonBox.ButtonRole.RejectRole)
+        go_on = buttons.addButton("Continue", QDialogButtonBox.ButtonRole.AcceptRole)
+        go_on.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        parts = (title, plain_label(words, wrap=True), (self.report, 1), buttons)
+        column(*parts, parent=self, margins=(20, 18, 20, 14), spacing=10)
 
 
 class Faults(QObject):

@@ -26,9 +26,7 @@ class Layouts(QObject):
             return
         self._panels[key] = panels
         self._first[key] = panels.save()
-        stored = self._state.bytes(f"layout/{key}")
-        if not stored.isEmpty():
-            panels.restore(stored)
+        panels.restore(self._state.bytes(f"layout/{key}"))
 
     def save(self) -> None:
         """Stores where all panels stand."""

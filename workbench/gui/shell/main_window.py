@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
-    QKeySequence,
 )
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
@@ -23,7 +22,6 @@ from workbench.core.checks.problems import Problem
 from workbench.gui.common.context import WindowContext
 from workbench.gui.common.services import WindowServices
 from workbench.gui.common.target_check import TargetCheck
-from workbench.gui.common.view_spec import ViewSpec
 from workbench.gui.common.window_state import LAYOUT_VERSION, WindowState
 from workbench.gui.files.controller import FileController
 from workbench.gui.files.start_controller import StartController
@@ -33,19 +31,18 @@ from workbench.gui.kit.qt_names import name_own_buttons
 from workbench.gui.shell.actions import (
     MENUS,
     fill_menu,
+    fill_recent,
+    fill_themes,
     make_actions,
-    refresh_icons,
 )
 from workbench.gui.shell.drop_controller import DropController
-from workbench.gui.shell.drop_overlay import DropOverlay
 from workbench.gui.shell.layouts import Layouts, focus_next_panel
-from workbench.gui.shell.menus import fill_recent, fill_themes
-from workbench.gui.shell.preload import preload
 from workbench.gui.shell.problems_popup import ProblemsPopup
 from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.top_bar import TopBar
-from workbench.gui.shell.view_stack import ViewStack
+from workbench.gui.shell.view_stack import ViewStack, preload
 from workbench.gui.targets.controller import TargetController
+from workbench.gui.targets.menu import ASKS
 from workbench.gui.targets.notebook import NotebookController
 from workbench.gui.train.run_controller import RunController, unready_words
 from workbench.gui.views import all_views, project_views
@@ -58,6 +55,13 @@ if TYPE_CHECKING:
 MESSAGE_MS = 8_000
 _SIZE_PX = (1440, 900)
 _SMALLEST_PX = (900, 600)
+_HELP_PAGES = {
+    "getting_started": "getting_started",
+    "tpu_help": "tpu",
+    "remote_help": "remote",
+    "layer_help": "layers_overview",
+}
+"""Actions of the Help menu -> the pages they open."""
 
 
 class MainWindow(QMainWindow):
@@ -80,25 +84,15 @@ class MainWindow(QMainWindow):
         self.notebooks = NotebookController(context, self)
         self.layouts = Layouts(state, self)
         self.help = HelpController(context, self)
-        services = self._services()
-        self.views = ViewStack(
-            {key: partial(_make_view, spec, services) for key, spec in all_views().items()}
-        )
-        self.actions_by_key = make_actions(self, context.theme)
-        self._undo = document.undo_stack.createUndoAction(self, "Undo")
-        self._redo = document.undo_stack.createRedoAction(self, "Redo")
-        self._undo.setIconText("Undo")
-        self._redo.setIconText("Redo")
-        self._undo.setShortcut("Ctrl+Z")
-        self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
-        self.top = TopBar(context, self._undo, self._redo)
+        self.views = ViewStack(self._services())
+        self.actions_by_key = make_actions(self, context.theme, document.undo_stack)
+        self.top = TopBar(context, self.actions_by_key["undo"], self.actions_by_key["redo"])
         self.status = StatusLine(context)
         self.popup = ProblemsPopup(context, self)
         self.setCentralWidget(self.views)
         self.addToolBar(self.top)
         self.setStatusBar(self.status)
-        self.overlay = DropOverlay(context.theme, self)
-        self.drops = DropController(context, self.overlay, self)
+        self.drops = DropController(context, self)
         self._menus = self._make_menus()
         self._connect()
         name_own_buttons(self)
@@ -133,15 +127,11 @@ class MainWindow(QMainWindow):
 
     def say(self, words: str) -> None:
         """Shows a sentence in the status line for a while."""
-        if words:
-            self.status.showMessage(words, MESSAGE_MS)
-        else:
-            self.status.clearMessage()
+        self.status.showMessage(words, MESSAGE_MS)
 
     def add_actions(self, editing: list[QAction], looking: list[QAction]) -> None:
         """Adds actions of a view to the Edit and View menus."""
-        places = (("Edit", "settings", editing), ("View", "search", looking))
-        for title, key, actions in places:
+        for title, key, actions in (("Edit", "settings", editing), ("View", "search", looking)):
             before = self.actions_by_key[key]
             self._menus[title].insertActions(before, actions)
             self._menus[title].insertSeparator(before)
@@ -155,9 +145,9 @@ class MainWindow(QMainWindow):
             show_view=self.show_view,
             say=self.say,
             new_project=self.files.new,
-            open_project=self.open_project,
+            open_project=self.files.open,
             start_from_folder=self.start.from_folder,
-            counting=self.start.waiting,
+            counting=self.start.said,
             train=self.runs.start,
             ask_target=self.places.ask,
             show_help=self.help.show_page,
@@ -167,12 +157,12 @@ class MainWindow(QMainWindow):
 
     def _make_menus(self) -> dict[str, QMenu]:
         menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
-        menus["Edit"].addActions([self._undo, self._redo])
+        menus["Edit"].addActions([self.actions_by_key["undo"], self.actions_by_key["redo"]])
         menus["Edit"].addSeparator()
         for title, menu in menus.items():
             fill_menu(menu, title, self.actions_by_key)
         recent = QMenu("Open &recent", self)
-        recent.aboutToShow.connect(lambda: fill_recent(recent, self.state, self.open_project))
+        recent.aboutToShow.connect(lambda: fill_recent(recent, self.state, self.files.open))
         menus["File"].insertMenu(self.actions_by_key["save"], recent)
         panels = QMenu("&Panels", self)
         panels.aboutToShow.connect(
@@ -187,13 +177,13 @@ class MainWindow(QMainWindow):
         menus["View"].insertMenu(self.actions_by_key["full_screen"], themes)
         return menus
 
-    def handlers(self) -> dict[str, Callable[..., object]]:
+    def handlers(self) -> dict[str, Callable[[], object]]:
         """What each action does, by its key."""
-        views: dict[str, Callable[..., object]] = {
-            key: partial(self._on_view_action, key) for key in all_views()
-        }
-        return views | {
-            "new": self._on_new,
+        return {
+            **{key: partial(self.show_view, key) for key in all_views()},
+            **{key: partial(self.places.ask, key) for key in ASKS},
+            **{key: partial(self.help.show_page, page) for key, page in _HELP_PAGES.items()},
+            "new": self.files.new,
             "open": self.files.ask_open,
             "save": self.files.save,
             "save_as": self.files.save_as,
@@ -212,14 +202,7 @@ class MainWindow(QMainWindow):
             "pause_run": self.runs.pause,
             "stop_run": self.runs.stop,
             "show_problems": self.show_problems,
-            "agreement": lambda: self.places.ask("agreement"),
-            "connect": lambda: self.places.ask("connect"),
-            "preflight": lambda: self.places.ask("preflight"),
             "open_runs": lambda: self._open_path(str(self.context.library.home)),
-            "getting_started": lambda: self.help.show_page("getting_started"),
-            "tpu_help": lambda: self.help.show_page("tpu"),
-            "remote_help": lambda: self.help.show_page("remote"),
-            "layer_help": lambda: self.help.show_page("layers_overview"),
             "shortcuts": self.show_shortcuts,
             "open_log": lambda: self._open_path(str(data_home())),
             "about": self.help.show_about,
@@ -227,8 +210,10 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         for key, handler in self.handlers().items():
-            self.actions_by_key[key].triggered.connect(handler)
+            self.actions_by_key[key].triggered.connect(lambda _=False, handler=handler: handler())
         document, weights = self.context.document, self.context.weights
+        for part in (self.places, self.start, self.drops, self.runs, self.notebooks, weights):
+            part.said.connect(self.say)
         self.top.view_chosen.connect(self.show_view)
         self.top.train_clicked.connect(self.runs.toggle)
         self.top.next_clicked.connect(self.runs.start)
@@ -237,60 +222,39 @@ class MainWindow(QMainWindow):
         self.check.changed.connect(self._on_target_checked)
         self.runs.connect_wanted.connect(lambda: self.places.ask("connect"))
         self.places.help_asked.connect(self.help.show_page)
-        self.places.said.connect(self.say)
         self.places.problem_chosen.connect(self.show_problem)
         self.status.problems_clicked.connect(self.show_problems)
         self.popup.problem_chosen.connect(self.show_problem)
         self.files.opened.connect(lambda: self.show_view("design"))
         self.files.opened.connect(preload)
-        self.start.waiting.connect(self.say)
         self.start.started.connect(lambda: self.show_view("data"))
-        self.drops.project_dropped.connect(self.open_project)
+        self.drops.project_dropped.connect(self.files.open)
         self.drops.pictures_dropped.connect(self.classify)
         self.drops.weights_dropped.connect(weights.load)
         self.drops.folder_dropped.connect(self.start.from_folder)
         self.drops.data_chosen.connect(lambda: self.show_view("data"))
-        self.drops.said.connect(self.say)
         self.runs.changed.connect(self._refresh_run)
         self.runs.started.connect(lambda _path: self.show_view("train"))
         self.runs.blocked.connect(self.show_problems)
-        self.runs.said.connect(self.say)
         self.notebooks.blocked.connect(self.show_problems)
-        self.notebooks.said.connect(self.say)
-        weights.said.connect(self.say)
         weights.failed.connect(lambda error: show_error(self, error))
         weights.loaded.connect(lambda _run: self.show_view("classify"))
         weights.result_loaded.connect(lambda _run: self.show_view("train"))
-        self.views.built.connect(self.layouts.add)
-        self.views.built.connect(lambda _key, view: name_own_buttons(view))
+        self.views.was_built.connect(self.layouts.add)
+        self.views.was_built.connect(lambda _key, view: name_own_buttons(view))
         document.dirty_changed.connect(lambda _dirty: self._refresh_title())
         document.path_changed.connect(self._refresh_title)
         document.project_replaced.connect(self._refresh_title)
-        self.context.theme.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
         self._refresh_run()
 
     def _bring_back(self) -> None:
-        geometry = self.state.bytes("window/geometry")
-        if not geometry.isEmpty():
-            self.restoreGeometry(geometry)
-        placed = self.state.bytes("window/state")
-        if not placed.isEmpty():
-            self.restoreState(placed, LAYOUT_VERSION)
+        self.restoreGeometry(self.state.bytes("window/geometry"))
+        self.restoreState(self.state.bytes("window/state"), LAYOUT_VERSION)
 
     def _menu_actions(self) -> list[tuple[str, list[QAction]]]:
-        menus = ((menu.title().replace("&", ""), menu) for menu in self._top_menus())
-        return [(title, menu.actions()) for title, menu in menus]
-
-    def _top_menus(self) -> list[QMenu]:
-        menus = (action.menu() for action in self.menuBar().actions())
-        return [menu for menu in menus if isinstance(menu, QMenu)]
+        return [(title, menu.actions()) for title, menu in self._menus.items()]
 
     # what was clicked ----------------------------------------------------------------
-
-    def open_project(self, path: str) -> bool:
-        """Opens a project file, after asking about unsaved changes."""
-        return self.files.open(path)
 
     def show_shortcuts(self) -> None:
         """Shows the keys of all menus."""
@@ -298,15 +262,9 @@ class MainWindow(QMainWindow):
 
     def show_problems(self) -> None:
         """Opens the list of problems."""
-        if self._is_at_start:
+        if all_views()[self.views.current_key].is_start:
             self.show_view("design")
         self.popup.open_above(self.status.problems)
-
-    def _on_view_action(self, key: str, _is_checked: bool = False) -> None:  # noqa: FBT001, FBT002
-        self.show_view(key)
-
-    def _on_new(self) -> None:
-        self.files.new()
 
     def _on_search(self) -> None:
         self.design().state.search_asked.emit()
@@ -316,11 +274,6 @@ class MainWindow(QMainWindow):
             self.showNormal()
         else:
             self.showFullScreen()
-
-    def _on_theme_changed(self) -> None:
-        refresh_icons(self.actions_by_key, self.context.theme)
-        self._undo.setIcon(self.context.theme.icon("undo"))
-        self._redo.setIcon(self.context.theme.icon("redo"))
 
     def _on_target_checked(self) -> None:
         words = unready_words(self.check.problem)
@@ -332,27 +285,21 @@ class MainWindow(QMainWindow):
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
             self.say(f"No file manager was found. The folder is {path}")
 
-    @property
-    def _is_at_start(self) -> bool:
-        return all_views()[self.views.current_key].is_start
-
     def _refresh_title(self) -> None:
         document = self.context.document
-        if self._is_at_start:
-            self.setWindowTitle("Workbench[*]")
-        else:
-            self.setWindowTitle(f"[*]{self.files.name} — Workbench")
+        at_start = all_views()[self.views.current_key].is_start
+        self.setWindowTitle("Workbench[*]" if at_start else f"[*]{self.files.name} — Workbench")
         self.setWindowModified(document.is_dirty)
         self.actions_by_key["revert"].setEnabled(bool(document.path) and document.is_dirty)
 
     def _refresh_run(self) -> None:
-        running, reason = self.runs.is_running, self.runs.reason()
-        is_stopping, is_pausing = self.runs.is_stopping, self.runs.is_pausing
+        running, is_stopping = self.runs.is_running, self.runs.is_stopping
+        is_pausing = self.runs.is_pausing
         self.top.show_state(
             is_running=running,
             is_stopping=is_stopping,
             is_pausing=is_pausing,
-            reason=reason,
+            reason=self.runs.reason(),
             num_waiting=self.context.library.num_waiting,
         )
         self.actions_by_key["start_run"].setText("Add to &queue" if running else "&Train")
@@ -384,12 +331,6 @@ class MainWindow(QMainWindow):
         self.start.close()
         self.check.close()
         self.places.close()
-        for view in self.views.built_views().values():
-            close_background = getattr(view, "close_background", None)
-            if close_background is not None:
-                close_background()
+        for view in self.views.built.values():
+            getattr(view, "close_background", lambda: None)()
         event.accept()
-
-
-def _make_view(spec: ViewSpec, services: WindowServices) -> QWidget:
-    return spec.load()(services)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
-from workbench.core.checks.problems import Fix, Problem
+from workbench.core.checks.problems import Problem
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, scroll_area
 from workbench.gui.kit.problem_list import ProblemList
 
 _SIZE_PX = (440, 360)
@@ -24,21 +25,10 @@ class ProblemsPopup(QFrame):
         self._document = context.document
         self.list = ProblemList()
         self._nothing = plain_label("No problems: this network can be trained.", role="dim")
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(8)
-        column.addWidget(plain_label("Problems", role="heading"))
-        column.addWidget(self._nothing)
-        column.addWidget(self.list)
-        column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setWidget(page)
-        frame = QVBoxLayout(self)
-        frame.setContentsMargins(1, 1, 1, 1)
-        frame.addWidget(scroll)
-        self.list.fix_chosen.connect(self._on_fix_chosen)
+        page, title = QWidget(), plain_label("Problems", role="heading")
+        column(title, self._nothing, self.list, STRETCH, parent=page, margins=12, spacing=8)
+        column(scroll_area(page), parent=self, margins=1)
+        self.list.fix_chosen.connect(self._document.apply_fix)
         self.list.problem_chosen.connect(self._on_problem_chosen)
         self._document.analysis_changed.connect(lambda _analysis: self._refresh())
 
@@ -54,9 +44,6 @@ class ProblemsPopup(QFrame):
         problems = self._document.analysis.problems
         self.list.set_problems(problems)
         self._nothing.setVisible(not problems)
-
-    def _on_fix_chosen(self, fix: Fix) -> None:
-        self._document.apply_fix(fix)
 
     def _on_problem_chosen(self, problem: Problem) -> None:
         self.close()

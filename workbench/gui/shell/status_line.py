@@ -14,6 +14,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.run_estimator import epoch_words, fit_words, memory_words
 from workbench.gui.kit.buttons import TextButton
 from workbench.gui.kit.labels import plain_label, plain_tip, set_role
+from workbench.gui.kit.layout import row
 
 _MEMORY_TIP = (
     "The whole training process: weights, gradients, optimizer state, activations, images and "
@@ -33,11 +34,8 @@ class StatusLine(QStatusBar):
         self._predictor = context.estimator
         self._values: dict[str, tuple[QLabel, QLabel]] = {}
         totals = QWidget()
-        row = QHBoxLayout(totals)
-        row.setContentsMargins(12, 0, 0, 0)
-        row.setSpacing(20)
-        for key in ("Parameters", "Multiply-adds", "Memory", "Epoch"):
-            row.addLayout(self._total(key))
+        keys = ("Parameters", "Multiply-adds", "Memory", "Epoch")
+        row(*map(self._total, keys), parent=totals, margins=(12, 0, 0, 0), spacing=20)
         self.addWidget(totals)
         self.problems = TextButton("", role="status", icon="", theme=context.theme)
         self.problems.setObjectName("problems_button")
@@ -49,15 +47,10 @@ class StatusLine(QStatusBar):
         self.refresh()
 
     def _total(self, key: str) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(5)
-        name = plain_label(key, role="dim")
-        value = plain_label(role="value")
+        name, value = plain_label(key, role="dim"), plain_label(role="value")
         value.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(name)
-        row.addWidget(value)
         self._values[key] = (name, value)
-        return row
+        return row(name, value, spacing=5)
 
     def text(self, key: str) -> str:
         """The value shown under a name."""

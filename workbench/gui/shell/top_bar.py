@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
 from workbench.core.format import plural
 from workbench.core.params import check_all
@@ -12,12 +12,10 @@ from workbench.core.projects.project import Choice
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import IconButton, SegmentedSwitch, TextButton
 from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.targets.menu import TargetMenu
 from workbench.gui.views import project_views
-from workbench.remote.ssh.saved_targets import saved_choices
 from workbench.targets import target_label
-
-_MARGINS_PX = (12, 6, 12, 6)
 
 
 class TopBar(QToolBar):
@@ -27,7 +25,7 @@ class TopBar(QToolBar):
         view_chosen: Key of a view.
         train_clicked: Train, or Stop while `is_running`.
         next_clicked: Train this project when what runs has ended.
-        target_asked: A key of gui.target_menu.ASKS.
+        target_asked: A key of gui.targets.menu.ASKS.
         target_chosen: A Choice of the menu, other than the project's.
     """
 
@@ -56,16 +54,13 @@ class TopBar(QToolBar):
         self.next.setObjectName("next_button")
         self.next.clicked.connect(self.next_clicked)
         document = context.document
-        self.targets = TargetMenu(
-            context.targets, lambda: document.project.target, saved_choices, parent=self
-        )
+        self.targets = TargetMenu(context.targets, lambda: document.project.target, parent=self)
         self.targets.chosen.connect(self._choose_target)
         self.targets.asked.connect(self.target_asked)
         self.target.setMenu(self.targets)
         self._build(self._follow(undo, "undo"), self._follow(redo, "redo"))
         document.target_changed.connect(self._refresh_target)
         document.project_replaced.connect(self._refresh_target)
-        self.target.setText("Target")
         # Asking what the machine has may take a moment: the window is shown first.
         QTimer.singleShot(0, self, self._refresh_target)
         self.show_state(is_running=False, reason="")
@@ -127,22 +122,10 @@ class TopBar(QToolBar):
 
     def _build(self, undo: QWidget, redo: QWidget) -> None:
         """Both ends share the room beside the switch alike, so that it stands in the middle."""
-        left, right = QHBoxLayout(), QHBoxLayout()
-        left.addWidget(undo)
-        left.addWidget(redo)
-        left.addStretch(1)
-        right.addStretch(1)
-        right.addWidget(self.target)
-        right.addWidget(self.next)
-        right.addWidget(self.train)
+        left = row(undo, redo, STRETCH, spacing=8)
+        right = row(STRETCH, self.target, self.next, self.train, spacing=8)
         bar = QWidget()
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(*_MARGINS_PX)
-        for part in (left, right):
-            part.setSpacing(8)
-        row.addLayout(left, 1)
-        row.addWidget(self.switch)
-        row.addLayout(right, 1)
+        row((left, 1), self.switch, (right, 1), parent=bar, margins=(12, 6, 12, 6))
         bar.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(bar)
 

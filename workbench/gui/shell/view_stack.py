@@ -1,43 +1,46 @@
-"""The views, each built when it is first shown."""
+"""The views, each built when it is first shown, and their code, loaded ahead."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from functools import cache
+from threading import Thread
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-Maker = Callable[[], QWidget]
+from workbench.gui.common.services import WindowServices
+from workbench.gui.views import all_views, project_views
+
+_log = logging.getLogger("workbench.window")
 
 
 class ViewStack(QStackedWidget):
     """Shows one view at a time.
 
     Signals:
-        built: Key and widget of a view that was just built, before it is shown.
+        was_built: Key and widget of a view that was just built, before it is shown.
+
+    Attributes:
+        built: The views that were built so far, by key.
     """
 
-    built = Signal(str, QWidget)
+    was_built = Signal(str, QWidget)
 
-    def __init__(self, makers: Mapping[str, Maker]) -> None:
+    def __init__(self, services: WindowServices) -> None:
         super().__init__()
-        self._makers = dict(makers)
-        self._views: dict[str, QWidget] = {}
+        self._services = services
+        self.built: dict[str, QWidget] = {}
         self.current_key = ""
 
     def view(self, key: str) -> QWidget:
         """The view, built now if it was not yet."""
-        if key not in self._views:
-            widget = self._makers[key]()
-            self._views[key] = widget
+        if key not in self.built:
+            widget = self.built[key] = all_views()[key].load()(self._services)
             self.addWidget(widget)
             widget.resize(self.size())  # its panels are sized in the room they will have
-            self.built.emit(key, widget)
-        return self._views[key]
-
-    def built_views(self) -> Mapping[str, QWidget]:
-        """The views that were built so far."""
-        return dict(self._views)
+            self.was_built.emit(key, widget)
+        return self.built[key]
 
     def show_view(self, key: str) -> QWidget:
         """Brings a view to the front."""
@@ -45,3 +48,24 @@ class ViewStack(QStackedWidget):
         self.current_key = key
         self.setCurrentWidget(widget)
         return widget
+
+
+@cache
+def preload() -> Thread:
+    """Starts to load the code of views beside the window's own thread; once.
+
+    The plots alone take some tenths of a second to load: more than a click may wait for. The
+    start page needs none of it, so it is loaded once there is a project to train.
+    """
+    thread = Thread(target=_load, name="preload", daemon=True)
+    thread.start()
+    return thread
+
+
+def _load() -> None:
+    """Only imports: widgets are made by the window's thread alone."""
+    for spec in project_views():
+        try:
+            spec.load()
+        except ImportError:
+            _log.exception("the view %s could not be loaded ahead", spec.key)

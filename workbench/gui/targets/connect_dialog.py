@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QProgressBar,
-    QScrollArea,
-    QSizePolicy,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QStackedWidget, QWidget
 
 from workbench.client.host_jobs import FoundHost, HostJobs, Identity
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.dialog_head import DialogHead
-from workbench.gui.kit.working_dialog import WorkingDialog
+from workbench.gui.kit.layout import STRETCH, row, scroll_area
+from workbench.gui.kit.working_dialog import T, WorkingDialog
 from workbench.gui.targets.connect_pages import AddressPage, FoundPage, IdentityPage
 from workbench.remote.ssh.gcloud import place_from_gcloud
 from workbench.remote.ssh.host import RemoteHost
 from workbench.remote.ssh.host_keys import accept
 
-T = TypeVar("T")
-
-SIZE = QSize(640, 560)
 _PROGRESS_STEPS = 1000
 _EXPLANATION = (
     "A TPU VM, a computer with GPUs, or any other Linux computer you reach over SSH. "
@@ -43,22 +31,19 @@ class ConnectHostDialog(WorkingDialog):
 
     Signals:
         chosen: The Choice to train there.
-        help_asked: Key of a help page.
     """
 
-    help_asked = Signal(str)
     chosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None, address: str = "") -> None:
-        super().__init__("Connect a TPU or another computer", parent)
-        self.resize(SIZE.boundedTo(self.screen().availableSize()))
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Connect a TPU or another computer", QSize(640, 560), parent)
         self._can_go = True
         self._focus: QWidget | None = None
         self._forward: Callable[[], None] = self._ask_identity
         self._make_ready: Callable[[], None] = self._ask_identity
         self._jobs = HostJobs(self)
         self._jobs.told.connect(self._on_told)
-        self.address = AddressPage(address)
+        self.address = AddressPage()
         self.identity = IdentityPage()
         self.found = FoundPage()
         self.pages = QStackedWidget()
@@ -68,7 +53,6 @@ class ConnectHostDialog(WorkingDialog):
         self.next = button("Connect", role="primary")
         self.set_up = button("Set up", role="primary")
         self.head = DialogHead("Connect a TPU or another computer", _EXPLANATION, "remote")
-        self.head.help_asked.connect(self.help_asked)
         self._build()
         self._connect()
         self._show_address()
@@ -76,29 +60,15 @@ class ConnectHostDialog(WorkingDialog):
     def _build(self) -> None:
         for page in (self.address, self.identity, self.found):
             self.pages.addWidget(page)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.back)
-        buttons.addStretch(1)
-        for part in (self.set_up, self.next, self.stop):
-            buttons.addWidget(part)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(12)
-        column.addWidget(self.head)
-        scroll = QScrollArea()  # a long refusal below takes room from the pages
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(self.pages)
-        column.addWidget(scroll, 1)
-        column.addWidget(self.progress)
-        column.addWidget(self.status)
-        column.addLayout(buttons)
+        pages = scroll_area(self.pages)  # a long refusal below takes room from the pages
+        pages.setFrameShape(QFrame.Shape.NoFrame)
+        buttons = row(self.back, STRETCH, self.set_up, self.next, self.stop, spacing=8)
+        self.lay_out(self.head, (pages, 1), self.progress, self.status, buttons)
         self.address.address.setFocus()
 
     def _connect(self) -> None:
-        self.address.ready_changed.connect(self._refresh)
-        self.address.help_asked.connect(self.help_asked)
+        self.address.ready_changed.connect(self.refresh)
+        self.address.help_asked.connect(self.head.help_asked)
         self.address.submitted.connect(self._on_next)
         self.address.gcloud_wanted.connect(self._on_gcloud)
         self.back.clicked.connect(self._show_address)
@@ -117,12 +87,13 @@ class ConnectHostDialog(WorkingDialog):
             fits = QSizePolicy.Policy.Preferred if each is page else QSizePolicy.Policy.Ignored
             each.setSizePolicy(QSizePolicy.Policy.Preferred, fits)
         self.pages.setCurrentWidget(page)
-        self._refresh()
+        self.refresh()
 
     def _show_address(self) -> None:
         self._show(self.address, "Connect", self._ask_identity)
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        super().refresh()
         page, is_busy = self.pages.currentWidget(), self._background.is_busy
         can_go = self.address.is_ready() if page is self.address else self._can_go
         self.next.setEnabled(can_go and not is_busy)
@@ -132,7 +103,6 @@ class ConnectHostDialog(WorkingDialog):
         self.back.setVisible(page is not self.address)
         self.back.setEnabled(not is_busy)
         self.pages.setEnabled(not is_busy)
-        self.stop.setText("Cancel" if is_busy else "Close")
         self.progress.setVisible(is_busy)
 
     def _on_told(self, words: str, fraction: float) -> None:
@@ -153,7 +123,7 @@ class ConnectHostDialog(WorkingDialog):
         except WorkbenchError as error:
             self.status.say(f"{error.what} {error.fix}", is_bad=True)
             return
-        self._run(
+        self.run(
             lambda: self._jobs.identity(place),
             lambda identity: self._on_identity(place, identity),
             "Connecting",
@@ -167,14 +137,14 @@ class ConnectHostDialog(WorkingDialog):
         self._show(self.identity, "Trust this host", lambda: self._accept(place, identity))
 
     def _accept(self, place: RemoteHost, identity: Identity) -> None:
-        self._run(
+        self.run(
             lambda: accept(place, list(identity.keys)),
             lambda _none: self._look(place),
             "Saving the host key",
         )
 
     def _look(self, place: RemoteHost) -> None:
-        self._run(
+        self.run(
             lambda: self._jobs.look(place),
             lambda found: self._on_found(place, found),
             f"Connecting {place.text()}",
@@ -191,7 +161,7 @@ class ConnectHostDialog(WorkingDialog):
         self._make_ready()
 
     def _set_up(self, place: RemoteHost, environment: str) -> None:
-        self._run(
+        self.run(
             lambda: self._jobs.set_up(place, environment),
             lambda found: self._on_found(place, found),
             "Setting up",
@@ -202,31 +172,20 @@ class ConnectHostDialog(WorkingDialog):
         self.accept()
 
     def _on_gcloud(self, name: str, zone: str, project: str) -> None:
-        self._run(
+        self.run(
             lambda: place_from_gcloud(name, zone, project), self.address.fill, "Running gcloud"
         )
 
-    def _run(self, work: Callable[[], T], on_done: Callable[[T], None], words: str) -> None:
+    def run(self, work: Callable[[], T], on_done: Callable[[T], None], words: str) -> None:
         self._jobs.begin()
         self._focus = self.focusWidget()  # lost while its page is disabled
-        self._background.run(work, lambda result: self._on_done(on_done, result), self._on_failed)
-        self.status.wait_for(words)
         self.progress.setRange(0, 0)
-        self._refresh()
-
-    def _on_done(self, on_done: Callable[[T], None], result: T) -> None:
-        self.status.say("")
-        if self.close_if_asked():
-            return
-        on_done(result)
-        self._refresh()
+        super().run(work, on_done, words)
 
     def _on_failed(self, error: WorkbenchError) -> None:
-        self.status.say(" ".join(str(error).split()), is_bad=True)
-        self._refresh()
+        super()._on_failed(error)
         if self._focus is not None:
             self._focus.setFocus()
-        self.close_if_asked()
 
     def call_off(self) -> None:
         self._jobs.call_off()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from workbench.client.host_jobs import FoundHost
 from workbench.core.format import bytes_text, count
@@ -16,8 +17,9 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.combo import ElidedComboBox
-from workbench.gui.kit.fonts import fixed_font
+from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, add_to, column, row
 from workbench.remote.setup.setup import needed_bytes
 from workbench.remote.ssh.gcloud import NO_FIRST_CHECK
 from workbench.remote.ssh.host import RemoteHost
@@ -30,19 +32,23 @@ from workbench.targets.ssh import SPEC as SSH
 _NAMES_PX = 96
 """All names of the fields are as wide, so that the fields of all forms stand in one line."""
 
+_NOT_VERIFIED = (
+    "Not verified yet. Compare the fingerprint with the one from the computer's owner or the "
+    "cloud console, to rule out a man-in-the-middle attack. Trust this host only if they match; "
+    "any other key is refused from then on."
+)
 
-def _name(text: str) -> QWidget:
-    label = plain_label(text, role="dim")
-    label.setMinimumWidth(_NAMES_PX)
-    return label
 
-
-def _form() -> QFormLayout:
+def _form(*fields: tuple[str, QWidget]) -> QFormLayout:
     form = QFormLayout()
     form.setHorizontalSpacing(12)
     form.setVerticalSpacing(8)
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+    for text, field in fields:
+        name = plain_label(text, role="dim")
+        name.setMinimumWidth(_NAMES_PX)
+        form.addRow(name, field)
     return form
 
 
@@ -68,7 +74,7 @@ class AddressPage(QWidget):
     help_asked = Signal(str)
     gcloud_wanted = Signal(str, str, str)
 
-    def __init__(self, address: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.address = _line("user@10.0.0.5, or a host of your SSH configuration", "Address")
         self.key_file = _line("default SSH key", "Key file")
@@ -84,37 +90,19 @@ class AddressPage(QWidget):
         self.notebook.setAutoDefault(False)
         self._build()
         self._connect()
-        self.address.setText(address)
 
     def _build(self) -> None:
-        where = _form()
-        where.addRow(_name("Address"), self.address)
+        where = _form(("Address", self.address))
         more = CollapsibleSection("Advanced")
-        others = _form()
-        others.addRow(_name("Key file"), self.key_file)
-        others.addRow(_name("Python"), self.python)
-        others.addRow(_name("Folder"), self.home)
-        more.body.addLayout(others)
-        cloud = self.cloud
-        named = _form()
-        named.addRow(_name("Name"), self.name)
-        named.addRow(_name("Zone"), self.zone)
-        named.addRow(_name("Project"), self.project)
-        cloud.body.addWidget(plain_label(NO_FIRST_CHECK, role="dim", wrap=True))
-        cloud.body.addLayout(named)
-        cloud.body.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addLayout(where)
-        column.addWidget(more)
-        column.addWidget(cloud)
-        column.addStretch(1)
-        hint = QHBoxLayout()
-        hint.addWidget(plain_label("Colab and Kaggle have no SSH access:", role="dim"))
-        hint.addWidget(self.notebook)
-        hint.addStretch(1)
-        column.addLayout(hint)
+        more.body.addLayout(
+            _form(("Key file", self.key_file), ("Python", self.python), ("Folder", self.home))
+        )
+        named = _form(("Name", self.name), ("Zone", self.zone), ("Project", self.project))
+        hint = plain_label(NO_FIRST_CHECK, role="dim", wrap=True)
+        add_to(self.cloud.body, hint, named, row(self.ask, STRETCH))
+        no_ssh = plain_label("Colab and Kaggle have no SSH access:", role="dim")
+        notebook = row(no_ssh, self.notebook, STRETCH)
+        column(where, more, self.cloud, STRETCH, notebook, parent=self, spacing=12)
 
     def _connect(self) -> None:
         self.notebook.clicked.connect(lambda: self.help_asked.emit("notebook"))
@@ -137,11 +125,15 @@ class AddressPage(QWidget):
         Raises:
             UsageError: a part is not allowed.
         """
-        return typed_place(
-            self.address.text().strip(),
-            key_file=self.key_file.text().strip(),
-            python=self.python.text().strip(),
-            home=self.home.text().strip(),
+        address = self.address.text().strip()
+        params, saved = SSH.read(address), find_host(address)
+        place = RemoteHost(host=params["host"], user=params["user"], port=params["port"])
+        known = saved.place() if saved is not None else place
+        return replace(
+            place,
+            key_file=self.key_file.text().strip() or known.key_file,
+            python=self.python.text().strip() or known.python,
+            home=self.home.text().strip() or known.home,
         )
 
     def show_machine(self, name: str, zone: str, project: str) -> None:
@@ -164,25 +156,12 @@ class IdentityPage(QWidget):
         super().__init__()
         self.title = plain_label(role="strong", wrap=True)
         self.prints = plain_label(wrap=True)
-        self.prints.setFont(fixed_font(13))
+        self.prints.setFont(mono_font(13))
         self.prints.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.prints.setAccessibleName("Fingerprints")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(self.title)
-        column.addWidget(self.prints)
-        column.addWidget(
-            plain_label(
-                "Not verified yet. Compare the fingerprint with the one from the "
-                "computer's owner or the cloud console, to rule out a man-in-the-middle "
-                "attack. Trust this host only if they match; any other key is refused "
-                "from then on.",
-                role="dim",
-                wrap=True,
-            )
-        )
-        column.addStretch(1)
+        words = plain_label(_NOT_VERIFIED, role="dim", wrap=True)
+        parts = (self.title, self.prints, words, STRETCH)
+        column(*parts, parent=self, margins=(0, 8, 0, 0), spacing=12)
 
     def show_keys(self, place: RemoteHost, keys: Sequence[HostKey]) -> None:
         """Shows what answers there."""
@@ -200,16 +179,8 @@ class FoundPage(QWidget):
         self.state = plain_label(wrap=True)
         self.inner = ElidedComboBox()
         self.inner.setAccessibleName("Target")
-        row = _form()
-        row.addRow(_name("Target"), self.inner)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(self.title)
-        column.addWidget(self.facts)
-        column.addLayout(row)
-        column.addWidget(self.state)
-        column.addStretch(1)
+        parts = (self.title, self.facts, _form(("Target", self.inner)), self.state, STRETCH)
+        column(*parts, parent=self, margins=(0, 8, 0, 0), spacing=12)
 
     def show_host(self, found: FoundHost) -> None:
         """Shows what was found."""
@@ -236,32 +207,11 @@ class FoundPage(QWidget):
         return choice_at(place, str(self.inner.currentData()))
 
 
-def typed_place(address: str, *, key_file: str, python: str, home: str) -> RemoteHost:
-    """A place of typed words; what is left open is as it was saved for that address.
-
-    Raises:
-        UsageError: a part is not allowed.
-    """
-    params = SSH.read(address)
-    saved = find_host(address)
-    place = RemoteHost(host=params["host"], user=params["user"], port=params["port"])
-    known = saved.place() if saved is not None else place
-    return RemoteHost(
-        host=place.host,
-        user=place.user,
-        port=place.port,
-        key_file=key_file or known.key_file,
-        python=python or known.python,
-        home=home or known.home,
-    )
-
-
 def _facts(facts: Any) -> list[tuple[str, str]]:
     """What a probe has found, as rows."""
-    rows = [("System", str(facts.get("system", "")))]
     pythons = [p for p in facts.get("pythons") or () if isinstance(p, dict)]
     versions = dict.fromkeys(".".join(map(str, p.get("version", [])[:2])) for p in pythons)
-    rows.append(("Python", ", ".join(versions)))
+    rows = [("System", str(facts.get("system", ""))), ("Python", ", ".join(versions))]
     if isinstance(free := facts.get("free_bytes"), int):
         rows.append(("Free disk space", bytes_text(free)))
     if isinstance(cores := facts.get("cores"), int):

@@ -6,7 +6,6 @@ do two places compute the same. One dialog of each kind at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -38,15 +37,15 @@ class TargetController(QObject):
         super().__init__(window)
         self._context = context
         self._window = window
-        self.dialogs: dict[str, QDialog] = {}
-        self._makers: dict[str, Callable[[], QDialog]] = {
+        self.dialogs: dict[str, Any] = {}
+        self._makers: dict[str, Any] = {
             "agreement": self._make_agreement,
             "connect": self._make_connect,
             "preflight": self._make_preflight,
         }
 
     def ask(self, key: str, choice: Choice | None = None) -> None:
-        """Opens what a key of gui.target_menu.ASKS names; an open one is brought up.
+        """Opens what a key of gui.targets.menu.ASKS names; an open one is brought up.
 
         Args:
             key: The key.
@@ -58,11 +57,12 @@ class TargetController(QObject):
             return
         if key not in self.dialogs:
             dialog = self.dialogs[key] = self._makers[key]()
+            dialog.head.help_asked.connect(self.help_asked)
             dialog.finished.connect(lambda _result: self.dialogs.pop(key, None))
         dialog = self.dialogs[key]
         named = _virtual_machine(choice or self._context.document.project.target)
         if key == "connect" and named is not None:
-            dialog.address.show_machine(*named)  # type: ignore[attr-defined]
+            dialog.address.show_machine(*named)
         dialog.show()
         dialog.raise_()
         dialog.activateWindow()
@@ -85,16 +85,13 @@ class TargetController(QObject):
         from workbench.gui.targets.connect_dialog import ConnectHostDialog
 
         dialog = ConnectHostDialog(self._window)
-        dialog.help_asked.connect(self.help_asked)
         dialog.chosen.connect(self._on_place)
         return dialog
 
     def _make_agreement(self) -> QDialog:
         from workbench.gui.targets.parity_dialog import ParityDialog
 
-        dialog = ParityDialog(self._context, self._window)
-        dialog.help_asked.connect(self.help_asked)
-        return dialog
+        return ParityDialog(self._context, self._window)
 
     def _on_place(self, choice: Choice) -> None:
         self._context.document.set_target(choice)
@@ -104,7 +101,6 @@ class TargetController(QObject):
         from workbench.gui.targets.preflight_dialog import PreflightDialog
 
         dialog = PreflightDialog(self._context, self._window)
-        dialog.help_asked.connect(self.help_asked)
         dialog.chosen.connect(self._on_recipe)
         dialog.fix_chosen.connect(self._on_fix)
         dialog.problem_chosen.connect(self.problem_chosen)

@@ -1,32 +1,78 @@
-"""The menu of places to train on: what is here, what the environment names, what was saved,
-and the ways to more of them.
+"""The places to train on that can be chosen: what is here, what the environment names, what was
+connected before, and the project's own; and their menu, with the ways to more of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
+from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.target_text import target_text
 from workbench.core.registry import Registry
 from workbench.core.specs import TargetSpec
-from workbench.gui.targets.choices import Saved, target_choices
+from workbench.remote.ssh.saved_targets import saved_choices
 from workbench.targets import target_label
 
-ASKS: tuple[tuple[str, str], ...] = (
-    ("connect", "Connect a TPU or another computer…"),
-    ("preflight", "Will it train on a TPU?…"),
-    ("agreement", "Compare two targets…"),
-)
-"""What the menu leads to beside choosing: (key, words)."""
+Named = tuple[Choice, str]
+"""A place, with what its label does not tell; "" for nothing."""
+
+Saved = Callable[[], Sequence[Named]]
+"""Gives places that were connected before."""
+
+ASKS = {
+    "connect": "Connect a TPU or another computer…",
+    "preflight": "Will it train on a TPU?…",
+    "agreement": "Compare two targets…",
+}
+"""What the menu leads to beside choosing: key -> words."""
+
+
+def target_choices(
+    targets: Registry[TargetSpec], current: Choice, saved: Saved = saved_choices
+) -> list[list[Named]]:
+    """The places in groups; each place once, empty groups left out."""
+    groups: list[list[Named]] = []
+    shown: set[str] = set()
+    for named in (_offered(targets), _found(targets), saved(), _own(targets, current)):
+        fresh = []
+        for choice, words in named:
+            text = target_text(choice, targets)
+            if text not in shown:
+                shown.add(text)
+                fresh.append((choice, words))
+        groups.append(fresh)
+    return [group for group in groups if group]
+
+
+def _offered(targets: Registry[TargetSpec]) -> Iterable[Named]:
+    for spec in targets.values():
+        for params in spec.presets if spec.is_offered() else ():
+            checked = check_all(spec.params, params)[0]
+            yield Choice(spec.key, checked), spec.describe(checked)
+
+
+def _found(targets: Registry[TargetSpec]) -> Iterable[Named]:
+    for spec in targets.values():
+        for params, why in spec.found(os.environ):
+            yield Choice(spec.key, check_all(spec.params, params)[0]), why
+
+
+def _own(targets: Registry[TargetSpec], current: Choice) -> Iterable[Named]:
+    """The project's own place, where nothing above is it."""
+    spec = targets.get(current.key)
+    if spec is not None:
+        params = check_all(spec.params, current.params)[0]
+        yield Choice(spec.key, params), spec.describe(params)
 
 
 class TargetMenu(QMenu):
-    """Filled anew each time it opens.
+    """Filled again each time it opens.
 
     Args:
         targets: All kinds of places.
@@ -45,7 +91,7 @@ class TargetMenu(QMenu):
         self,
         targets: Registry[TargetSpec],
         current: Callable[[], Choice],
-        saved: Saved = lambda: (),
+        saved: Saved = saved_choices,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -64,15 +110,14 @@ class TargetMenu(QMenu):
                 is_chosen = target_text(choice, self._targets) == chosen
                 group.addAction(self._add(choice, words, is_chosen=is_chosen))
             self.addSeparator()
-        for key, words in ASKS:
+        for key, words in ASKS.items():
             self.addAction(words).triggered.connect(lambda _=False, key=key: self.asked.emit(key))
 
     def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:
         label = target_label(choice)
         text = words if words.startswith(label) else f"{label} · {words}" if words else label
-        action = QAction(text.replace("&", "&&"), self)
+        action = self.addAction(text.replace("&", "&&"))
         action.setCheckable(True)
         action.setChecked(is_chosen)
         action.triggered.connect(lambda _=False: self.chosen.emit(choice))
-        self.addAction(action)
         return action

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSpinBox, QWidget
 
 from workbench.checkup.parity import ParityReport, agreement_of, history_of, train_pair
 from workbench.core.projects.project import Choice, Project
-from workbench.errors import RunError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.dialog_head import DialogHead
-from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.labels import Role, plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.working_dialog import WorkingDialog
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.targets.choices import target_choices
-from workbench.remote.ssh.saved_targets import saved_choices
+from workbench.gui.targets.menu import target_choices
 from workbench.runs.environment import refuse_unready
 from workbench.targets import target_label
 
-SIZE = QSize(680, 620)
 MAX_STEPS = 10_000
 _STEPS = 50
 _POLL_S = 0.1
@@ -35,7 +33,7 @@ _EXPLANATION = (
     "Trains the same first steps on both targets, with the same initial weights and "
     "images. Differences appear here before a long training."
 )
-_ROLES = {"agree": "good", "explained": "warning", "differ": "bad"}
+_ROLES: dict[str, Role] = {"agree": "good", "explained": "warning", "differ": "bad"}
 
 Curves = tuple[np.ndarray, np.ndarray]
 """The losses of both, a step each."""
@@ -79,21 +77,11 @@ class LossPair(PlotAxes):
 
 
 class ParityDialog(WorkingDialog):
-    """Two places, a number of steps, and the answer.
-
-    Signals:
-        told: What goes on; from another thread.
-        help_asked: Key of a help page.
-    """
-
-    help_asked = Signal(str)
-    told = Signal(str)
+    """Two places, a number of steps, and the answer."""
 
     def __init__(self, context: WindowContext, parent: QWidget | None = None) -> None:
-        super().__init__("Compare two targets", parent)
-        self.resize(SIZE.boundedTo(self.screen().availableSize()))
+        super().__init__("Compare two targets", QSize(680, 620), parent)
         self._context = context
-        self._called_off = threading.Event()
         self.left, self.right = ElidedComboBox(), ElidedComboBox()
         self.left.setAccessibleName("First target")
         self.right.setAccessibleName("Second target")
@@ -108,15 +96,12 @@ class ParityDialog(WorkingDialog):
         self.start = button("Compare", role="primary")
         self._fill()
         self.head = DialogHead("Do both targets train identically?", _EXPLANATION, "tpu")
-        self.head.help_asked.connect(self.help_asked)
         self._build()
-        self.told.connect(self.status.wait_for)
         self.start.clicked.connect(self._on_start)
-        self._refresh()
 
     def _fill(self) -> None:
         project = self._context.document.project
-        groups = target_choices(self._context.targets, project.target, saved_choices)
+        groups = target_choices(self._context.targets, project.target)
         choices = [choice for group in groups for choice, _words in group]
         for combo in (self.left, self.right):
             for choice in choices:
@@ -125,50 +110,33 @@ class ParityDialog(WorkingDialog):
         self.right.setCurrentIndex(own or min(1, len(choices) - 1))
 
     def _build(self) -> None:
-        asked = QHBoxLayout()
-        asked.setSpacing(8)
-        asked.addWidget(self.left, 1)
-        asked.addWidget(plain_label("and", role="dim"))
-        asked.addWidget(self.right, 1)
-        asked.addWidget(self.steps)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addStretch(1)
-        buttons.addWidget(self.start)
-        buttons.addWidget(self.stop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(12)
-        column.addWidget(self.head)
-        column.addLayout(asked)
-        column.addWidget(self.plot, 1)
-        column.addWidget(self.legend)
-        column.addWidget(self.words)
-        column.addWidget(self.status)
-        column.addLayout(buttons)
+        both = plain_label("and", role="dim")
+        self.lay_out(
+            self.head,
+            row((self.left, 1), both, (self.right, 1), self.steps, spacing=8),
+            (self.plot, 1),
+            self.legend,
+            self.words,
+            self.status,
+            row(STRETCH, self.start, self.stop, spacing=8),
+        )
         self.start.setFocus()
 
-    def _refresh(self) -> None:
-        is_busy = self._background.is_busy
+    def refresh(self) -> None:
+        super().refresh()
         for part in (self.left, self.right, self.steps, self.start):
-            part.setEnabled(not is_busy)
-        self.stop.setText("Cancel" if is_busy else "Close")
+            part.setEnabled(not self._background.is_busy)
 
     # the comparison ------------------------------------------------------------------
 
     def _on_start(self) -> None:
         project, steps = self._context.document.project, self.steps.value()
         targets = (self.left.currentData(), self.right.currentData())
-        self._called_off.clear()
         self.words.setText("")
         self.plot.set_losses((np.empty(0), np.empty(0)))
         names = (self.left.currentText(), self.right.currentText())
         self.legend.setText(f"solid: {names[0]} · dashed: {names[1]}")
-        self._background.run(
-            lambda: self._compare(project, targets, steps), self._on_done, self._on_failed
-        )
-        self.status.wait_for("Starting")
-        self._refresh()
+        self.run(lambda: self._compare(project, targets, steps), self._show, "Starting")
 
     def _compare(
         self, project: Project, targets: tuple[Choice, Choice], steps: int
@@ -179,24 +147,16 @@ class ParityDialog(WorkingDialog):
         return agreement_of(pair), (history_of(pair[0]).losses, history_of(pair[1]).losses)
 
     def _wait(self) -> None:
-        if self._called_off.is_set():
-            raise RunError("Canceled.")
+        self.check()
         time.sleep(_POLL_S)
 
-    def _on_done(self, found: tuple[ParityReport, Curves]) -> None:
+    def _show(self, found: tuple[ParityReport, Curves]) -> None:
         agreement, losses = found
         self.plot.set_losses(losses)
-        self._end(agreement.words, _ROLES[agreement.verdict])
+        self.words.setText(agreement.words)
+        set_role(self.words, _ROLES[agreement.verdict])
 
-    def _on_failed(self, error: WorkbenchError) -> None:
-        self._end(str(error), "bad")
-
-    def _end(self, words: str, role: str) -> None:
+    def show_failure(self, error: WorkbenchError) -> None:
         self.status.say("")
-        self.words.setText(words)
-        set_role(self.words, role)
-        self._refresh()
-        self.close_if_asked()
-
-    def call_off(self) -> None:
-        self._called_off.set()
+        self.words.setText(str(error))
+        set_role(self.words, "bad")

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QWidget
 
 from workbench.client.question import Handlers, Question
 from workbench.core.checks.problems import Fix
@@ -22,16 +15,12 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.dialog_head import DialogHead
 from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, column, row, scroll_area
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.gui.targets.preflight_report import PreflightReportView
 from workbench.hardware.tpu_chips import chip_choice
 from workbench.preflight.compiler_environment import CompilerEnvironment
-from workbench.protocol.messages import (
-    AnyAnswer,
-    Preflight,
-    PreflightPoint,
-    PreflightStage,
-)
+from workbench.protocol.messages import AnyAnswer, Preflight, PreflightPoint, PreflightStage
 from workbench.protocol.preflight import PreflightReport
 from workbench.targets import tpu_choices
 
@@ -51,10 +40,8 @@ class PreflightDialog(QDialog):
         fix_chosen: A `core.checks.problems.Fix` of the recipe or the network.
         problem_chosen: A `core.checks.problems.Problem` to be shown on the canvas.
         compiler_asked: The optional compiler shall be installed.
-        help_asked: Key of a help page.
     """
 
-    help_asked = Signal(str)
     chosen = Signal(dict)
     fix_chosen = Signal(object)
     problem_chosen = Signal(object)
@@ -80,7 +67,6 @@ class PreflightDialog(QDialog):
         self.compiler = button("Install Google's compiler…", role="link")
         self.close_button = button("Close")
         self.head = DialogHead("Will it train on a TPU?", _EXPLANATION, "preflight")
-        self.head.help_asked.connect(self.help_asked)
         self._build()
         self._fill()
         self._connect()
@@ -89,35 +75,15 @@ class PreflightDialog(QDialog):
     # set-up --------------------------------------------------------------------------
 
     def _build(self) -> None:
-        asked = QHBoxLayout()
-        asked.setSpacing(8)
-        for widget in (plain_label("TPU", role="dim"), self.generation, self.size_box):
-            asked.addWidget(widget)
-        asked.addStretch(1)
-        asked.addWidget(self.sweep)
-        asked.addWidget(self.check)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        tpu = plain_label("TPU", role="dim")
+        tpus = (tpu, self.generation, self.size_box, STRETCH, self.sweep, self.check)
         inner = QWidget()
-        inside = QVBoxLayout(inner)
-        inside.setContentsMargins(0, 0, 8, 0)
-        inside.addWidget(self.report)
-        scroll.setWidget(inner)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.use)
-        buttons.addWidget(self.compiler)
-        buttons.addStretch(1)
-        buttons.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(12)
-        column.addWidget(self.head)
-        column.addLayout(asked)
-        column.addWidget(scroll, 1)
-        column.addWidget(self.status)
-        column.addLayout(buttons)
+        column(self.report, parent=inner, margins=(0, 0, 8, 0))
+        report = scroll_area(inner)
+        report.setFrameShape(QFrame.Shape.NoFrame)
+        buttons = row(self.use, self.compiler, STRETCH, self.close_button, spacing=8)
+        parts = (self.head, row(*tpus, spacing=8), (report, 1), self.status, buttons)
+        column(*parts, parent=self, margins=(20, 18, 20, 16), spacing=12)
         self.check.setFocus()
 
     def _fill(self) -> None:
@@ -152,7 +118,6 @@ class PreflightDialog(QDialog):
 
     def start(self, *, sweep: bool = False) -> None:
         """Looks at the project as it is now; with `sweep` at many batches too."""
-        self._call_off()
         self._suggested = 0
         self.report.clear()
         request = Preflight(
@@ -216,16 +181,13 @@ class PreflightDialog(QDialog):
 
     def _on_close(self) -> None:
         if self.is_looking:
-            self._call_off()
+            self._question.drop()
             self.status.say("Canceled.")
             self._show_buttons()
         else:
             self.reject()
 
-    def _call_off(self) -> None:
-        self._question.drop()
-
     def done(self, result: int) -> None:
         """However it is closed: the worker need not go on."""
-        self._call_off()
+        self._question.drop()
         super().done(result)

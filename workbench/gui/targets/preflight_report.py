@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from workbench.core.checks.problems import Problem
 from workbench.core.format import bytes_text, count
@@ -16,6 +16,7 @@ from workbench.core.network.graph import Graph
 from workbench.gui.kit.cards import FactRows
 from workbench.gui.kit.collapsible import CollapsibleSection
 from workbench.gui.kit.labels import Role, plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, column
 from workbench.gui.kit.problem_list import ProblemList
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.sweep_plot import BatchSizePlot, BatchSizePoint
@@ -157,15 +158,9 @@ class PreflightReportView(QWidget):
         self.buffers.body.addWidget(self.buffer_facts)
         self.problems.fix_chosen.connect(self.fix_chosen)
         self.problems.problem_chosen.connect(self.problem_chosen)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        for widget in (
-            self.verdict, self.levels, self.memory_words, self.memory, self.estimate,
-            self.problems, self.sweep_title, self.sweep, self.sweep_note, self.buffers,
-        ):  # fmt: skip
-            column.addWidget(widget)
-        column.addStretch(1)
+        found = (self.verdict, self.levels, self.memory_words, self.memory, self.estimate)
+        sweep = (self.sweep_title, self.sweep, self.sweep_note)
+        column(*found, self.problems, *sweep, self.buffers, STRETCH, parent=self, spacing=10)
         self._points: list[SweepPoint] = []
         self.clear()
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from workbench.gui.kit.buttons import button
-from workbench.gui.kit.fonts import fixed_font
+from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label, set_role
 from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.runs.state.outcome import RunOutcome
@@ -36,7 +36,7 @@ class ErrorBanner(QFrame):
         self.words.setTextInteractionFlags(self.words.textInteractionFlags().TextSelectableByMouse)
         self.tail = QPlainTextEdit()
         self.tail.setReadOnly(True)
-        self.tail.setFont(fixed_font(11))
+        self.tail.setFont(mono_font(11))
         self.tail.setAccessibleName("Last output lines")
         self.retry = button("", role="primary")
         self.resume = button("Resume")

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QStackedWidget, QToolButton
 
 from workbench.gui.kit.buttons import IconButton
-from workbench.gui.kit.fonts import fixed_font
+from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
@@ -118,7 +118,7 @@ def _text_box(name: str, hint: str) -> QPlainTextEdit:
     box.setReadOnly(True)
     box.setUndoRedoEnabled(False)
     box.setMaximumBlockCount(5_000)
-    box.setFont(fixed_font())
+    box.setFont(mono_font())
     box.setFrameShape(QFrame.Shape.NoFrame)
     box.setPlaceholderText(hint)
     box.setAccessibleName(name)

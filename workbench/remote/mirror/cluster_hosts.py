@@ -10,6 +10,7 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -60,15 +61,8 @@ class Members:
         return Cluster(self._machines, key=secrets.token_hex(16)).text().encode()
 
     def prepare(self, run: RunFolder, name: str, tell: Tell) -> None:
-        """Makes ready what the run needs on each of them.
-
-        Args:
-            run: As it is here.
-            name: As it is called on the leading computer.
-            tell: As of `Setup`.
-
-        Raises:
-            RemoteError: one cannot do it, or its line was cut; it says which.
+        """Makes ready on each of them what the run needs, which is `name` on the leading computer.
+        Raises RemoteError: one cannot do it, or its line was cut; it says which.
         """
         for number, place in self._places.items():
             tell_of = partial(_tell_of, tell, number)
@@ -80,16 +74,9 @@ class Members:
 
     @contextlib.contextmanager
     def coming(self, leader: Connection, remote: Remote, cluster: bytes) -> Iterator[None]:
-        """Starts them while it is entered; left without an error, the run is over, and who has
-        not joined by then is ended.
-
-        Args:
-            leader: The line to the leading computer.
-            remote: The run there.
-            cluster: What its trainer was told.
-
-        Raises:
-            RemoteError: that is not what was sent.
+        """Starts them while it is entered; left without an error, the run is over, and who has not
+        joined by then is ended. Raises RemoteError where `cluster`, what the trainer of the run
+        `remote` was told, is not what was sent over the line to the leader.
         """
         if not self._places:
             yield
@@ -99,16 +86,13 @@ class Members:
             _Coming(number, partial(self._connect, place), leader, remote, told)
             for number, place in self._places.items()
         ]
+        is_over = False
         try:
             yield
-        except BaseException:
-            for one in comings:
-                one.leave()
-            raise
-        else:
-            for one in comings:
-                one.end()
+            is_over = True
         finally:
+            for one in comings:
+                one.end(is_over=is_over)
             for one in comings:
                 one.join()
 
@@ -130,10 +114,11 @@ class Members:
         return cluster
 
 
+@dataclass
 class _Coming:
     """A thread that starts one of them, and sees to it that it joins or that it is told why not.
 
-    Args:
+    Attributes:
         number: Number of the machine, from 2.
         connect: Makes a line to it.
         leader: The line to the leading computer.
@@ -141,31 +126,22 @@ class _Coming:
         cluster: The machines.
     """
 
-    def __init__(
-        self,
-        number: int,
-        connect: Callable[[], Connection],
-        leader: Connection,
-        remote: Remote,
-        cluster: Cluster,
-    ) -> None:
-        self._number = number
-        self._connect = connect
-        self._leader = leader
-        self._remote = remote
-        self._cluster = cluster
+    number: int
+    connect: Callable[[], Connection]
+    leader: Connection
+    remote: Remote
+    cluster: Cluster
+
+    def __post_init__(self) -> None:
         self._is_left = threading.Event()
         self._is_over = False
-        self._thread = threading.Thread(target=self._work, name=f"machine {number}", daemon=True)
+        name = f"machine {self.number}"
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
-    def leave(self) -> None:
-        """The line to the leading computer is gone, and the run goes on."""
-        self._is_left.set()
-
-    def end(self) -> None:
-        """The run is over."""
-        self._is_over = True
+    def end(self, *, is_over: bool) -> None:
+        """The run is over; or the line to the leading computer is gone, and the run goes on."""
+        self._is_over = is_over
         self._is_left.set()
 
     def join(self) -> None:
@@ -176,7 +152,7 @@ class _Coming:
         while not self._is_left.is_set():
             try:
                 if not self._is_leader_waiting():
-                    with self._connect() as line:
+                    with self.connect() as line:
                         self._bring(line)
                     return
             except WorkbenchError as error:
@@ -186,17 +162,15 @@ class _Coming:
             self._is_left.wait(_AGAIN_S)
 
     def _is_leader_waiting(self) -> bool:
-        return _facts(self._leader, self._remote.run).get("is_waiting") is True
+        return _facts(self.leader, self.remote.run).get("is_waiting") is True
 
     def _bring(self, line: Connection) -> None:
-        """Returns when it has joined, or the run is over without it.
-
-        Raises:
-            RemoteError: it cannot be started, has ended, or the line was cut.
+        """Returns when it has joined, or the run is over without it; raises RemoteError where it
+        cannot be started, has ended, or the line was cut.
         """
-        name = member_name(self._remote.run, self._number)
-        text = self._cluster.of(self._number - 1).text().encode()
-        attempt = self._remote.attempt
+        name = member_name(self.remote.run, self.number)
+        text = self.cluster.of(self.number - 1).text().encode()
+        attempt = self.remote.attempt
         began = line.call("start", text, run=name, attempt=attempt, joins=True).number("log_bytes")
         while True:
             facts = _facts(line, name)
@@ -217,10 +191,10 @@ class _Coming:
 
     def _refuse(self, error: WorkbenchError) -> None:
         """Tells the leading trainer, which tells it in its log as the reason of its end."""
-        what = f"Machine {self._number} could not join: {error.what}"
+        what = f"Machine {self.number} could not join: {error.what}"
         told = msgspec.structs.replace(error_parts(error), what=what)
         with contextlib.suppress(WorkbenchError):  # it will miss it after a while, by itself
-            self._leader.call("refuse", msgspec.json.encode(told), run=self._remote.run)
+            self.leader.call("refuse", msgspec.json.encode(told), run=self.remote.run)
 
 
 def member_name(name: str, number: int) -> str:
@@ -229,10 +203,8 @@ def member_name(name: str, number: int) -> str:
 
 
 def members_of(params: Params) -> Members:
-    """The other computers that an `ssh` target names.
-
-    Raises:
-        UsageError: an address is not allowed, or the target is not one of all of them.
+    """The other computers that an `ssh` target names; raises UsageError where an address is not
+    allowed, or the target is not one of all of them.
     """
     if not params.get("others"):
         return Members()

@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,62 +49,51 @@ class Line(Protocol):
         """Asks for something and waits for the answer; raises RemoteError."""
 
 
+@dataclass
 class Fetching:
-    """Brings files of one run over one line.
+    """Brings files of one run, whose lock is this process's, by its name at the other end."""
 
-    Args:
-        run: Where to; its lock is this process's.
-        line: The line.
-        name: The run's name there.
+    run: RunFolder
+    line: Line
+    name: str
 
-    Attributes:
-        folder: Local folder of the run.
-    """
-
-    def __init__(self, run: RunFolder, line: Line, name: str) -> None:
-        self.folder = run.path
-        self._run = run
-        self._line = line
-        self._name = name
-        self._parts = run.path / PARTS_NAME
+    def __post_init__(self) -> None:
+        self._parts = self.run.path / PARTS_NAME
 
     def state(self) -> None:
-        """The checkpoints; one that names the weights of its best epoch comes after them.
-
-        Raises:
-            RemoteError: the line was cut, or what came is not what was promised.
-            SaveError: it cannot be written here.
+        """The checkpoints; one that names the weights of its best epoch comes after them. Raises
+        RemoteError where the line was cut or the file is not as promised, SaveError of this disk.
         """
         for generation in _GENERATIONS:
-            path = checkpoint_path(self._run, generation)
+            path = checkpoint_path(self.run, generation)
             self._bring(f"checkpoints/{path.name}", path, self._check_generation)
         with contextlib.suppress(SaveError):  # it only takes room
-            remove_old_best(self._run)
+            remove_old_best(self.run)
 
     def model(self) -> None:
         """The weights, then the card that belongs to them; errors as `state`."""
         for _ in range(_TRIES):
-            self._bring(WEIGHTS_NAME, self._run.weights_path, _check_arrays)
+            self._bring(WEIGHTS_NAME, self.run.weights_path, _check_arrays)
             with contextlib.suppress(_OtherWeightsError):  # others came in between
-                self._bring(CARD_NAME, self._run.card_path, self._check_card, _MAX_SMALL_BYTES)
+                self._bring(CARD_NAME, self.run.card_path, self._check_card, _MAX_SMALL_BYTES)
                 return
 
     def small(self) -> None:
         """What is kept of each epoch, and where the figures come from; errors as `state`."""
         for name in (CONFUSIONS_NAME, ORIGIN_NAME):
-            self._bring(name, self._run.path / name, limit=_MAX_SMALL_BYTES)
+            self._bring(name, self.run.path / name, limit=_MAX_SMALL_BYTES)
 
     def words(self) -> None:
         """The last of what the trainer printed, and the stack of its crash; as `state`."""
-        for path in (self._run.log_path, self._run.crash_path):
-            facts = self._line.call("stat", run=self._name, name=path.name)
+        for path in (self.run.log_path, self.run.crash_path):
+            facts = self.line.call("stat", run=self.name, name=path.name)
             if facts.flag("is_there"):
                 start = max(0, facts.number("size") - _MAX_TEXT_BYTES)
                 self._save_text(path, b"".join(self._pieces(path.name, start, facts)))
 
     def drop_checkpoints(self) -> None:
         """A completed run needs none any more, and there are none there."""
-        remove_checkpoints(self._run)
+        remove_checkpoints(self.run)
 
     def close(self) -> None:
         """All is here: removes what parts of files were left."""
@@ -113,7 +103,7 @@ class Fetching:
         self, name: str, path: Path, check: Check | None = None, limit: int = _MAX_ARRAYS_BYTES
     ) -> None:
         """One file, unless it is here already."""
-        facts = self._line.call("stat", run=self._name, name=name)
+        facts = self.line.call("stat", run=self.name, name=name)
         size, digest = facts.number("size"), facts.text("sha256")
         if not facts.flag("is_there") or _is_here(path, size, digest):
             return
@@ -161,9 +151,7 @@ class Fetching:
     def _pieces(self, name: str, offset: int, facts: Answer) -> Any:
         while offset < facts.number("size"):
             limit = min(CHUNK, facts.number("size") - offset)
-            data = self._line.call(
-                "read", run=self._name, name=name, offset=offset, limit=limit
-            ).data
+            data = self.line.call("read", run=self.name, name=name, offset=offset, limit=limit).data
             if not data or len(data) > limit:
                 raise _not_as_promised(name, f"{len(data):,} bytes at {offset:,}")
             offset += len(data)
@@ -177,14 +165,14 @@ class Fetching:
         if state.best_file and state.best is not None:
             # By its number: a name from elsewhere is no path here.
             best = best_name(state.best.epoch)
-            self._bring(f"checkpoints/{best}", self._run.checkpoints_path / best, _check_arrays)
+            self._bring(f"checkpoints/{best}", self.run.checkpoints_path / best, _check_arrays)
 
     def _check_card(self, part: Path) -> None:
         card = decode_card(part.read_bytes(), str(part))
         if not card.checksum:
             return  # it belongs to whatever weights are beside it
         try:
-            read_arrays(self._run.weights_path, checksum=card.checksum)
+            read_arrays(self.run.weights_path, checksum=card.checksum)
         except WeightsError as error:
             raise _OtherWeightsError from error
 

@@ -20,12 +20,8 @@ GONE_AFTER_S = 300.0
 
 
 class LinkReporter:
-    """The courier's words about its line.
-
-    Args:
-        run: Its run.
-        host: The other computer, as people call it.
-        device: What trains there, as the subject of a sentence.
+    """The courier's words about its line, to `host` as people call it; `device` is what trains
+    there, as the subject of a sentence.
     """
 
     def __init__(self, run: RunFolder, *, host: str, device: str) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from workbench.errors import RemoteError, SaveError
+from workbench.errors import RemoteError, SaveError, os_errors_as
 from workbench.runs.log.append_file import cannot_write
 
 DIGEST_BYTES = 64 * 1024
@@ -21,14 +21,7 @@ _ANEW_SUFFIX = ".anew"
 
 
 class LogMirror:
-    """The local copy of a log; only one process may write it.
-
-    Args:
-        path: The file; made where it does not exist.
-
-    Raises:
-        SaveError: it cannot be read or made.
-    """
+    """The local copy of a log, made where there is none (SaveError); only one process may write."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -50,11 +43,7 @@ class LogMirror:
         return hashlib.sha256(os.pread(self._file, self.offset - start, start)).hexdigest()
 
     def append(self, offset: int, data: bytes) -> None:
-        """Takes what continues the copy.
-
-        Args:
-            offset: Where it stands in the log there.
-            data: What stands there from `offset` on.
+        """Takes `data`, which stands in the log there from `offset` on.
 
         Raises:
             RemoteError: it does not continue the copy; nothing is taken.
@@ -93,10 +82,7 @@ class LogMirror:
 
     def begin_anew(self) -> None:
         """The log there is not the one that was copied: copies it from its start into a file
-        beside, while the old copy stays readable.
-
-        Raises:
-            SaveError: that file cannot be made.
+        beside, while the old copy stays readable. Raises SaveError.
         """
         written = self._path.with_name(self._path.name + _ANEW_SUFFIX)
         try:
@@ -108,11 +94,7 @@ class LogMirror:
         self._file, self._written, self.offset = file, written, 0
 
     def finish_anew(self) -> None:
-        """The new copy takes the old one's place.
-
-        Raises:
-            SaveError: it cannot.
-        """
+        """The new copy takes the old one's place; raises SaveError."""
         if not self.is_anew:
             return
         try:
@@ -124,14 +106,9 @@ class LogMirror:
 
     def secure(self) -> None:
         """Waits until the disk has all of the copy; raises SaveError."""
-        try:
+        what = "The disk did not confirm the copy of the run's log."
+        with os_errors_as(SaveError, what, self._path):
             os.fsync(self._file)
-        except OSError as error:
-            raise SaveError(
-                "The disk did not confirm the copy of the run's log.",
-                where=str(self._path),
-                received=error.strerror or str(error),
-            ) from error
 
     def close(self) -> None:
         """Closes the file; a new copy that was not finished is removed."""

@@ -28,15 +28,9 @@ from workbench.targets.ssh import SPEC as SSH
 
 
 def carry(folder: str | Path, *, resume: bool = False) -> int:
-    """Brings a run from where it is trained; how the line stands is told in its folder.
-
-    Args:
-        folder: The run's.
-        resume: Let it go on there from its checkpoint.
-
-    Returns:
-        0 when it is over and all of it is here, or it was left to itself; else the exit code
-        of the error.
+    """Brings a run from where it is trained (with `resume` it goes on there from its checkpoint);
+    how the line stands is told in its folder. Returns 0 when it is over and all of it is here, or
+    it was left to itself; else the exit code of the error.
     """
     run = RunFolder(Path(folder).absolute())
     lock = None
@@ -90,11 +84,8 @@ def _carry(run: RunFolder, *, resume: bool) -> int:
 
 
 def fetch(run: RunFolder) -> None:
-    """Brings what there is of a run on another computer, once, without following it.
-
-    Raises:
-        RunFolderError: it is not on another computer, or a courier brings it already.
-        WorkbenchError: that computer cannot be reached, or has no such run any more.
+    """Brings what there is of a run on another computer, once, without following it. Raises
+    RunFolderError where it is not there or a courier brings it, others where it cannot be reached.
     """
     remote = read_remote(run)
     if remote is None:
@@ -118,12 +109,8 @@ def fetch(run: RunFolder) -> None:
 
 
 def place_for(spec: TargetSpec, params: Params) -> RemoteHost:
-    """The computer that a target stands for, with what was saved for its address: the key to
-    offer, our folder there, the interpreter.
-
-    Raises:
-        RemoteError: the target names none that can be reached over ssh.
-        UsageError: a part of its address is not allowed.
+    """The computer of a target, with what was saved for its address (key, folder, interpreter).
+    Raises RemoteError where it cannot be reached over ssh, UsageError for its address.
     """
     problem = spec.probe(params)
     if problem is not None:

@@ -6,6 +6,7 @@ that sleeps are the same case: the next courier goes on from the bytes that are 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -40,19 +41,16 @@ class StoppedError(RemoteError):
 
 
 class RunMirror:
-    """Brings one run.
+    """Brings one run, whose lock is this process's; raises SaveError of its folder.
 
     Args:
-        run: The run; its lock is this process's.
+        run: The run.
         connect: Makes a line; raises RemoteError.
         prepare: Makes ready there what the run needs, and the run itself; says where it is.
             Raises RemoteError; may be called again at any time.
         reporter: Told how the line stands.
         resume: The run is over there, and goes on from its checkpoint.
         members: The other computers that train with that one.
-
-    Raises:
-        SaveError: the run's folder cannot be written.
     """
 
     def __init__(
@@ -74,9 +72,7 @@ class RunMirror:
         self._tries = 0
 
     def run(self) -> int:
-        """Returns 0 when the run is over and all of it is here, or it was left to itself; 4
-        where trying again is of no use.
-        """
+        """0 when the run is over and all is here, or it was left; else the code of a refusal."""
         while True:
             try:
                 self._try()
@@ -104,14 +100,11 @@ class RunMirror:
         with self._connect() as line:
             self._tries = min(self._tries, _STOOD_TRIES)
             remote, cluster = self._arrive(line)
-            mirror = LogMirror(self._run.events_path)
-            try:
-                with self._members.coming(line, remote, cluster):
-                    MirrorSession(
-                        self._run, line, remote.run, mirror=mirror, tell=self._is_alive
-                    ).follow()
-            finally:
-                mirror.close()
+            with (
+                contextlib.closing(LogMirror(self._run.events_path)) as mirror,
+                self._members.coming(line, remote, cluster),
+            ):
+                MirrorSession(self._run, line, remote.run, mirror, self._is_alive).follow()
 
     def _is_alive(self, words: str) -> None:
         self._tries = 0
@@ -192,8 +185,8 @@ class RunMirror:
 
 
 def note_attempt(run: RunFolder) -> None:
-    """Keeps that a run shall go on from its checkpoint, before anybody is asked: whoever comes
-    after this courier asks for the same attempt. Raises SaveError.
+    """Keeps that a run shall go on from its checkpoint, before anybody is asked: the next courier
+    asks for the same attempt. Raises SaveError.
     """
     remote = read_remote(run)
     if remote is not None:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.remote.mirror.file_fetcher import Fetching
@@ -34,13 +35,8 @@ class LeftError(RemoteError):
 
 
 class FileFetcher:
-    """Fetches in a thread of its own what it is asked for; asked twice at once, once.
-
-    Args:
-        fetching: How.
-
-    Attributes:
-        error: Why it has ended before its time.
+    """Fetches in a thread of its own what it is asked for; asked twice at once, once. `error` is
+    why it has ended before its time.
     """
 
     def __init__(self, fetching: Fetching) -> None:
@@ -103,7 +99,7 @@ class FileFetcher:
             except WorkbenchError as refusal:
                 error = refusal
             except OSError as refusal:
-                error = cannot_write(self._fetching.folder, refusal)
+                error = cannot_write(self._fetching.run.path, refusal)
             finally:  # whatever ends this thread: nobody waits for it for ever
                 if error is not None:
                     self._end(error)
@@ -128,9 +124,7 @@ class FileFetcher:
 
 
 def _patiently(*steps: Callable[[], None]) -> None:
-    """Does each; a file that is damaged there is tried again, then passed over: the run's log
-    must not wait for it for ever.
-    """
+    """Does each; of a damaged file some tries, then it is passed over: the log must go on."""
     for step in steps:
         for _ in range(_TRIES):
             try:
@@ -143,25 +137,23 @@ def _patiently(*steps: Callable[[], None]) -> None:
                 time.sleep(_LOOK_S)
 
 
+@dataclass
 class ControlForwarder:
-    """Passes on what the run is asked for, in a thread of its own.
-
-    Args:
-        run: Its control file is looked at.
-        line: The line.
-        name: The run's name there.
+    """Passes on what the run is asked for in its control file, in a thread of its own.
 
     Attributes:
+        name: The run's name at the other end of the line.
         has_left: It was asked to leave the run to itself; the line is closed then.
     """
 
-    def __init__(self, run: RunFolder, line: Connection, name: str) -> None:
-        self._run = run
-        self._line = line
-        self._name = name
-        self._is_closed = threading.Event()
+    run: RunFolder
+    line: Connection
+    name: str
+    has_left: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
         self._passed_on: tuple[int, int] | None = None
-        self.has_left = False
+        self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._work, name="wishes", daemon=True)
         self._thread.start()
 
@@ -190,56 +182,48 @@ class ControlForwarder:
         mark = self._mark()
         if mark is None or mark == self._passed_on:
             return
-        wish = courier_wish_of(self._run)
+        wish = courier_wish_of(self.run)
         if wish == "leave":
-            forget_wish(self._run)
+            forget_wish(self.run)
             self.has_left = True
-            self._line.close()
+            self.line.close()
             self._is_closed.set()
         elif wish in {"terminate", "kill"}:
-            self._line.call("signal", run=self._name, signal=wish)
-            forget_wish(self._run)
+            self.line.call("signal", run=self.name, signal=wish)
+            forget_wish(self.run)
         elif wish is not None:
-            self._line.call("control", run=self._name, wish=wish)
+            self.line.call("control", run=self.name, wish=wish)
         self._passed_on = mark
 
     def _mark(self) -> tuple[int, int] | None:
         with contextlib.suppress(OSError):
-            info = self._run.control_path.stat()
+            info = self.run.control_path.stat()
             return info.st_mtime_ns, info.st_ino
         return None
 
 
+@dataclass
 class MirrorSession:
-    """One line's time with a run.
+    """One line's time with a run, whose lock is this process's.
 
-    Args:
-        run: The run; its lock is this process's.
-        line: The line.
-        name: The run's name there.
+    Attributes:
+        name: The run's name at the other end of the line.
         mirror: The copy of its log.
         tell: Called at each sign of life, with words where the run waits for something.
     """
 
-    def __init__(
-        self,
-        run: RunFolder,
-        line: Connection,
-        name: str,
-        *,
-        mirror: LogMirror,
-        tell: Callable[[str], None],
-    ) -> None:
-        self._run = run
-        self._line = line
-        self._name = name
-        self._mirror = mirror
-        self._tell = tell
+    run: RunFolder
+    line: Connection
+    name: str
+    mirror: LogMirror
+    tell: Callable[[str], None]
+
+    def __post_init__(self) -> None:
         self._rest = b""
         self._held: bytes | None = None
-        self._fetching = Fetching(run, line, name)
+        self._fetching = Fetching(self.run, self.line, self.name)
         self._fetcher = FileFetcher(self._fetching)
-        self._wishes = ControlForwarder(run, line, name)
+        self._wishes = ControlForwarder(self.run, self.line, self.name)
 
     def follow(self) -> None:
         """Returns when the run is over and all of it is here.
@@ -251,37 +235,35 @@ class MirrorSession:
         """
         try:
             while not self._attach():
-                self._mirror.begin_anew()
+                self.mirror.begin_anew()
         except RemoteError as error:
             if self._wishes.has_left:
                 raise LeftError("Disconnected. Training there continues.") from error
             raise
         finally:
-            self._line.close()
+            self.line.close()
             self._fetcher.close()
             self._wishes.close()
 
     def _attach(self) -> bool:
         """False where the other end has another log than the one that was copied."""
-        self._rest, self._held = self._mirror.line_under_way(), None
+        self._rest, self._held = self.mirror.line_under_way(), None
         self._fetcher.ask("kept")
         self._fetcher.ask("epoch")
-        digest = self._mirror.digest_before()
-        frames = self._line.stream(
-            "attach", run=self._name, offset=self._mirror.offset, digest=digest
-        )
+        digest = self.mirror.digest_before()
+        frames = self.line.stream("attach", run=self.name, offset=self.mirror.offset, digest=digest)
         for frame in frames:
             if frame.flag("restart"):
                 return False
             if frame.data:
                 self._take(frame.number("offset"), frame.data)
             else:
-                self._tell("is queued there" if frame.flag("is_waiting") else "")
+                self.tell("is queued there" if frame.flag("is_waiting") else "")
             self._fetcher.check()
             if self._fetcher.is_idle:
                 self._release()
             if self._has_caught_up(frame):
-                self._mirror.finish_anew()
+                self.mirror.finish_anew()
             if frame.is_last:
                 self._end(frame)
         return True
@@ -289,7 +271,7 @@ class MirrorSession:
     def _has_caught_up(self, frame: Answer) -> bool:
         """Only beats tell how long the log there is; pieces of it do not."""
         is_told = "size" in frame.fields and not frame.data
-        return is_told and self._held is None and frame.number("size") <= self._mirror.offset
+        return is_told and self._held is None and frame.number("size") <= self.mirror.offset
 
     def _take(self, offset: int, data: bytes) -> None:
         if self._held is not None:
@@ -299,7 +281,7 @@ class MirrorSession:
         lines = (self._rest + data).split(b"\n")
         is_end = len(lines) > 1 and lines[-2].startswith(_FINISHED)
         begins = len(data) - len(lines[-1]) - 1 - len(lines[-2]) if is_end else len(data)
-        self._mirror.append(offset, data[: max(0, begins)])
+        self.mirror.append(offset, data[: max(0, begins)])
         self._rest = lines[-1]
         if is_end:
             self._held = data[max(0, begins) :]
@@ -310,7 +292,7 @@ class MirrorSession:
             self._fetcher.ask("epoch")
 
     def _check_continues(self, offset: int) -> None:
-        expected = self._mirror.offset + len(self._held or b"")
+        expected = self.mirror.offset + len(self._held or b"")
         if offset != expected:
             raise RemoteError(
                 "The received part of the run log does not continue the local log.",
@@ -324,7 +306,7 @@ class MirrorSession:
         """The files are here: now the log may say that the run is over."""
         if self._held is not None:
             held, self._held = self._held, None
-            self._mirror.append(self._mirror.offset, held)
+            self.mirror.append(self.mirror.offset, held)
             self._rest = held.rpartition(b"\n")[2]
 
     def _end(self, answer: Answer) -> None:
@@ -333,5 +315,5 @@ class MirrorSession:
         self._fetcher.wait()
         self._fetching.close()
         self._release()
-        self._mirror.finish_anew()
-        self._mirror.secure()
+        self.mirror.finish_anew()
+        self.mirror.secure()

@@ -40,7 +40,8 @@ def code_archive() -> tuple[str, bytes]:
     root = Path(workbench.__file__).resolve().parent
     paths = [root / name for name in MODULES]
     for package in PACKAGES:
-        paths += sorted((root / package).rglob("*.py"))
+        found = (root / package).rglob("*")
+        paths += sorted(path for path in found if path.suffix in {".py", ".toml"})
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for path in paths:

@@ -34,13 +34,8 @@ again, and packing may take longer than such a line stands."""
 def make_parcel(run: RunFolder, tell: Tell) -> Parcel:
     """Packs what a run trains on, once in a process; the same pictures give the same file.
 
-    Args:
-        run: The run.
-        tell: Called with words and a fraction (negative: unknown).
-
-    Raises:
-        DatasetError: the pictures cannot be loaded.
-        RunError: the worker ended without an answer.
+    Calls `tell` with words and a fraction (negative: unknown). Raises DatasetError where the
+    pictures cannot be loaded, RunError where the worker ended without an answer.
     """
     known = _made.get(run.path)
     if known is not None and known.path.is_file():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,11 +19,11 @@ from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.core.projects.project_file import project_text
-from workbench.errors import RemoteError
+from workbench.errors import RemoteError, os_errors_as
 from workbench.host.wire import CHUNK
 from workbench.remote.setup.code_archive import code_archive
 from workbench.remote.setup.dataset_bundle import make_parcel
-from workbench.remote.setup.state_archive import packed_state
+from workbench.remote.setup.state_archive import packed_state, piece_of
 from workbench.remote.ssh.connection import Connection
 from workbench.remote.ssh.faults import plain
 from workbench.runs.folder import RunFolder
@@ -67,11 +68,9 @@ class Prepared:
 
 
 class Setup:
-    """The steps, each by itself and in their order.
-
-    Args:
-        line: To the other computer.
-        tell: Called with words and a fraction (UNKNOWN where nobody knows).
+    """The steps, each by itself and in their order. `tell` is called with words and a fraction
+    (UNKNOWN where nobody knows). All raise RemoteError where the line was cut, or the answer is
+    none.
     """
 
     def __init__(self, line: Connection, tell: Tell) -> None:
@@ -79,11 +78,7 @@ class Setup:
         self._tell = tell
 
     def probe(self, python: str = "") -> dict[str, Any]:
-        """The facts of `workbench.host.probe`, with all texts made plain.
-
-        Raises:
-            RemoteError: the line was cut, or what came is no answer.
-        """
+        """The facts of `workbench.host.probe`, with all texts made plain."""
         self._tell("Checking the other computer", UNKNOWN)
         data = self._line.call("probe", python=python).data
         try:
@@ -93,17 +88,10 @@ class Setup:
         return facts
 
     def environment(self, name: str, facts: Mapping[str, Any]) -> tuple[str, str]:
-        """Makes the Python environment, or finds it made.
+        """Makes the Python environment of a lock file (worker, tpu or gpu), or finds it made.
 
-        Args:
-            name: Name of a lock file: worker, tpu or gpu.
-            facts: What `probe` found.
-
-        Returns:
-            Its interpreter, and the sha256 of its list of packages.
-
-        Raises:
-            RemoteError: there is no fitting Python, no room, or the packages cannot be had.
+        Returns its interpreter, and the sha256 of the list of packages. Raises RemoteError where
+        there is no fitting Python, no room, or the packages cannot be had.
         """
         lock = assets.environment_lock(name).read_bytes()
         sha = hashlib.sha256(lock).hexdigest()
@@ -125,41 +113,24 @@ class Setup:
         return sha
 
     def parcel(self, run: RunFolder) -> str:
-        """Packs and sends the pictures of a run; returns their sha256.
-
-        Raises:
-            DatasetError: they cannot be loaded here.
-            RemoteError: as everywhere.
-        """
+        """Packs and sends the pictures of a run; returns their sha256. Also raises DatasetError."""
         parcel = make_parcel(run, self._tell)
-        try:
-            with parcel.path.open("rb") as file:
-
-                def piece(offset: int) -> bytes:
-                    file.seek(offset)
-                    return file.read(CHUNK)
-
-                self._send("parcel", parcel.sha, parcel.size, piece)
-        except OSError as error:
-            raise RemoteError(
-                "The packed images cannot be read.",
-                key="parcel",
-                where=str(parcel.path),
-                received=error.strerror or str(error),
-            ) from error
+        what = "The packed images cannot be read."
+        with (
+            os_errors_as(RemoteError, what, parcel.path, key="parcel"),
+            parcel.path.open("rb") as file,
+        ):
+            self._send("parcel", parcel.sha, parcel.size, partial(piece_of, file))
         return parcel.sha
 
     def state(self, run: RunFolder) -> str:
         """Sends what a run has told and kept here; returns its sha256, "" where that is nothing.
-
-        Raises:
-            SaveError: it cannot be packed here.
-            RemoteError: as everywhere.
+        Also raises SaveError.
         """
         with packed_state(run) as packed:
             if packed is None:
                 return ""
-            self._send("state", packed.sha, packed.size, packed.piece)
+            self._send("state", packed.sha, packed.size, partial(piece_of, packed.file))
             return packed.sha
 
     def create(
@@ -173,16 +144,10 @@ class Setup:
         parcel: str,
         state: str,
     ) -> tuple[str, str]:
-        """Makes the run there; returns its name and folder there.
+        """Makes the run there under a name, to train on `inner`; returns its name and folder there.
 
-        Args:
-            run: As it is here.
-            inner: What it trains on there.
-            name: Its name there.
-            code: sha256 of the sources that were sent.
-            python: Interpreter there.
-            parcel: sha256 of the pictures that were sent, or "".
-            state: sha256 of what it has told and kept before, or "".
+        `code`, `parcel` (or "") and `state` (or "": what it has kept before) are the sha256 of what
+        was sent.
         """
         answer = self._line.call(
             "create",
@@ -230,10 +195,9 @@ def prepare(
         run: A run whose target is another computer.
         line: To that computer.
         tell: As of `Setup`.
-        python: Interpreter there, where the run's target names none; "" for an environment of
-            ours.
-        name: Name of the remote folder, for a machine that joins and is told by another what the
-            run has kept; "" for the run's own.
+        python: Interpreter there, where the target names none; "" for an environment of ours.
+        name: The remote folder of a machine that joins, and is told by another what the run has
+            kept; "" for the run's own.
 
     Raises:
         RemoteError: that computer cannot do it, or the line was cut.
@@ -264,12 +228,8 @@ def prepare(
 
 
 def name_there(run: RunFolder, state: str = "") -> str:
-    """A run's name on another computer: its own, made one that no other run can have.
-
-    Args:
-        run: As it is here.
-        state: sha256 of what it has told and kept: one that comes back to where it was before
-            is not taken for what was left there.
+    """A run's name on another computer: its own, made one that no other run can have. With `state`
+    (sha256 of what it has kept), one that comes back is not taken for what was left there.
     """
     told = str(run.path).encode() + run.request_path.read_bytes() + state.encode()
     mark = hashlib.sha256(told).hexdigest()
@@ -292,10 +252,8 @@ def request_there(run: RunFolder, inner: Choice, *, parcel: str, on: str) -> byt
 
 
 def fitting_python(name: str, facts: Mapping[str, Any], place: str) -> str:
-    """The interpreter that a list of packages is for.
-
-    Raises:
-        RemoteError: there is none; the fix is the line that installs one.
+    """The interpreter that a list of packages is for; else raises RemoteError, whose fix is the
+    line that installs one.
     """
     found = [p for p in facts.get("pythons") or () if isinstance(p, dict)]
     wanted = _WANTED[name]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from workbench.errors import SaveError
+from workbench.errors import SaveError, os_errors_as
 from workbench.host.wire import CHUNK
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.confusion_history import NAME as CONFUSIONS_NAME
@@ -30,35 +30,26 @@ class PackedState:
     sha: str
     size: int
 
-    def piece(self, offset: int) -> bytes:
-        """The next bytes from a place on."""
-        self.file.seek(offset)
-        return self.file.read(CHUNK)
+
+def piece_of(file: IO[bytes], offset: int) -> bytes:
+    """The next bytes of a file from a place on."""
+    file.seek(offset)
+    return file.read(CHUNK)
 
 
 @contextlib.contextmanager
 def packed_state(run: RunFolder) -> Iterator[PackedState | None]:
     """The archive of a run that nobody writes; None for one that has told nothing.
 
-    The same files give the same archive. It is on the disk while this is entered.
-
-    Raises:
-        SaveError: it cannot be made.
+    The same files give the same archive. It is on the disk while this is entered; SaveError.
     """
     if not run.events_path.exists() or not run.events_path.stat().st_size:
         yield None
         return
     with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context(tempfile.TemporaryFile(dir=run.path))
-            packed = _pack(run, file)
-        except OSError as error:
-            raise SaveError(
-                "The checkpoints of the run cannot be packed for the other computer.",
-                where=str(run.path),
-                received=error.strerror or str(error),
-                fix="Free some disk space.",
-            ) from error
+        what = "The checkpoints of the run cannot be packed for the other computer."
+        with os_errors_as(SaveError, what, run.path, fix="Free some disk space."):
+            packed = _pack(run, stack.enter_context(tempfile.TemporaryFile(dir=run.path)))
         yield packed
 
 

@@ -50,10 +50,6 @@ def _sources() -> dict[str, object]:
 
 
 def opening(home: str) -> bytes:
-    """What follows the command on its stdin.
-
-    Args:
-        home: Our folder on the other computer, e.g. "~/.workbench".
-    """
+    """What follows the command on its stdin; `home` is our folder there, e.g. "~/.workbench"."""
     order = msgspec.json.encode({**_sources(), "home": home})
     return b"%d\n" % len(order) + order

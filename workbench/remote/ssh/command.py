@@ -37,10 +37,7 @@ _OPTIONS = (
 
 def ssh_argv(place: RemoteHost, *, known_hosts: Path) -> list[str]:
     """Program and arguments of the line to a computer; no shell on this side reads them.
-
-    Args:
-        place: The computer.
-        known_hosts: The file of accepted host keys; no other is looked at.
+    `known_hosts` is the file of accepted host keys; no other is looked at.
     """
     argv = ["ssh", "-T"]
     for option in (*_OPTIONS, *_known(place, known_hosts)):

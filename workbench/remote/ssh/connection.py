@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import msgspec
 
-from workbench.errors import RemoteError
+from workbench.errors import RemoteError, os_errors_as
 from workbench.host import wire
 from workbench.host.children import end_group
 from workbench.remote.ssh.bridge import opening
@@ -133,16 +133,9 @@ class Connection:
     def call(
         self, verb: str, data: bytes = b"", *, tell: Tell | None = None, **fields: Any
     ) -> Answer:
-        """Asks for something and waits for the answer.
-
-        Args:
-            verb: See `workbench.host.main.VERBS`.
-            data: Bytes of the request.
-            tell: Called with words and a fraction (negative: unknown) of progress.
-            fields: Fields of the request.
-
-        Raises:
-            RemoteError: the other computer refused (`key` says why), or the line was cut.
+        """Asks for something (host.main.VERBS) and waits for the answer; `tell` is called with
+        words and a fraction (negative: unknown) of progress. Raises RemoteError where the other
+        computer refused (`key` says why), or the line was cut.
         """
         for answer in self.stream(verb, data, **fields):
             if answer.is_last:
@@ -188,25 +181,20 @@ class Connection:
         self.close()
 
     def _start(self, argv: Sequence[str], env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
-        try:
-            return subprocess.Popen(
-                argv,
-                env=None if env is None else dict(env),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,  # writes go straight to the pipe: nothing is held back at the end
-                start_new_session=True,  # no terminal: ssh can ask nobody
-            )
-        except FileNotFoundError as error:
-            raise no_ssh(argv[0]) from error
-        except OSError as error:
-            raise RemoteError(
-                "The program ssh could not be started.",
-                key="no_ssh",
-                where=argv[0],
-                received=error.strerror or str(error),
-            ) from error
+        what = "The program ssh could not be started."
+        with os_errors_as(RemoteError, what, argv[0], key="no_ssh"):
+            try:
+                return subprocess.Popen(
+                    argv,
+                    env=None if env is None else dict(env),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,  # writes go straight to the pipe: nothing is held back at the end
+                    start_new_session=True,  # no terminal: ssh can ask nobody
+                )
+            except FileNotFoundError as error:
+                raise no_ssh(argv[0]) from error
 
     def _greet(self, home: str) -> Mapping[str, Any]:
         """Sends the bridge's sources and waits for its HELLO; what comes before is noise."""
@@ -358,15 +346,11 @@ class Connection:
     def _refused(self, answer: Answer) -> RemoteError:
         error = answer.fields.get("error")
         told = error if isinstance(error, dict) else {}
-        parts = {name: plain(str(text)) for name, text in told.items()}
-        return RemoteError(
-            parts.get("what") or "The other computer refused without a reason.",
-            key=parts.get("key", ""),
-            where=" · ".join(part for part in (self.name, parts.get("where", "")) if part),
-            received=parts.get("received", ""),
-            expected=parts.get("expected", ""),
-            fix=parts.get("fix", ""),
-        )
+        names = ("what", "key", "where", "received", "expected", "fix")
+        parts: dict[str, Any] = {name: plain(str(told.get(name, ""))) for name in names}
+        parts["where"] = " · ".join(filter(None, (self.name, parts["where"])))
+        what = parts.pop("what") or "The other computer refused without a reason."
+        return RemoteError(what, **parts)
 
 
 def _pipes(child: subprocess.Popen[bytes]) -> tuple[io.FileIO, io.FileIO, io.FileIO]:

@@ -33,17 +33,11 @@ _WITH_VALUE = frozenset("BbcDEeFIiJLlmOopQRSWw")
 def place_from_gcloud(
     name: str, zone: str = "", project: str = "", *, deadline_s: float = DEADLINE_S
 ) -> RemoteHost:
-    """The place of a TPU VM by its name.
+    """The place of a TPU VM by its name; zone and project "" for gcloud's own defaults.
 
-    Args:
-        name: Name of the TPU VM.
-        zone: Where it is; "" for gcloud's own default.
-        project: Whose it is; "" for gcloud's own default.
-        deadline_s: Seconds after which gcloud is ended: it may wait for a log-in.
-
-    Raises:
-        UsageError: a name is not allowed.
-        RemoteError: gcloud is missing, refuses, or prints nothing that is understood.
+    gcloud is ended after the deadline: it may wait for a log-in. Raises UsageError for a name that
+    is not allowed, RemoteError where gcloud is missing, refuses, or prints nothing that is
+    understood.
     """
     argv = gcloud_argv(name, zone, project)
     try:
@@ -97,11 +91,7 @@ def gcloud_argv(name: str, zone: str, project: str) -> list[str]:
 
 
 def place_in(output: str, asked: str) -> RemoteHost:
-    """The place in what gcloud's dry run prints.
-
-    Raises:
-        RemoteError: there is no ssh command in it, or one with a tunnel.
-    """
+    """The place in gcloud's dry run; raises RemoteError without ssh command, or with a tunnel."""
     for line in output.splitlines():
         try:
             words = shlex.split(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from workbench.core.params import Params
 from workbench.hardware.address import (
@@ -46,10 +46,9 @@ class RemoteHost:
         if not 0 <= self.port <= MAX_PORT:
             checked_port(str(self.port))
         checked_path(self.home, "home")
-        if self.key_file:
-            checked_path(self.key_file, "key file")
-        if self.python:
-            checked_path(self.python, "python")
+        for path, what in ((self.key_file, "key file"), (self.python, "python")):
+            if path:
+                checked_path(path, what)
 
     @property
     def bare_host(self) -> str:
@@ -67,16 +66,5 @@ class RemoteHost:
 
 
 def place_of(params: Params) -> RemoteHost:
-    """The place that the parameters of an `ssh` target name.
-
-    Raises:
-        UsageError: a part is not allowed.
-    """
-    return RemoteHost(
-        host=params["host"],
-        user=params["user"],
-        port=params["port"],
-        key_file=params["key_file"],
-        home=params["home"],
-        python=params["python"],
-    )
+    """The place that the parameters of an `ssh` target name; raises UsageError."""
+    return RemoteHost(**{field.name: params[field.name] for field in fields(RemoteHost)})

@@ -17,7 +17,7 @@ from workbench.core.storage.save import save_with_folder
 from workbench.errors import DeadlineError, RemoteError
 from workbench.processes.child import Child
 from workbench.remote.ssh.command import ssh_argv
-from workbench.remote.ssh.faults import no_ssh
+from workbench.remote.ssh.faults import all_faults, no_ssh
 from workbench.remote.ssh.host import SSH_PORT, RemoteHost
 from workbench.runs.home import data_home
 
@@ -48,11 +48,8 @@ def known_hosts_path() -> Path:
 
 
 def offered_keys(place: RemoteHost, *, deadline_s: float = _DEADLINE_S) -> list[HostKey]:
-    """The keys that answer at an address now. Nobody has vouched for them yet: whoever sits
-    between could show keys of their own, so a person compares a fingerprint.
-
-    Raises:
-        RemoteError: nobody answers, or with nothing that is a key.
+    """The keys that answer at an address now, or RemoteError. Nobody has vouched for them: whoever
+    sits between could show keys of their own, so a person compares a fingerprint.
     """
     settings = _settings(place, deadline_s)
     if {"proxyjump", "proxycommand"} & settings.keys():
@@ -64,14 +61,7 @@ def offered_keys(place: RemoteHost, *, deadline_s: float = _DEADLINE_S) -> list[
         output = _run(argv, deadline_s + 2, place)
     keys = [key for line in output.splitlines() if (key := _key_of(line)) is not None]
     if not keys:
-        raise RemoteError(
-            f"No SSH server answered at {place.text()}.",
-            key="unreachable",
-            is_passing=True,
-            where=place.text(),
-            fix="Check the address, that the computer is running, and that its firewall "
-            "allows SSH.",
-        )
+        raise _unreachable(place)
     return sorted(set(keys), key=lambda key: _KINDS.index(key.kind))
 
 
@@ -115,16 +105,19 @@ def _run(argv: list[str], deadline_s: float, place: RemoteHost) -> str:
     except FileNotFoundError as error:
         raise no_ssh(argv[0]) from error
     except DeadlineError as error:
-        raise RemoteError(
-            f"No SSH server answered at {place.text()}.",
-            key="unreachable",
-            is_passing=True,
-            where=place.text(),
-            expected=f"a response within {deadline_s:.0f} s",
-            fix="Check the address, that the computer is running, and that its firewall "
-            "allows SSH.",
-        ) from error
+        raise _unreachable(place, f"a response within {deadline_s:.0f} s") from error
     return output.decode("utf-8", "replace")
+
+
+def _unreachable(place: RemoteHost, expected: str = "") -> RemoteError:
+    return RemoteError(
+        f"No SSH server answered at {place.text()}.",
+        key="unreachable",
+        is_passing=True,
+        where=place.text(),
+        expected=expected,
+        fix="Check the address, that the computer is running, and that its firewall allows SSH.",
+    )
 
 
 def _key_of(line: str) -> HostKey | None:
@@ -152,11 +145,8 @@ def is_known(place: RemoteHost) -> bool:
 
 
 def accept(place: RemoteHost, keys: list[HostKey]) -> None:
-    """Keeps keys that a person has compared.
-
-    Raises:
-        RemoteError: others are kept for this address: they have to be forgotten first.
-        SaveError: the file cannot be written.
+    """Keeps keys that a person has compared; raises RemoteError where others are kept for this
+    address (they have to be forgotten first), and SaveError.
     """
     old = accepted_keys(place)
     if old and not set(old) & set(keys):
@@ -178,14 +168,9 @@ def forget(place: RemoteHost) -> bool:
 
 def changed_key(place: RemoteHost) -> RemoteError:
     """The refusal of an address that answers with another identity."""
-    return RemoteError(
-        "The host key has changed since it was trusted: the computer was reinstalled, "
-        "or this is a man-in-the-middle attack. Nothing was sent.",
-        key="host_key_changed",
-        where=place.text(),
-        fix="If you know that it was reinstalled: run `workbench host forget "
-        f"{place.text()}`, then trust its new fingerprint.",
-    )
+    fault = all_faults()["host_key_changed"]
+    fix = fault.fix.format(name=place.text())
+    return RemoteError(fault.what, key=fault.key, where=place.text(), fix=fix)
 
 
 def _lines() -> list[str]:

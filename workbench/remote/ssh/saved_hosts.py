@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 
 from workbench.core.format import bytes_text
 from workbench.core.params import Params
+from workbench.core.storage.json_file import read_json, refuse_newer
 from workbench.core.storage.save import save_with_folder
 from workbench.errors import InputError, UsageError
 from workbench.hardware.address import parse_address
@@ -20,7 +22,6 @@ from workbench.runs.home import data_home
 from workbench.targets.ssh import computers
 
 VERSION = 1
-_MAX_BYTES = 1 << 20
 
 
 class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,15 +45,8 @@ class SavedHost(msgspec.Struct, frozen=True, kw_only=True):
 
     def place(self) -> RemoteHost:
         """The place; raises UsageError for what no address may be."""
-        address = parse_address(self.address)
-        return RemoteHost(
-            host=address.host,
-            user=address.user,
-            port=address.port,
-            key_file=self.key_file,
-            home=self.home,
-            python=self.python,
-        )
+        address = asdict(parse_address(self.address))
+        return RemoteHost(**address, key_file=self.key_file, home=self.home, python=self.python)
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +63,8 @@ def hosts_path() -> Path:
 
 
 def saved_hosts() -> list[SavedHost]:
-    """Those whose address may be connected, the one that answered last first. Of a damaged
-    file none: it can be made again by connecting.
+    """Those whose address may be connected, the latest to answer first; none of a damaged file,
+    which connecting makes again.
     """
     try:
         known = _read()
@@ -90,15 +84,8 @@ def find_host(address: str) -> SavedHost | None:
 
 
 def save_host(place: RemoteHost, **found: Any) -> SavedHost:
-    """Keeps a computer, with what is known of it now.
-
-    Args:
-        place: Where it is.
-        found: New values of `words`, `environment` and `seen`.
-
-    Raises:
-        InputError: the file is of a newer version.
-        SaveError: it cannot be written.
+    """Keeps a computer, with new values of `words`, `environment` and `seen`. Raises InputError
+    where the file is of a newer version, SaveError where it cannot be written.
     """
     old = find_host(place.text()) or SavedHost(address=place.text())
     host = msgspec.structs.replace(
@@ -124,36 +111,22 @@ def forget_host(address: str) -> bool:
 
 
 def place_for(params: Params) -> RemoteHost:
-    """The place that an `ssh` target names; what it leaves open is as it was saved for it.
-
-    Raises:
-        UsageError: a part of the address is not allowed.
-    """
+    """The place of an `ssh` target, open parts as they were saved for it; raises UsageError."""
     place = place_of(params)
     host = find_host(place.text())
     if host is None:
         return place
-    saved = host.place()
-    return RemoteHost(
-        host=place.host,
-        user=place.user,
-        port=place.port,
-        key_file=place.key_file or saved.key_file,
-        home=saved.home if place.home == DEFAULT_HOME else place.home,
-        python=place.python or saved.python,
+    return replace(
+        place,
+        key_file=place.key_file or host.key_file,
+        home=host.home if place.home == DEFAULT_HOME else place.home,
+        python=place.python or host.python,
     )
 
 
 def places_for(params: Params) -> list[RemoteHost]:
-    """The places of all computers that an `ssh` target names, the leading one first.
-
-    Raises:
-        UsageError: a part of an address is not allowed.
-    """
-    return [
-        place_for({**params, "host": one.host, "user": one.user, "port": one.port})
-        for one in computers(params)
-    ]
+    """The places of all computers of an `ssh` target, the leading one first; raises UsageError."""
+    return [place_for({**params, **asdict(one)}) for one in computers(params)]
 
 
 def words_of_facts(facts: Mapping[str, Any]) -> str:
@@ -178,25 +151,9 @@ def fitting_environment(facts: Mapping[str, Any]) -> str:
 
 
 def _read() -> list[SavedHost]:
-    path = hosts_path()
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            return []
-        data = path.read_bytes()
-    except OSError:
-        return []
-    try:
-        file = msgspec.json.decode(data, type=_File)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return []
-    if file.version > VERSION:
-        raise InputError(
-            "The list of other computers was written by a newer version of Workbench.",
-            where=str(path),
-            received=f"version {file.version}",
-            expected=f"version {VERSION} or older",
-            fix="Update Workbench.",
-        )
+    file = read_json(hosts_path(), _File) or _File()
+    what = "The list of other computers was written by a newer version of Workbench."
+    refuse_newer(InputError, what, hosts_path(), file.version, VERSION)
     return file.hosts
 
 

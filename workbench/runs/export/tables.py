@@ -34,14 +34,11 @@ _ROWS_PER_PIECE = 50_000
 
 
 def export_curves(run: RunFolder, path: Path) -> tuple[Path, ...]:
-    """Writes both tables of a run, each whole or not at all.
+    """Writes both tables of a run, each whole or not at all; returns the files.
 
     Args:
         run: Any run that has begun; of one that still trains, what it has told so far.
         path: File of the batch table; its suffix, .csv or .parquet, is the format.
-
-    Returns:
-        The files written.
 
     Raises:
         UsageError: another suffix, or Parquet without pyarrow.
@@ -147,9 +144,7 @@ def _texts(column: Column) -> list[str]:
 
 
 def csv_cells(texts: list[str]) -> str:
-    """Texts as cells of one line. What a spreadsheet would run as a formula gets an
-    apostrophe in front.
-    """
+    """Texts as cells of one line; an apostrophe before what spreadsheets run as a formula."""
     line = io.StringIO()
     safe = [f"'{text}" if text.startswith(_FORMULA_STARTS) else text for text in texts]
     csv.writer(line).writerow(safe)

@@ -5,7 +5,7 @@ command line.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from workbench.core.params import Param
@@ -19,11 +19,22 @@ from workbench.runs.library.compare_graphs import Row, graph_rows
 from workbench.runs.library.summary import RunSummary, summarise
 from workbench.runs.log.event_log import first_of
 from workbench.runs.state.outcome import outcome_words
-from workbench.runs.store.machine import Machine
 from workbench.runs.store.provenance import Provenance, read_origin
 from workbench.targets import all_targets
 
 NOTHING = "–"
+
+_DATA_TITLES = {
+    "num_train": "Training images",
+    "num_validation": "Validation images",
+    "num_test": "Test images",
+    "steps_per_epoch": "Steps per epoch",
+}
+_PLAN_TITLES = {
+    "xla": "XLA compilation",
+    "steps_per_call": "Steps per execution",
+    "pipeline": "Data cached in",
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,7 @@ class RunComparison:
 
     left: RunSummary
     right: RunSummary
-    sections: tuple[Section, ...] = field(default=())
+    sections: tuple[Section, ...] = ()
 
     @property
     def is_equal(self) -> bool:
@@ -79,15 +90,7 @@ class RunComparison:
                     "title": section.title,
                     "is_equal": section.is_equal,
                     "note": section.note,
-                    "rows": [
-                        {
-                            "title": row.title,
-                            "left": row.left,
-                            "right": row.right,
-                            "difference": row.difference,
-                        }
-                        for row in section.rows
-                    ],
+                    "rows": [asdict(row) for row in section.rows],
                 }
                 for section in self.sections
             },
@@ -106,30 +109,19 @@ class _Side:
 
 
 def compare_runs(left: RunFolder, right: RunFolder) -> RunComparison:
-    """Compares two runs; either may still train.
-
-    Raises:
-        RunFolderError: one of them is no run, or its request is damaged.
-        ProjectFileError: the project in a request is damaged.
+    """Compares two runs; either may still train. Raises RunFolderError or ProjectFileError where
+    one is no run, or its request or project is damaged.
     """
     a, b = _side(left), _side(right)
+    seeds = [("Seed", a.project.recipe.seed, b.project.recipe.seed)]
     sections = (
         Section("graph", "Model", tuple(graph_rows(a.project.graph, b.project.graph))),
         Section("recipe", "Training settings", tuple(_recipe_rows(a.project, b.project))),
         Section("data", "Data", tuple(_data_rows(a, b))),
-        Section(
-            "seed", "Seed", _differing([("Seed", a.project.recipe.seed, b.project.recipe.seed)])
-        ),
+        Section("seed", "Seed", _differing(seeds)),
         Section("plan", "Execution", tuple(_plan_rows(a, b)), _note("started", a, b)),
-        Section(
-            "machine", "Machine", tuple(_machine_rows(a.origin, b.origin)), _note("origin", a, b)
-        ),
-        Section(
-            "versions",
-            "Versions",
-            tuple(_version_rows(a.started, b.started)),
-            _note("started", a, b),
-        ),
+        Section("machine", "Machine", tuple(_machine_rows(a, b)), _note("origin", a, b)),
+        Section("versions", "Versions", tuple(_version_rows(a, b)), _note("started", a, b)),
         Section("results", "Results", tuple(_result_rows(a.summary, b.summary))),
     )
     return RunComparison(a.summary, b.summary, sections)
@@ -170,6 +162,15 @@ def _differing(values: list[tuple[str, Any, Any]]) -> tuple[Row, ...]:
     )
 
 
+def _fields_differing(titles: Mapping[str, str], left: Any, right: Any) -> tuple[Row, ...]:
+    """Rows of the attributes (by name, with their titles) that are not the same."""
+    return _differing([(t, getattr(left, key), getattr(right, key)) for key, t in titles.items()])
+
+
+def _all_differing(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Row, ...]:
+    return _differing([(key, left.get(key), right.get(key)) for key in sorted({*left, *right})])
+
+
 def _params_differing(
     params: tuple[Param, ...], left: Mapping[str, Any], right: Mapping[str, Any]
 ) -> Iterator[Row]:
@@ -201,16 +202,9 @@ def _data_rows(left: _Side, right: _Side) -> Iterator[Row]:
     yield from _choice_rows(all_datasets(), "Source", left.project.dataset, right.project.dataset)
     a, b = left.data, right.data
     if a is not None and b is not None:
-        yield from _differing(
-            [
-                ("Training images", a.num_train, b.num_train),
-                ("Validation images", a.num_validation, b.num_validation),
-                ("Test images", a.num_test, b.num_test),
-                ("Steps per epoch", a.steps_per_epoch, b.steps_per_epoch),
-                ("Classes", len(a.class_names), len(b.class_names)),
-                ("Skipped files", len(a.bad_files), len(b.bad_files)),
-            ]
-        )
+        yield from _fields_differing(_DATA_TITLES, a, b)
+        yield from _differing([("Classes", len(a.class_names), len(b.class_names))])
+        yield from _differing([("Skipped files", len(a.bad_files), len(b.bad_files))])
         if len(a.class_names) == len(b.class_names):
             pairs = zip(a.class_names, b.class_names, strict=True)
             named = [(f"Class {i}", x, y) for i, (x, y) in enumerate(pairs, 1)]
@@ -225,40 +219,28 @@ def _plan_rows(left: _Side, right: _Side) -> Iterator[Row]:
     a, b = left.started, right.started
     if a is None or b is None:
         return
-    yield from _differing(
-        [
-            ("Precision", a.precision, b.precision),
-            ("XLA compilation", a.plan.xla, b.plan.xla),
-            ("Steps per execution", a.plan.steps_per_call, b.plan.steps_per_call),
-            ("Data cached in", a.plan.pipeline, b.plan.pipeline),
-            ("CPU threads", a.plan.threads or "all cores", b.plan.threads or "all cores"),
-            ("Batch size", a.batch_size, b.batch_size),
-            ("Replicas", a.replicas, b.replicas),
-        ]
-    )
+    yield from _fields_differing({"precision": "Precision"}, a, b)
+    yield from _fields_differing(_PLAN_TITLES, a.plan, b.plan)
+    threads = [one.plan.threads or "all cores" for one in (a, b)]
+    yield from _differing([("CPU threads", threads[0], threads[1])])
+    yield from _fields_differing({"batch_size": "Batch size", "replicas": "Replicas"}, a, b)
 
 
-def _machine_rows(left: Provenance | None, right: Provenance | None) -> Iterator[Row]:
-    if left is None or right is None:
+def _machine_rows(left: _Side, right: _Side) -> Iterator[Row]:
+    if left.origin is None or right.origin is None:
         return
-    a, b = left.machine, right.machine
-    yield from _differing([("CPU", a.cpu, b.cpu), ("Cores", a.cores, b.cores)])
-    yield from _flag_rows(a, b)
-    for name in sorted({*a.settings, *b.settings}):
-        yield from _differing([(name, a.settings.get(name), b.settings.get(name))])
-
-
-def _flag_rows(left: Machine, right: Machine) -> Iterator[Row]:
-    only = [sorted({*a.flags} - {*b.flags}) for a, b in ((left, right), (right, left))]
+    a, b = left.origin.machine, right.origin.machine
+    yield from _fields_differing({"cpu": "CPU", "cores": "Cores"}, a, b)
+    only = [sorted({*one.flags} - {*other.flags}) for one, other in ((a, b), (b, a))]
     if any(only):
         yield Row("CPU instructions only there", *(" ".join(flags) or NOTHING for flags in only))
+    yield from _all_differing(a.settings, b.settings)
 
 
-def _version_rows(left: RunStarted | None, right: RunStarted | None) -> Iterator[Row]:
-    if left is None or right is None:
-        return
-    for name in sorted({*left.versions, *right.versions}):
-        yield from _differing([(name, left.versions.get(name), right.versions.get(name))])
+def _version_rows(left: _Side, right: _Side) -> tuple[Row, ...]:
+    if left.started is None or right.started is None:
+        return ()
+    return _all_differing(left.started.versions, right.started.versions)
 
 
 def _result_rows(left: RunSummary, right: RunSummary) -> Iterator[Row]:

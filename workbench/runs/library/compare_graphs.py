@@ -36,10 +36,7 @@ class Row:
 
 
 def graph_rows(left: Graph, right: Graph) -> Iterator[Row]:
-    """What has to be done to `left` to make it `right`: layers by their id, then edges.
-
-    Where layers stand on the canvas does not matter.
-    """
+    """What makes `left` into `right`: layers by their id, then edges; not their places."""
     found = diff(left, right)
     for node_id in found.removed_nodes:
         yield Row(_node_words(left.nodes[node_id]), THERE, NOT_THERE)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
 from workbench.errors import SaveError
 from workbench.runs.folder import RunFolder
@@ -102,7 +103,7 @@ def _is_under_way(run: RunFolder) -> bool:
 def _read_index(home: Path) -> dict[str, _Line]:
     try:
         index = _decoder.decode((home / INDEX_NAME).read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (OSError, *DAMAGED):
         return {}
     return index.lines if index.version == SUMMARY_VERSION else {}
 

@@ -148,8 +148,8 @@ def _telling_history(path: Path) -> MetricHistory:
 
 
 def _end_of_finished(path: Path) -> list[RunEvent]:
-    """The last epoch and the finish of a log that ends with one; else, and where the finish
-    does not name the best of its epochs, [].
+    """The last epoch and the finish of a log that ends with one; [] otherwise, and where the finish
+    does not name the best of its epochs.
     """
     try:
         with path.open("rb") as file:
@@ -195,11 +195,7 @@ def _planned_epochs(request: RunRequest) -> int:
 
 
 def dataset_words(choice: Any) -> str:
-    """A project's data set in words: “CIFAR-10”, “Image folder: flowers”.
-
-    Args:
-        choice: {"key", "params"} as in a project file.
-    """
+    """“CIFAR-10”, “Image folder: flowers”, of {"key", "params"} as in a project file."""
     if not isinstance(choice, dict) or not isinstance(choice.get("key"), str):
         return ""
     key, params = choice["key"], choice.get("params")

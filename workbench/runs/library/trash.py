@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from send2trash import send2trash
 
-from workbench.errors import RunError
+from workbench.errors import RunError, os_errors_as
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import read_link
 from workbench.runs.state import queue
@@ -18,11 +18,8 @@ _LEFT = ("gone", "refused")
 
 
 def check_deletable(run: RunFolder) -> None:
-    """Takes a waiting run out of the queue, so that nothing starts it any more.
-
-    Raises:
-        RunError: it still trains, here or elsewhere, or the queue cannot be changed.
-        SaveError: its folder cannot be written.
+    """Takes a waiting run out of the queue, so that nothing starts it any more. Raises RunError
+    where it still trains, here or elsewhere, SaveError where its folder cannot be written.
     """
     if queue.is_waiting(run):
         queue.cancel(run)
@@ -43,17 +40,10 @@ def check_deletable(run: RunFolder) -> None:
 
 def trash_run(run: RunFolder) -> None:
     """Moves a run that is over to the trash; a link to a run is moved, not what it points to.
-
-    Raises:
-        RunError: it still trains, or the trash of its disk cannot be written.
+    Raises RunError where it still trains, or the trash of its disk cannot be written.
     """
     check_deletable(run)
-    try:
+    what = "The run could not be moved to the trash."
+    fix = "Delete its folder with the file manager."
+    with os_errors_as(RunError, what, run.path, fix=fix):
         send2trash(run.path)
-    except OSError as error:
-        raise RunError(
-            "The run could not be moved to the trash.",
-            where=str(run.path),
-            received=error.strerror or str(error)[:300],
-            fix="Delete its folder with the file manager.",
-        ) from error

@@ -44,17 +44,12 @@ def cannot_write(path: Path, error: OSError) -> SaveError:
 
 
 class AppendFile:
-    """Appends lines. Not for several threads at once.
-
-    Args:
-        path: The file; made where it does not exist.
+    """Appends lines to a file, made where there is none (OSError); for one thread at a time.
 
     Attributes:
         problem: Why lines wait in memory; None while all goes well.
+        waiting_bytes: Size of what could not be written yet.
         has_given_up_reserve: The disk was found full, and has not been seen with room since.
-
-    Raises:
-        OSError: the file cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -63,7 +58,7 @@ class AppendFile:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self._file = os.open(path, flags, 0o644)
         self._waiting: deque[bytes] = deque()
-        self._waiting_bytes = 0
+        self.waiting_bytes = 0
         self._written = 0
         self._retry_at = 0.0
         self._reserve_at = 0.0
@@ -71,21 +66,12 @@ class AppendFile:
         self.has_given_up_reserve = False
         self._make_reserve()
 
-    @property
-    def waiting_bytes(self) -> int:
-        """Size of what could not be written yet."""
-        return self._waiting_bytes
-
     def append(self, line: bytes) -> None:
-        """Writes a line, or keeps it for later.
-
-        Raises:
-            OSError: the file was closed.
-        """
+        """Writes a line, or keeps it for later; raises OSError where the file was closed."""
         if self._file < 0:
             raise OSError(errno.EBADF, "the file was closed", str(self._path))
         self._waiting.append(line)
-        self._waiting_bytes += len(line)
+        self.waiting_bytes += len(line)
         if self.problem is None or time.monotonic() >= self._retry_at:
             self.flush()
 
@@ -108,17 +94,13 @@ class AppendFile:
     def _take(self, count: int) -> None:
         """Forgets what was written: the first line, or a part of it."""
         self._written += count
-        self._waiting_bytes -= count
+        self.waiting_bytes -= count
         if self._written == len(self._waiting[0]):
             self._waiting.popleft()
             self._written = 0
 
     def sync(self) -> None:
-        """Waits until the disk has what was written; others may append meanwhile.
-
-        Raises:
-            SaveError: the disk has not, or something could not be written before.
-        """
+        """Waits for the disk; raises SaveError if not all is there. Others may append."""
         try:
             if self.problem is not None:
                 raise self.problem

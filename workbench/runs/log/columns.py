@@ -14,9 +14,8 @@ class GrowingColumns:
     """Equal-length columns that double their room when full: appending a million is cheap.
 
     Args:
-        dtypes: NumPy type of each column, by name. Memory that no value has reached yet is not
-            touched, so the operating system need not provide it.
-        room: How many rows there is room for at first.
+        dtypes: NumPy type of each column, by name.
+        room: Rows at first; memory that no value has reached is not touched, so not provided.
     """
 
     def __init__(self, dtypes: Mapping[str, type], room: int) -> None:
@@ -45,9 +44,8 @@ class GrowingColumns:
         grown[: self.size] = column[: self.size]
 
     def cut(self, size: int) -> None:
-        """Forgets all behind the first `size` values.
-
-        The rest moves to new arrays: what somebody still draws keeps its values.
+        """Forgets all behind the first `size` values; the rest moves to new arrays, so that what is
+        still drawn keeps its values.
         """
         if size >= self.size:
             return

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import SaveError
+from workbench.errors import SaveError, os_errors_as
 from workbench.runs.folder import RunFolder
 
 MAX_CLASSES = 256
@@ -27,55 +27,41 @@ Matrix = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 def append_confusion(run: RunFolder, epoch: int, matrix: Matrix | None) -> None:
-    """Keeps the matrix of an epoch; epochs that were left out get zeros.
+    """Keeps the matrix of an epoch; epochs that were left out get zeros. Raises SaveError, with
+    those before unharmed.
 
     Args:
         run: Where to.
         epoch: From 1; what the file has from there on is replaced.
         matrix: (classes, classes), counts; None, or more classes than are kept, does nothing.
-
-    Raises:
-        SaveError: it could not be written; those before are unharmed.
     """
     if matrix is None or len(matrix) > MAX_CLASSES:
         return
     path, classes = run.path / NAME, len(matrix)
     record = np.ascontiguousarray(matrix, "<u4").tobytes()
-    try:
-        with path.open("r+b" if _num_classes(path) == classes else "w+b") as file:
-            file.write(_MAGIC + np.uint32(classes).astype("<u4").tobytes())
-            # Seeking behind the end leaves zeros where epochs are missing.
-            file.truncate(_HEADER_BYTES + min(epoch - 1, _num_epochs(path, classes)) * len(record))
-            file.seek(_HEADER_BYTES + (epoch - 1) * len(record))
-            file.write(record)
-    except OSError as error:
-        raise SaveError(
-            "The confusion matrix of this epoch could not be saved.",
-            where=str(path),
-            received=error.strerror or str(error),
-            fix="Free some disk space. Training continues.",
-        ) from error
+    what = "The confusion matrix of this epoch could not be saved."
+    fix = "Free some disk space. Training continues."
+    with (
+        os_errors_as(SaveError, what, path, fix=fix),
+        path.open("r+b" if _num_classes(path) == classes else "w+b") as file,
+    ):
+        file.write(_MAGIC + np.uint32(classes).astype("<u4").tobytes())
+        # Seeking behind the end leaves zeros where epochs are missing.
+        file.truncate(_HEADER_BYTES + min(epoch - 1, _num_epochs(path, classes)) * len(record))
+        file.seek(_HEADER_BYTES + (epoch - 1) * len(record))
+        file.write(record)
 
 
 def truncate_confusions(run: RunFolder, epochs: int) -> None:
-    """Keeps the first `epochs` matrices; a run that goes on from there adds its own.
-
-    Raises:
-        SaveError: the file could not be changed.
-    """
+    """Keeps the first `epochs` matrices, for a run that goes on from there; raises SaveError."""
     path = run.path / NAME
     classes = _num_classes(path)
     if classes is None or _num_epochs(path, classes) <= epochs:
         return
-    try:
+    what = "The confusion matrices of the run could not be truncated."
+    fix = "Check that the run folder is writable."
+    with os_errors_as(SaveError, what, path, fix=fix):
         os.truncate(path, _HEADER_BYTES + epochs * _record_bytes(classes))
-    except OSError as error:
-        raise SaveError(
-            "The confusion matrices of the run could not be truncated.",
-            where=str(path),
-            received=error.strerror or str(error),
-            fix="Check that the run folder is writable.",
-        ) from error
 
 
 def read_confusion(run: RunFolder, epoch: int) -> Matrix | None:
@@ -87,9 +73,8 @@ def read_confusion(run: RunFolder, epoch: int) -> Matrix | None:
 
 
 def read_class_accuracy(run: RunFolder) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The share of each class's pictures that was told right, float64 (epochs, classes).
-
-    NaN where a class has no pictures. (0, 0) when nothing is kept.
+    """The share of each class's pictures that was told right, float64 (epochs, classes); NaN
+    where a class has no pictures, (0, 0) when nothing is kept.
     """
     records = _records(run.path / NAME)
     if records is None or not len(records):

@@ -42,11 +42,8 @@ class CurveColumns:
         )
 
     def add_batches(self, events: Sequence[Batch], times: Column) -> None:
-        """Takes in Batch events.
-
-        Args:
-            events: At least one; each begins behind the one before.
-            times: When each of them ended, in seconds, never falling.
+        """Takes in Batch events, at least one, each beginning behind the one before; `times` are
+        their ends in seconds, never falling.
         """
         ends = [e.step for e in events]
         steps = [np.arange(e.first_step, e.step + 1) for e in events]
@@ -114,11 +111,8 @@ class CurveColumns:
         return values[np.minimum(at, len(values) - 1)]
 
     def epoch_values(self, curve: CurveSpec, *, is_validation: bool = False) -> Column:
-        """The value of a curve for each finished epoch, float64 (k,); NaN where there is none.
-
-        Args:
-            curve: A curve.
-            is_validation: On the validation pictures instead of the training pictures.
+        """The value of a curve for each finished epoch, float64 (k,), in training or validation;
+        NaN where there is none.
         """
         key = curve.key + _VALIDATION if is_validation else curve.key
         if key in self._of_epoch:

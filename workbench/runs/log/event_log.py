@@ -18,6 +18,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
+from workbench.core.storage.json_file import DAMAGED
 from workbench.errors import WireError
 from workbench.protocol.events import (
     Batch,
@@ -51,16 +52,11 @@ _decoder: msgspec.json.Decoder[RunEvent] = msgspec.json.Decoder(RunEvent)
 
 
 class EventWriter:
-    """Appends events to a log. May be used from several threads.
+    """Appends events to a log, stamped by `clock` (seconds since the epoch), from any thread.
 
-    `clock` tells the seconds since the epoch that an event is stamped with.
-
-    Opening a log that a killed trainer left behind continues its numbers. A disk that
-    cannot be written to stops nothing: events wait in memory, the first line that fits says
-    why, and all are written in order when there is room again.
-
-    Raises:
-        SaveError: the log cannot be opened.
+    Opening a log that a killed trainer left behind continues its numbers; raises SaveError. A
+    disk that cannot be written to stops nothing: events wait in memory, the first line that fits
+    says why, and all are written in order when there is room again.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
@@ -83,17 +79,11 @@ class EventWriter:
         return self._file.waiting_bytes > _MOST_WAITING
 
     def write(self, event: E) -> E:
-        """Numbers, stamps and appends an event.
+        """Numbers, stamps and appends an event; returns it as written (of several lines, the last).
 
-        Long Batch events become several lines, long texts and lists are cut. While
-        `is_full`, what only tells how things stand is dropped.
-
-        Returns:
-            The event as written (of several lines, the last).
-
-        Raises:
-            OSError: the log was closed.
-            WireError: the event cannot be brought under the limit of a line.
+        Long Batch events become several lines, long texts and lists are cut. While `is_full`,
+        what only tells how things stand is dropped. Raises OSError where the log was closed,
+        WireError where the event cannot be brought under the limit of a line.
         """
         with self._lock:
             if self.is_full and isinstance(event, _PASSING):
@@ -122,11 +112,7 @@ class EventWriter:
             return self._file.flush()
 
     def secure(self) -> None:
-        """Waits until the disk has everything written so far.
-
-        Raises:
-            SaveError: it has not.
-        """
+        """Waits until the disk has everything written so far; raises SaveError."""
         self.flush()
         self._file.sync()  # not under the lock: a slow disk must not hold up the training
 
@@ -158,10 +144,7 @@ class EventWriter:
 
 
 def _end_of(path: Path) -> tuple[int, bool]:
-    """The last number in a log, and whether its last line is torn.
-
-    The end is enough where its last line is whole; else the log is read from its start.
-    """
+    """The last number in a log, and whether its last line is torn (then all of it is read)."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -237,12 +220,8 @@ class EventReader:
 
     def read_new(self, max_events: int = 5_000) -> list[RunEvent]:
         """The events since the last call, at most so many; [] when there are none."""
-        events: list[RunEvent] = []
-        for line in self._lines(max_events):
-            event = self._decode(line)
-            if event is not None:
-                events.append(event)
-        return events
+        found = map(self._decode, self._lines(max_events))
+        return [event for event in found if event is not None]
 
     def _lines(self, max_lines: int) -> list[bytes]:
         lines: list[bytes] = []
@@ -287,7 +266,7 @@ class EventReader:
             return None
         try:
             event = _decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except DAMAGED as error:
             self._warn(f"line after event {self.last_seq}: {error}")
             return None
         problem = _problem(event, self.last_seq)
@@ -309,7 +288,7 @@ def decode_line(line: bytes) -> RunEvent | None:
     """The event of one line, or None when the line is not one."""
     try:
         return _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except DAMAGED:
         return None
 
 

@@ -72,7 +72,7 @@ class MetricHistory:
     Attributes:
         started, data, phase, finished: The latest event of that kind, or None; `finished`
             is None again once the run is resumed.
-        heartbeat, time_spent, checkpoint: The latest event of that kind, or None.
+        heartbeat, time_spent, checkpoint, last_batch: The latest event of that kind, or None.
         epochs: All EpochFinished events.
         log: The last thousand LogLine events.
         last_time: Time of the latest event, seconds since the epoch (0.0 before any).
@@ -85,7 +85,7 @@ class MetricHistory:
 
     def __init__(self) -> None:
         self.curves = CurveColumns()
-        self._last_batch: Batch | None = None
+        self.last_batch: Batch | None = None
         self._first_time = 0.0
         self.started: RunStarted | None = None
         self.data: DataReady | None = None
@@ -161,12 +161,11 @@ class MetricHistory:
         if not events:
             return
         self.curves.add_batches(events, self._times_of(events))
-        self._last_batch = events[-1]
+        self.last_batch = events[-1]
 
     def _times_of(self, events: list[Batch]) -> Column:
-        """Seconds at the end of each event, without the time between two trainers.
-
-        A clock that was set back must not turn the curve back.
+        """Seconds at the end of each event, without the time between two trainers, never falling: a
+        clock may be set back.
         """
         times = np.array([event.time for event in events]) - self._first_time
         return np.maximum.accumulate(np.maximum(times - self._pause_s, self._last_s()))
@@ -181,7 +180,7 @@ class MetricHistory:
         self.curves.cut(event.resumed_at_step)
         self.epochs = [epoch for epoch in self.epochs if epoch.step <= event.resumed_at_step]
         self._judge(event.keep_by)
-        self._last_batch = None
+        self.last_batch = None
         self._pause_s = max(0.0, event.time - self._first_time - self._last_s())
 
     def _last_s(self) -> float:
@@ -236,20 +235,13 @@ class MetricHistory:
         return np.interp(self.steps, self.curves.batch_steps, self.curves.batch_times)
 
     @property
-    def last_batch(self) -> Batch | None:
-        """The latest Batch event."""
-        return self._last_batch
-
-    @property
     def class_names(self) -> list[str]:
         """Names of the classes, [] before the data is there."""
         return list(self.data.class_names) if self.data else []
 
     @property
     def best(self) -> BestEpoch | None:
-        """The best epoch so far by what the run's recipe keeps by; once the run is over, the
-        one that its trainer names.
-        """
+        """The best epoch so far by the recipe's `keep_by`; of a run that is over, the trainer's."""
         if self.finished is not None and self.finished.best is not None:
             return self.finished.best
         return BestEpoch.of(self._best.epoch) if self._best.epoch is not None else None
@@ -260,13 +252,13 @@ class MetricHistory:
         epochs = self.started.epochs if self.started else 0
         total = self.steps_per_epoch * epochs
         step = int(self.steps[-1]) if len(self.steps) else 0
-        epoch = self._last_batch.epoch if self._last_batch else min(1, epochs)
+        epoch = self.last_batch.epoch if self.last_batch else min(1, epochs)
         is_completed = self.finished is not None and self.finished.outcome == "completed"
         fraction = 1.0 if is_completed else min(step / total, 0.999) if total else 0.0
         return TrainingProgress(
             fraction=fraction,
             eta_s=self._eta(total - step),
-            images_per_second=self._last_batch.images_per_second if self._last_batch else None,
+            images_per_second=self.last_batch.images_per_second if self.last_batch else None,
             step=step,
             total_steps=total,
             epoch=epoch,
@@ -288,7 +280,7 @@ class MetricHistory:
         if self.epochs and self.steps_per_epoch:
             # Whole epochs include validation, which the steps alone do not.
             return max(0, steps_left) * self.epochs[-1].seconds / self.steps_per_epoch
-        batch, started = self._last_batch, self.started
+        batch, started = self.last_batch, self.started
         if batch is None or started is None or batch.images_per_second <= 0:
             return None
         return max(0, steps_left) * started.batch_size / batch.images_per_second

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from workbench.errors import WorkbenchError
-from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.hardware.tpu_faults import fault_of
 from workbench.processes.memory import memory_limit
 from workbench.protocol.events import Heartbeat, RunStarted
 from workbench.runs.folder import RunFolder, tail_lines
@@ -35,12 +35,7 @@ class CrashDiagnosis:
 
 
 def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:
-    """What ended a trainer that did not say it.
-
-    Args:
-        run: Its run.
-        heartbeat: The last one, with the memory that it held.
-    """
+    """What ended a trainer that did not say it; `heartbeat` is its last one."""
     if not run.log_path.exists():
         return CrashDiagnosis("The training process was never started.")
     lines = last_life(run.log_tail(max_lines=40))
@@ -51,21 +46,16 @@ def cause_of_death(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosi
     for trace, words in _SIGNALS.items():
         if f"Fatal Python error: {trace}" in crash:
             # What a library printed before it took the process with it.
-            found = fault_of("\n".join(lines))
-            return CrashDiagnosis(
-                _told(found) if found else f"The training process crashed with {words}."
-            )
-    last_error = _last_error(lines)
-    if last_error:
-        found = fault_of(last_error)
-        if found is not None:
-            return CrashDiagnosis(_told(found))
-        return CrashDiagnosis(f"The training process ended with an error: {last_error}")
+            return _known("\n".join(lines), f"The training process crashed with {words}.")
+    if last_error := _last_error(lines):
+        return _known(last_error, f"The training process ended with an error: {last_error}")
     return _killed(run, heartbeat)
 
 
-def _told(found: FoundFault) -> str:
-    return f"{found.words} {found.fix}"
+def _known(text: str, otherwise: str) -> CrashDiagnosis:
+    """The fault that a text names, if it is a known one."""
+    found = fault_of(text)
+    return CrashDiagnosis(f"{found.words} {found.fix}" if found else otherwise)
 
 
 def suggestion_for(run: RunFolder) -> Suggestion | None:
@@ -74,15 +64,9 @@ def suggestion_for(run: RunFolder) -> Suggestion | None:
         recipe = run.request().to_project().recipe
     except WorkbenchError:
         return None
-    return use_less(recipe, batch_size=_batch_size(run))
-
-
-def _batch_size(run: RunFolder) -> int:
-    """The batch of a run, which is smaller than its recipe's where pictures are few; 0 where
-    it did not get so far.
-    """
     started = first_of(run.events_path, RunStarted)
-    return started.batch_size if started is not None else 0
+    # The batch of a run is smaller than its recipe's where pictures are few.
+    return use_less(recipe, batch_size=started.batch_size if started is not None else 0)
 
 
 def last_life(lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,23 +81,15 @@ def _killed(run: RunFolder, heartbeat: Heartbeat | None) -> CrashDiagnosis:
     total = memory_limit()
     held = f"{heartbeat.memory_bytes / 1e9:.1f}"
     if total and heartbeat.memory_bytes > _MUCH_MEMORY * total:
-        words = (
-            f"The training process was killed, probably out of memory: it used {held} of "
-            f"{total / 1e9:.1f} GB."
-        )
-        return CrashDiagnosis(words, suggestion_for(run))
-    return CrashDiagnosis(
-        "The training process ended unexpectedly (killed, or power loss). It used "
-        f"{held} GB of memory."
-    )
+        words = "The training process was killed, probably out of memory: it used"
+        return CrashDiagnosis(f"{words} {held} of {total / 1e9:.1f} GB.", suggestion_for(run))
+    words = "The training process ended unexpectedly (killed, or power loss). It used"
+    return CrashDiagnosis(f"{words} {held} GB of memory.")
 
 
 def _last_error(lines: tuple[str, ...]) -> str:
     """The line that Python prints below a traceback, if the log ends with one."""
     starts = [i for i, line in enumerate(lines) if line.startswith("Traceback (most recent")]
-    if not starts:
-        return ""
-    found = [
-        line for line in lines[starts[-1] :] if re.match(r"[A-Za-z_.]+(Error|Exception|Exit)", line)
-    ]
-    return found[0][:300] if found else ""
+    behind = lines[starts[-1] :] if starts else ()
+    error = re.compile(r"[A-Za-z_.]+(Error|Exception|Exit)")
+    return next((line[:300] for line in behind if error.match(line)), "")

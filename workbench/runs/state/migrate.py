@@ -24,17 +24,11 @@ _LEAVE_S = 40.0
 
 
 def go_on_with(run: RunFolder, target: Choice) -> int:
-    """Lets a run go on at another target, from the newest checkpoint that is here.
+    """Lets a run that is over or away go on at another target, from the newest checkpoint here;
+    returns the process id of its trainer or courier.
 
-    A courier that still tries to reach the place before is asked to leave. What may still
-    train there is left to itself: nothing of it counts any more.
-
-    Args:
-        run: Over, or away: its line is lost, or nobody is connected.
-        target: Where it shall go on.
-
-    Returns:
-        The process id of its trainer or courier.
+    A courier that still tries to reach the place before is asked to leave. What may still train
+    there is left to itself: nothing of it counts any more.
 
     Raises:
         RunFolderError: it trains, is completed, or there is nothing here to go on from.

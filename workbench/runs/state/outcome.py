@@ -116,12 +116,7 @@ _STARTING = RunOutcome("running", "The training process is starting.")
 
 
 def outcome_of(run: RunFolder, history: MetricHistory | None = None) -> RunOutcome:
-    """How a run stands now.
-
-    Args:
-        run: The run.
-        history: What is known of it already; else the end of its log is read.
-    """
+    """How a run stands now, by its `history` where that is known, else by the end of its log."""
     is_alive = run.is_alive()  # asked before the log: what was written last is then seen
     if not is_alive and is_waiting(run):
         return RunOutcome("waiting", waiting_words(num_before(run)))

@@ -18,8 +18,9 @@ from pathlib import Path
 import msgspec
 
 from workbench.core.storage.file_lock import take_lock
+from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import save_bytes
-from workbench.errors import RunError, RunFolderError, SaveError, WorkbenchError
+from workbench.errors import RunError, RunFolderError, SaveError, WorkbenchError, os_errors_as
 from workbench.protocol.events import LogLine, RunFinished
 from workbench.protocol.wire import error_parts
 from workbench.runs.folder import RunFolder
@@ -48,16 +49,10 @@ class _Marker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def enqueue(run: RunFolder, *, resume: bool = False) -> int:
-    """Puts a run behind the ones that wait in its home; one that waits keeps its place.
+    """Puts a run behind the ones that wait in its home, to start, or to `resume` from its
+    checkpoint; one that waits keeps its place. Returns how many are before it.
 
     Nothing is started: ask `start_next` afterwards.
-
-    Args:
-        run: A run that is not being trained.
-        resume: It goes on from its checkpoint instead of from the start.
-
-    Returns:
-        How many waiting runs are before it.
 
     Raises:
         RunFolderError: a trainer works on it.
@@ -105,11 +100,8 @@ def waiting_words(num_runs_before: int) -> str:
 
 
 def move(run: RunFolder, by: int) -> None:
-    """Moves a waiting run some places: -1 is one place nearer to its turn.
-
-    Raises:
-        RunFolderError: it does not wait (any more).
-        RunError, SaveError: as `enqueue`.
+    """Moves a waiting run some places, -1 one nearer to its turn; RunFolderError where it does not
+    wait (any more), others as `enqueue`.
     """
     with _locked(run.path.parent):
         entries = _entries(run.path.parent)
@@ -124,13 +116,9 @@ def move(run: RunFolder, by: int) -> None:
 
 
 def cancel(run: RunFolder) -> None:
-    """Takes a waiting run out of the queue; it can be put in again.
+    """Takes a waiting run out of the queue; it can be put in again. Errors as of `move`.
 
     One that never began is told as stopped, one that was to be resumed stands as before.
-
-    Raises:
-        RunFolderError: it does not wait (any more).
-        RunError, SaveError: as `enqueue`.
     """
     with _locked(run.path.parent):
         if not is_waiting(run):
@@ -141,11 +129,8 @@ def cancel(run: RunFolder) -> None:
 
 
 def start_now(run: RunFolder) -> None:
-    """Starts a waiting run although others train or wait before it.
-
-    Raises:
-        RunFolderError: it does not wait (any more), or is no run.
-        RunError: the trainer cannot be started.
+    """Starts a waiting run although others train or wait before it; raises RunFolderError where it
+    does not wait (any more), RunError where the trainer cannot be started.
     """
     with _locked(run.path.parent):
         marker = _marker_of(run)
@@ -155,18 +140,12 @@ def start_now(run: RunFolder) -> None:
 
 
 def start_next(home: Path | None = None) -> RunFolder | None:
-    """Starts the first waiting run of a home folder, when nothing trains there.
+    """Starts, and returns, the first waiting run of a home folder; None when none waits, or one
+    trains.
 
-    A run that cannot be started is told as failed in its own log, and the next one has
-    its turn. One that the system refuses, its folder or a new process, goes on waiting: that
-    may pass.
-
-    Returns:
-        The run that was started; None when none waits, or something trains.
-
-    Raises:
-        WorkbenchError: the system refused the first that could have been started, and all
-            behind it; or the queue's lock hangs.
+    A run that cannot be started is told as failed in its own log, and the next one has its turn.
+    One that the system refuses (folder, process) goes on waiting: that may pass. Where it refuses
+    all, the first refusal is raised, a WorkbenchError, as it is when the queue's lock hangs.
     """
     home = home or runs_home()
     if not _entries(home):
@@ -202,9 +181,7 @@ def start_next_after(run: RunFolder) -> None:
 
 
 def is_training(home: Path) -> bool:
-    """True while a trainer works on some run of a home folder: couriers only wait for what
-    another computer does.
-    """
+    """True while a trainer of this computer (no courier) works on some run of a home folder."""
     return any(not has_courier(run) and run.is_alive() for run in _folders(home))
 
 
@@ -230,15 +207,12 @@ def _entries(home: Path) -> list[tuple[RunFolder, _Marker]]:
 
 def _marker_of(run: RunFolder) -> _Marker | None:
     """The marker; None too for one left by a kill just after the run was started."""
-    path = run.path / MARKER_NAME
     try:
-        data = path.read_bytes()
+        marker = msgspec.json.decode((run.path / MARKER_NAME).read_bytes(), type=_Marker)
     except OSError:
         return None
-    try:
-        marker = msgspec.json.decode(data, type=_Marker)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        marker = _Marker()  # damaged: it still waits, behind all others, if it never began
+    except DAMAGED:
+        marker = _Marker()  # it still waits, behind all others, if it never began
     return marker if marker.log_bytes == _size(run.events_path) else None
 
 
@@ -301,16 +275,10 @@ def _size(path: Path) -> int:
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
     """Holds the queue of a home folder."""
-    try:
+    fix = "Choose a writable runs folder."
+    with os_errors_as(SaveError, "The queue cannot be changed.", home, fix=fix):
         home.mkdir(parents=True, exist_ok=True)
         lock = take_lock(home / LOCK_NAME, wait_s=_LOCK_WAIT_S)
-    except OSError as error:
-        raise SaveError(
-            "The queue cannot be changed.",
-            where=str(home),
-            received=error.strerror or str(error),
-            fix="Choose a writable runs folder.",
-        ) from error
     if lock is None:
         raise RunError(
             "The queue is locked by another process.",

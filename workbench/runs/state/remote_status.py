@@ -17,10 +17,10 @@ def courier_words(link: Link) -> str:
 
 
 def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: bool) -> bool:
-    """Whether a run whose courier has ended may go on elsewhere all the same.
+    """Whether a run with a free lock, whose courier has ended, may go on elsewhere all the same.
 
     Args:
-        run: Its lock is free.
+        run: The run.
         finished: What it told last, if that was its end.
         has_just_begun: Nothing was told since it was started or resumed.
     """
@@ -31,12 +31,7 @@ def is_away(run: RunFolder, finished: RunFinished | None, *, has_just_begun: boo
 
 
 def away_words(run: RunFolder, step: int | None) -> str:
-    """Where a run is that nobody is connected to, or how it was lost.
-
-    Args:
-        run: The run.
-        step: The last step that it told; None where it is not known.
-    """
+    """Where a run is that nobody is connected to, or how it was lost, at `step` if known."""
     link, remote = read_link(run), read_remote(run)
     host = remote.host if remote is not None else "another computer"
     if link is not None and link.state == "gone":

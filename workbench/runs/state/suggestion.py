@@ -18,11 +18,8 @@ class Suggestion:
 
 
 def use_less(recipe: TrainingRecipe, *, batch_size: int = 0) -> Suggestion | None:
-    """Recipe values that need less memory; None where there is nothing left to lower.
-
-    Args:
-        recipe: The one that was not enough for.
-        batch_size: Batch size of the run, where it is not the recipe's.
+    """What needs less memory than a recipe with its batch size (or `batch_size`); None where there
+    is nothing left to lower.
     """
     batch_size = batch_size or recipe.batch_size
     changes: dict[str, object] = {}

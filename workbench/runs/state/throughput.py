@@ -18,6 +18,7 @@ from workbench.core.checks.run_estimate import (
     numbers_per_picture,
 )
 from workbench.core.checks.run_estimate import predict as predict_costs
+from workbench.core.storage.json_file import read_json
 from workbench.core.storage.save import save_with_folder
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.processes.memory import memory_limit
@@ -26,7 +27,6 @@ from workbench.targets.this_computer import computes_bfloat16, num_cores
 
 _KEPT = 100
 _MEMORY_SHARE = 0.3  # of the limit: larger data sets stay on disk
-_decoder = msgspec.json.Decoder(list[MeasuredRun])
 
 
 def speeds_path() -> Path:
@@ -36,18 +36,11 @@ def speeds_path() -> Path:
 
 def read_speeds(path: Path | None = None) -> list[MeasuredRun]:
     """The latest runs' speeds, oldest first; [] where there are none."""
-    try:
-        return _decoder.decode((path or speeds_path()).read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return []
+    return read_json(path or speeds_path(), list[MeasuredRun]) or []
 
 
 def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
-    """Keeps one run's speed, and forgets the oldest of more than a hundred.
-
-    Raises:
-        SaveError: the file cannot be written.
-    """
+    """Keeps one run's speed, and forgets the oldest of more than a hundred; raises SaveError."""
     path = path or speeds_path()
     kept = [*read_speeds(path), run][-_KEPT:]
     save_with_folder(path, msgspec.json.encode(kept))
@@ -62,15 +55,10 @@ def measured_run(
     images_per_second: float,
     memory_bytes: int,
 ) -> MeasuredRun:
-    """What is kept of a finished run.
+    """What is kept of a finished run, from the analysis of its network with its recipe.
 
-    Args:
-        analysis: Analysis of its network with its recipe.
-        recipe: That recipe.
-        batch_size: Batch size of the run, which may be smaller than the recipe's.
-        precision: "float32" or "bfloat16".
-        images_per_second: The median of its epochs.
-        memory_bytes: The most that its trainer has held; 0 where the system does not tell.
+    The batch size may be smaller than the recipe's; `images_per_second` is the median of its
+    epochs, `memory_bytes` the most that its trainer has held, 0 where the system does not tell.
     """
     return MeasuredRun(
         multiply_adds=analysis.costs.multiply_adds,
@@ -96,14 +84,8 @@ def predict_run(
     speeds: list[MeasuredRun],
     limit_bytes: int | None = None,
 ) -> RunEstimate:
-    """What a run of a network on this computer will take.
-
-    Args:
-        analysis: Analysis of the network; it has no errors.
-        recipe: How it is to be trained.
-        facts: Facts of the data set, as far as they are known.
-        speeds: From `read_speeds`.
-        limit_bytes: Memory a process can have; this computer's where None.
+    """What a run of a network without errors will take here, given the data as far as it is known,
+    the `speeds` that were measured, and the memory a process can have (None: this computer's).
     """
     limit = memory_limit() if limit_bytes is None else limit_bytes
     num_train, num_validation = _parts(recipe, facts)

@@ -21,8 +21,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from workbench.core.storage.json_file import DAMAGED
 from workbench.core.storage.save import sweep_leftovers
-from workbench.errors import SaveError, WeightsError
+from workbench.errors import SaveError, WeightsError, os_errors_as
 from workbench.protocol.events import EpochFinished, Plan
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.machine import Machine
@@ -102,15 +103,17 @@ def has_checkpoint(run: RunFolder) -> bool:
 
 def newest_state(run: RunFolder) -> TrainerState | None:
     """What the newest generation says of itself, without its arrays; None without one."""
+    return max(_states(run), key=lambda state: state.number, default=None)
+
+
+def _states(run: RunFolder) -> list[TrainerState]:
     states = [read_state(checkpoint_path(run, generation)) for generation in _GENERATIONS]
-    return max((state for state in states if state), key=lambda state: state.number, default=None)
+    return [state for state in states if state is not None]
 
 
 def write_checkpoint(run: RunFolder, state: TrainerState, arrays: Arrays) -> None:
-    """Writes the generation whose turn it is; the other one stays as it is.
-
-    Raises:
-        SaveError: it could not be written; both generations are unharmed.
+    """Writes the generation whose turn it is; the other one stays as it is. Raises SaveError, with
+    both generations unharmed.
     """
     _make_folder(run)
     data = np.frombuffer(msgspec.json.encode(state), np.uint8)
@@ -123,11 +126,7 @@ def best_name(epoch: int) -> str:
 
 
 def write_best(run: RunFolder, epoch: int, weights: Arrays) -> str:
-    """Writes the weights of the best epoch; returns the name of the file.
-
-    Raises:
-        SaveError: they could not be written.
-    """
+    """Writes the weights of the best epoch; returns the name of the file. Raises SaveError."""
     _make_folder(run)
     path = run.checkpoints_path / best_name(epoch)
     write_arrays(path, weights)
@@ -142,23 +141,13 @@ def read_best(run: RunFolder, name: str) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def remove_old_best(run: RunFolder) -> None:
-    """Removes the best epochs' files that no generation names.
-
-    Raises:
-        SaveError: one cannot be removed.
-    """
-    states = [read_state(checkpoint_path(run, generation)) for generation in _GENERATIONS]
-    named = {state.best_file for state in states if state is not None}
-    try:
+    """Removes the best epochs' files that no generation names; raises SaveError."""
+    named = {state.best_file for state in _states(run)}
+    what = "The weights of an earlier best epoch could not be deleted."
+    with os_errors_as(SaveError, what, run.checkpoints_path):
         for path in _best_files(run):
             if path.name not in named:
                 path.unlink()
-    except OSError as error:
-        raise SaveError(
-            "The weights of an earlier best epoch could not be deleted.",
-            where=str(run.checkpoints_path),
-            received=error.strerror or str(error),
-        ) from error
 
 
 def tidy_up(run: RunFolder) -> None:
@@ -185,11 +174,7 @@ def _best_files(run: RunFolder) -> list[Path]:
 
 
 def read_checkpoint(run: RunFolder) -> Checkpoint | None:
-    """The newest whole generation; None where none was ever written.
-
-    Raises:
-        WeightsError: what there is is damaged, each of it.
-    """
+    """The newest whole generation, None without any; raises WeightsError where all are damaged."""
     paths = [checkpoint_path(run, generation) for generation in _GENERATIONS]
     found = {path: read_state(path) for path in paths if path.is_file()}
     notes: list[str] = []
@@ -214,7 +199,7 @@ def _read(path: Path, notes: list[str]) -> Checkpoint:
     arrays = read_arrays(path)
     try:
         state = _decode(arrays.pop(_STATE, np.empty(0, np.uint8)))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DAMAGED as error:
         raise WeightsError("The checkpoint is damaged.", received=str(error)) from error
     if state.version > STATE_VERSION:
         raise WeightsError("The checkpoint is newer.", received=f"version {state.version}")
@@ -223,12 +208,10 @@ def _read(path: Path, notes: list[str]) -> Checkpoint:
 
 
 def read_state(path: Path) -> TrainerState | None:
-    """A generation's state without its arrays, not held against the checksum; None where it
-    cannot be read.
-    """
+    """A generation's state, not held against the checksum; None where it cannot be read."""
     try:
         return _decode(read_array(path, _STATE))
-    except (WeightsError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (WeightsError, *DAMAGED):
         return None
 
 
@@ -237,13 +220,7 @@ def _decode(data: np.ndarray[Any, Any]) -> TrainerState:
 
 
 def _make_folder(run: RunFolder) -> None:
-    try:
+    what, fix = "The checkpoint folder could not be created.", "Make the run folder writable."
+    with os_errors_as(SaveError, what, run.checkpoints_path, fix=fix):
         # Without parents: a run folder that was removed must not come back half.
         run.checkpoints_path.mkdir(exist_ok=True)
-    except OSError as error:
-        raise SaveError(
-            "The checkpoint folder could not be created.",
-            where=str(run.checkpoints_path),
-            received=error.strerror or str(error),
-            fix="Make the run folder writable.",
-        ) from error

@@ -52,12 +52,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def this_machine(versions: Mapping[str, str], others: Sequence[Machine] = ()) -> Machine:
-    """This process's surroundings.
-
-    Args:
-        versions: Versions of the application and its libraries.
-        others: The machines that it trains together with.
-    """
+    """This process's surroundings, versions of libraries, and the machines it trains with."""
     return Machine(
         versions=dict(versions),
         cores=num_cores(),

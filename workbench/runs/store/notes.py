@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from workbench.core.storage.save import save_bytes
+from workbench.core.storage.json_file import DAMAGED, save_json
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 
@@ -44,18 +44,12 @@ class RunNotes(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_notes(run: RunFolder) -> RunNotes:
     """The notes of a run; empty ones where nothing was written, or nothing can be read."""
-    notes = _read(run)
-    return notes if notes is not None else RunNotes()
+    return _read(run) or RunNotes()
 
 
 def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
-    """Saves notes, whole or not at all.
-
-    A file that cannot be understood (damaged, or of a newer version) is put aside, never
-    overwritten.
-
-    Returns:
-        The notes as they were saved: tidied, see `tidy`.
+    """Saves notes, whole or not at all; returns them as saved, tidied (see `tidy`). A file that
+    cannot be understood (damaged, or of a newer version) is put aside, never overwritten.
 
     Raises:
         RunFolderError: the folder is gone, or is no run.
@@ -67,7 +61,7 @@ def write_notes(run: RunFolder, notes: RunNotes) -> RunNotes:
     if path.exists() and _read(run) is None:
         path.replace(path.with_name("notes.unreadable.json"))
     notes = tidy(notes)
-    save_bytes(path, msgspec.json.format(msgspec.json.encode(notes), indent=1))
+    save_json(path, notes)
     return notes
 
 
@@ -79,11 +73,7 @@ def change_notes(
     add_tags: Iterable[str] = (),
     remove_tags: Iterable[str] = (),
 ) -> RunNotes:
-    """Changes a part of the notes and saves them; None leaves a part as it is.
-
-    Raises:
-        RunFolderError, SaveError: as `write_notes`.
-    """
+    """Changes a part of the notes (None leaves it as it is); returns, raises as `write_notes`."""
     old = read_notes(run)
     gone = {tidy_tag(tag).casefold() for tag in remove_tags}
     tags = [tag for tag in old.tags if tag.casefold() not in gone]
@@ -122,12 +112,9 @@ def _read(run: RunFolder) -> RunNotes | None:
     try:
         with (run.path / NOTES_NAME).open("rb") as file:
             data = file.read(_MAX_BYTES)
+        notes = msgspec.json.decode(data, type=RunNotes)
     except FileNotFoundError:
         return RunNotes()
-    except OSError:
-        return None
-    try:
-        notes = msgspec.json.decode(data, type=RunNotes)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (OSError, *DAMAGED):
         return None
     return tidy(notes) if notes.version <= 1 else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import msgspec
 
-from workbench.core.storage.save import save_bytes
+from workbench.core.storage.json_file import read_json, save_json
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import Machine
@@ -15,12 +15,7 @@ ORIGIN_NAME = "origin.json"
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run's figures come from.
-
-    Attributes:
-        machine: What computed them last.
-        data: Which pictures.
-    """
+    """Where a run's figures come from: what computed them last, and which pictures."""
 
     machine: Machine
     data: DataMark
@@ -30,13 +25,9 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
 
 def write_origin(run: RunFolder, machine: Machine, data: DataMark) -> None:
     """Keeps them; raises SaveError."""
-    origin = Provenance(machine=machine, data=data)
-    save_bytes(run.path / ORIGIN_NAME, msgspec.json.format(msgspec.json.encode(origin), indent=1))
+    save_json(run.path / ORIGIN_NAME, Provenance(machine=machine, data=data))
 
 
 def read_origin(run: RunFolder) -> Provenance | None:
     """What was kept; None where nothing was, or nothing that can be read."""
-    try:
-        return msgspec.json.decode((run.path / ORIGIN_NAME).read_bytes(), type=Provenance)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+    return read_json(run.path / ORIGIN_NAME, Provenance)

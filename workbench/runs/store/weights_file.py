@@ -38,14 +38,12 @@ def array_checksum(arrays: Arrays) -> str:
 
 
 def write_arrays(path: Path, arrays: Arrays) -> str:
-    """Writes all arrays, whole or not at all, without a second copy of them in memory.
+    """Writes all arrays, whole or not at all, without a second copy in memory; returns the
+    checksum.
 
     Args:
         path: File to write; what stood there stays until the new one is complete.
         arrays: Plain numeric arrays by name; names may hold "/".
-
-    Returns:
-        The checksum.
 
     Raises:
         SaveError: the file cannot be written.
@@ -70,14 +68,8 @@ def write_arrays(path: Path, arrays: Arrays) -> str:
 
 
 def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, Any]]:
-    """Reads all arrays and checks them.
-
-    Args:
-        path: A file of `write_arrays`.
-        checksum: The one the model card names; not compared where empty.
-
-    Raises:
-        WeightsError: missing, damaged, not ours, or not the file that the card names.
+    """Reads all arrays, and checks them, also against the `checksum` of a model card if given.
+    Raises WeightsError: missing, damaged, not ours, or not the file that the card names.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -105,11 +97,7 @@ def read_arrays(path: Path, *, checksum: str = "") -> dict[str, np.ndarray[Any, 
 
 
 def read_array(path: Path, name: str) -> np.ndarray[Any, Any]:
-    """One array of a file, not held against the checksum (zip's own CRC is).
-
-    Raises:
-        WeightsError: the file or the array in it is missing or damaged.
-    """
+    """One array, not held against the checksum (zip's own CRC is); raises WeightsError."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _read_member(archive, archive.getinfo(f"{name}.npy"))

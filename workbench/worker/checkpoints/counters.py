@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from workbench.protocol.events import BestEpoch, EpochFinished, Plan
-from workbench.runs.store.checkpoint import DataMark, TrainerState
-from workbench.runs.store.machine import Machine
+from workbench.protocol.events import BestEpoch, EpochFinished
+from workbench.runs.store.checkpoint import TrainerState
+from workbench.worker.checkpoints.prepared import PreparedTraining
 from workbench.worker.step.training_loop import Scores, StepResults
 
 _LOSSES, _ACCURACIES = "epoch/losses", "epoch/accuracies"
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What does not change while a trainer lives, and is kept in each checkpoint."""
-
-    plan: Plan
-    machine: Machine
-    data: DataMark
 
 
 @dataclass
@@ -59,13 +50,7 @@ class TrainingCounters:
     def of(
         cls, state: TrainerState, arrays: Mapping[str, Floats], begun: float
     ) -> TrainingCounters:
-        """The position of a checkpoint.
-
-        Args:
-            state: State read from the checkpoint.
-            arrays: Arrays read from the checkpoint, by name.
-            begun: `time.monotonic()` when this trainer began.
-        """
+        """The counters of a checkpoint, from its state and its arrays by name."""
         return cls(
             step=state.step,
             epochs_done=state.epochs_done,
@@ -129,7 +114,7 @@ class TrainingCounters:
         self._epoch_begun = time.monotonic()
 
     def to_state(
-        self, number: int, facts: Facts, *, rules: dict[str, Any], best_file: str
+        self, number: int, ready: PreparedTraining, *, rules: dict[str, Any], best_file: str
     ) -> TrainerState:
         """What a checkpoint holds beside its arrays."""
         return TrainerState(
@@ -143,9 +128,9 @@ class TrainingCounters:
             best_file=best_file,
             scores={epoch: _plain(scores) for epoch, scores in self.scores.items()},
             rules=rules,
-            plan=facts.plan,
-            machine=facts.machine,
-            data=facts.data,
+            plan=ready.compiled.plan,
+            machine=ready.machine,
+            data=ready.data,
         )
 
     def to_arrays(self) -> dict[str, Floats]:
@@ -159,8 +144,4 @@ class TrainingCounters:
 
 def _plain(scores: Scores) -> dict[str, Any]:
     """The numbers of scores; the confusion matrix is kept in its own file."""
-    values = {name: getattr(scores, name) for name in scores.__dataclass_fields__}
-    plain = {
-        name: None if isinstance(value, np.ndarray) else value for name, value in values.items()
-    }
-    return dict(msgspec.to_builtins(plain))
+    return dict(msgspec.to_builtins(replace(scores, confusion=None)))

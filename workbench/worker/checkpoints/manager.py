@@ -12,10 +12,10 @@ from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError, WeightsError
 from workbench.protocol.events import CheckpointKept, TestResult
 from workbench.protocol.wire import error_parts
-from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.checkpoint import TrainerState, best_name, read_best
-from workbench.worker.checkpoints.counters import Facts, TrainingCounters
+from workbench.worker.checkpoints.counters import TrainingCounters
+from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.checkpoints.snapshot import snapshot, weights_of
 from workbench.worker.checkpoints.writer import (
     CheckpointData,
@@ -26,8 +26,6 @@ from workbench.worker.checkpoints.writer import (
 )
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import assign_weights, read_weights
-from workbench.worker.process.event_logger import EventLogger
-from workbench.worker.step.time_spent import TimeLedger
 
 _PATIENCE_S = 120.0
 _RETRY_S = 1.0
@@ -41,50 +39,37 @@ class CheckpointManager:
     """Keeps checkpoints while a training goes on, and its weights at the end.
 
     Args:
-        run: Where to.
-        compiled: What is trained.
-        card: The model card but for what training adds to it.
-        facts: Kept in each checkpoint.
+        job: The run that is written, its recipe, and its event log.
+        ready: What is trained; the time that keeping takes is booked in its ledger.
         counters: Steps, epochs and scores so far.
         rules: What they have counted is kept.
-        keeps_best: Keep the weights of the best epoch instead of the last.
-        events: Logs what was kept, or why not.
-        ledger: The time it takes is booked in it.
         state: State of the checkpoint that the training resumes from.
     """
 
     def __init__(
         self,
-        run: RunFolder,
-        compiled: Compiled,
-        card: ModelCard,
-        facts: Facts,
-        *,
+        job: TrainingJob,
+        ready: PreparedTraining,
         counters: TrainingCounters,
         rules: ProgressRules,
-        keeps_best: bool,
-        events: EventLogger,
-        ledger: TimeLedger,
-        state: TrainerState | None = None,
+        state: TrainerState | None,
     ) -> None:
-        self._run = run
-        self._compiled = compiled
-        self._card = card
-        self._facts = facts
+        self._run = job.run
+        self._ready = ready
+        self._compiled = ready.compiled
         self._position = counters
         self._rules = rules
-        self._keeps_best = keeps_best
-        self._teller = events
-        self._ledger = ledger
+        self._keeps_best = job.project.recipe.keep == "best"
+        self._teller = job.events
         self._number = state.number if state else 0
         self._best_file = state.best_file if state else ""
         self._best: KeptModel | None = None
-        self._keeper = CheckpointWriter(run, before=events.secure, tell=self._told)
+        self._keeper = CheckpointWriter(job.run, before=job.events.secure, tell=self._told)
 
     def after_call(self) -> None:
         """Between two calls of an epoch: keeps a checkpoint when a minute is over."""
         if self._keeper.is_due(is_epoch_end=False):
-            with self._ledger.spending("saving"):
+            with self._ready.ledger.spending("saving"):
                 self._keeper.write_soon(self._keepsake())
 
     def after_epoch(self, *, is_best: bool) -> None:
@@ -93,7 +78,7 @@ class CheckpointManager:
         Raises:
             NotFiniteError: a weight is not a number.
         """
-        with self._ledger.spending("saving"):
+        with self._ready.ledger.spending("saving"):
             if self._keeps_best and is_best:
                 self._best = KeptModel(self._finite_weights(), self._position.epochs_done)
             if self._keeper.is_due(is_epoch_end=True):
@@ -176,7 +161,7 @@ class CheckpointManager:
             model = KeptModel(self._finite_weights(arrays), self._position.epochs_done)
         self._number += 1
         state = self._position.to_state(
-            self._number, self._facts, rules=self._rules.state(), best_file=self._best_file
+            self._number, self._ready, rules=self._rules.state(), best_file=self._best_file
         )
         return CheckpointData(
             state,
@@ -196,21 +181,17 @@ class CheckpointManager:
 
     def _stamped(self, kept_epoch: int, test: TestResult | None) -> ModelCard:
         return msgspec.structs.replace(
-            self._card,
+            self._ready.card,
             epochs_done=self._position.epochs_done,
             kept_epoch=kept_epoch,
             best=self._position.best_epoch,
             test=test,
         )
 
-    def _told(self, state: TrainerState, error: SaveError | None) -> None:
-        self._teller.tell(
-            CheckpointKept(
-                step=state.step,
-                epoch=state.epochs_done,
-                problem=error_parts(error) if error is not None else None,
-            )
-        )
+    def _told(self, state: TrainerState | TrainingCounters, error: SaveError | None) -> None:
+        problem = error_parts(error) if error is not None else None
+        event = CheckpointKept(step=state.step, epoch=state.epochs_done, problem=problem)
+        self._teller.tell(event)
 
     def _patiently(self, write: Callable[[], None]) -> None:
         """Writes what the training ends with; waits for space where there is none."""
@@ -223,10 +204,42 @@ class CheckpointManager:
                 if time.monotonic() > deadline or not self._run.request_path.exists():
                     raise
                 if not is_told:
-                    step, epoch = self._position.step, self._position.epochs_done
-                    problem = error_parts(error)
-                    self._teller.tell(CheckpointKept(step=step, epoch=epoch, problem=problem))
+                    self._told(self._position, error)
                 is_told = True
                 time.sleep(_RETRY_S)
             else:
                 return
+
+
+class NullCheckpointManager:
+    """Writes nothing; has the interface of `CheckpointManager`, which the chief uses.
+
+    Args:
+        compiled: What is trained.
+        receive_model: Waits for the weights that the chief keeps.
+    """
+
+    def __init__(self, compiled: Compiled, receive_model: Callable[[], KeptModel]) -> None:
+        self._compiled = compiled
+        self._receive_model = receive_model
+
+    def after_call(self) -> None:
+        """Nothing."""
+
+    def after_epoch(self, *, is_best: bool) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+    def keep_place(self) -> None:
+        """Nothing."""
+
+    def keep_model(self, model: KeptModel, test: TestResult | None) -> None:
+        """Nothing."""
+
+    def finish(self) -> KeptModel:
+        """Puts the weights that the leading machine keeps into the network: all test them."""
+        model = self._receive_model()
+        assign_weights(self._compiled.built, model.weights)
+        return model

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import RunError
-from workbench.pictures.prepare import PreparedData, PreparedPart
+from workbench.pictures.prepare import PreparedData
 from workbench.runs.store.checkpoint import DataMark
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import named_variables
@@ -76,14 +76,10 @@ def mark_of(data: PreparedData) -> DataMark:
     digest.update(np.ascontiguousarray(train.x[indices]).data)
     return DataMark(
         num_train=len(train),
-        num_validation=_count(data.validation),
-        num_test=_count(data.test),
+        num_validation=len(data.validation or ()),
+        num_test=len(data.test or ()),
         digest=digest.hexdigest(),
     )
-
-
-def _count(part: PreparedPart | None) -> int:
-    return 0 if part is None else len(part)
 
 
 def check_same_data(then: DataMark, now: DataMark) -> list[str]:

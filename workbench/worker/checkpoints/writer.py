@@ -61,7 +61,7 @@ class CheckpointData:
         state, arrays: The checkpoint.
         best: Weights of the state's best epoch, where they are not on the disk yet.
         weights, card: To classify with; None to leave those that are there.
-        copying_s: How long the training stood still for it.
+        copying_s: Seconds that the training stood still for it.
     """
 
     state: TrainerState
@@ -184,7 +184,12 @@ class CheckpointWriter:
         except Exception as error:  # noqa: BLE001 - told and tried again
             # Nobody waits for this thread: what ended it would end all keeping, unnoticed.
             traceback.print_exception(error)
-            return _unexpected(error)
+            return SaveError(
+                "The checkpoint could not be created.",
+                where=type(error).__name__,
+                received=str(error).strip()[:_MAX_TEXT],
+                fix="Workbench tries again soon; the run log has the details.",
+            )
         cost_s = time.thread_time() - begun + checkpoint.copying_s
         self._pause_s = min(_INTERVAL_S, max(_PAUSE_S, _PAUSE_PER_COST * cost_s))
         return None
@@ -220,14 +225,3 @@ class CheckpointWriter:
         if card is not None and card.checksum:
             write_card(self._run.path, msgspec.structs.replace(card, checksum=""))
         self._has_loosened_card = True
-
-
-def _unexpected(error: Exception) -> SaveError:
-    """What a checkpoint met that is no fault of the disk, in words."""
-    words = str(error).strip()[:_MAX_TEXT]
-    return SaveError(
-        "The checkpoint could not be created.",
-        where=type(error).__name__,
-        received=words,
-        fix="Workbench tries again soon; the run log has the details.",
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import os
 import socket
 import subprocess
 import sys
@@ -17,34 +16,31 @@ import msgspec
 import numpy as np
 
 from workbench.core.params import check_all
-from workbench.core.projects.project import Project
 from workbench.errors import RemoteError, RunError, WorkbenchError
 from workbench.hardware.cluster import (
     CLUSTER_VARIABLE,
     Cluster,
-    kept_cluster,
     local_cluster,
     read_addresses,
     with_ports,
 )
+from workbench.protocol.messages import ErrorParts
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, tail_lines
 from workbench.runs.store.checkpoint import DataMark, checkpoint_path
 from workbench.runs.store.machine import Machine
 from workbench.targets import all_targets
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.checkpoints.writer import KeptModel
-from workbench.worker.cluster.join_error import join_error_of
 from workbench.worker.cluster.members import (
     ClusterPeers,
-    each_but,
+    handed_cluster,
     mark_text,
     own_facts,
     socket_address,
 )
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.cluster.socket_channel import MAX_BYTES, ChannelClosedError, Line
-from workbench.worker.process.event_logger import EventLogger
-from workbench.worker.process.stop import StopSwitch
 
 COME_S = 300.0
 """How long the others are waited for."""
@@ -53,76 +49,76 @@ _HELLO_S = 10.0
 _LOOK_S = 0.2
 _PART_S = 20.0
 
+REFUSAL_NAME = "refusal.json"
+"""Why another machine could not join, as the process that started it reported: a file in the
+chief's run folder, which the host's part removes before each start."""
 
-def peers_of(
-    run: RunFolder,
-    project: Project,
-    events: EventLogger,
-    stop: StopSwitch,
-    on_hang: Callable[[WorkbenchError], None],
-) -> Peers:
+_MAX_REFUSAL_BYTES = 64 * 1024
+
+
+def peers_of(job: TrainingJob, on_hang: Callable[[WorkbenchError], None]) -> Peers:
     """Whom the trainer of a run trains with: it starts processes on this computer itself, and
     waits for other machines to join.
 
     Raises:
         RunError: a process cannot be started.
     """
-    handed = os.environ.pop(CLUSTER_VARIABLE, None)
-    kept = Cluster.from_text(handed) if handed is not None else kept_cluster(run.path)
-    spec = all_targets()[project.target.key]
-    machines = ",".join(spec.machines(check_all(spec.params, project.target.params)[0]))
+    target, kept = job.project.target, handed_cluster(job.run)
+    spec = all_targets()[target.key]
+    machines = ",".join(spec.machines(check_all(spec.params, target.params)[0]))
     if not machines:
         return Peers()
     if kept is not None:
-        return Chief(kept, run, events, stop, on_hang)
+        return Chief(kept, job, on_hang)
     addresses = read_addresses(machines)
     if not addresses[0].is_here:
-        events.log(
+        job.events.log(
             f"Run on each other machine, with its number: workbench join {machines} "
             "--machine NUMBER"
         )
-        return Chief(Cluster(with_ports(addresses)), run, events, stop, on_hang)
-    leader = Chief(local_cluster(addresses), run, events, stop, on_hang)
+        return Chief(Cluster(with_ports(addresses)), job, on_hang)
+    leader = Chief(local_cluster(addresses), job, on_hang)
     try:
-        leader.start_others(project)
+        leader.start_others()
     except RunError as error:
         leader.close(error)  # those that have begun
         raise
     return leader
 
 
-class Chief(ClusterPeers):
-    """The trainer of the run.
+def _join_error_of(run: RunFolder) -> RemoteError | None:
+    """The reason of the first machine that could not join; None while there is none."""
+    try:
+        with (run.path / REFUSAL_NAME).open("rb") as file:
+            told = msgspec.json.decode(file.read(_MAX_REFUSAL_BYTES), type=ErrorParts)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return RemoteError(
+        told.what,
+        where=told.where,
+        received=told.received,
+        expected=told.expected,
+        fix=told.fix,
+    )
 
-    Args:
-        cluster: As the machines are told it.
-        run: What is trained.
-        events: Logs which machine is waited for.
-        stop: Looked at meanwhile.
-        on_hang: See Machines.
-    """
+
+class Chief(ClusterPeers):
+    """The trainer of the run; its events tell which machine is waited for."""
 
     def __init__(
-        self,
-        cluster: Cluster,
-        run: RunFolder,
-        events: EventLogger,
-        stop: StopSwitch,
-        on_hang: Callable[[WorkbenchError], None],
+        self, cluster: Cluster, job: TrainingJob, on_hang: Callable[[WorkbenchError], None]
     ) -> None:
-        super().__init__(cluster, stop, on_hang)
-        self._run = run
-        self._teller = events
+        super().__init__(cluster, job.stop, on_hang)
+        self._project = job.project
+        self._run = job.run
+        self._teller = job.events
         self._children: dict[int, subprocess.Popen[bytes]] = {}
-        self._others = list(each_but(0, len(cluster.machines)))
+        self._others = list(range(1, len(cluster.machines)))
 
     # coming together ---------------------------------------------------------------------
 
-    def start_others(self, project: Project) -> None:
+    def start_others(self) -> None:
         """Starts a process for each other machine, on this computer.
-
-        Args:
-            project: What they will be told to train.
 
         Raises:
             RunError: one cannot be started.
@@ -135,7 +131,7 @@ class Chief(ClusterPeers):
                 with (folder / "log.txt").open("ab") as log:
                     self._children[index] = subprocess.Popen(
                         [sys.executable, "-P", "-m", "workbench.worker", "join", str(folder)],
-                        env=trainer_environment(project, handed),
+                        env=trainer_environment(self._project, handed),
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=log,
@@ -188,7 +184,7 @@ class Chief(ClusterPeers):
             if child is not None and child.poll() is not None:
                 self._gone.append(index)
                 raise self._went_away(index)
-        refused = join_error_of(self._run)
+        refused = _join_error_of(self._run)
         if refused is not None:
             raise refused
         if time.monotonic() > deadline:
@@ -278,8 +274,8 @@ class Chief(ClusterPeers):
             line.send("go")
 
     def _named(self, indices: list[int]) -> str:
-        words = [f"machine {index + 1} ({self._cluster.machines[index]})" for index in indices[:3]]
-        return ", ".join(words)
+        machines = self._cluster.machines
+        return ", ".join(f"machine {index + 1} ({machines[index]})" for index in indices[:3])
 
     # the end -----------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ import contextlib
 import faulthandler
 import os
 import re
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,9 @@ import msgspec
 
 from workbench.core.projects.project import Project
 from workbench.errors import RemoteError, WorkbenchError
-from workbench.hardware.cluster import CLUSTER_VARIABLE, Address, Cluster
+from workbench.hardware.address import Address
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
+from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark
 from workbench.runs.store.machine import this_machine
 from workbench.targets.this_computer import computes_bfloat16
@@ -32,6 +33,7 @@ from workbench.worker.cluster.peers import Peers
 from workbench.worker.cluster.socket_channel import ChannelClosedError, Line, Message
 from workbench.worker.execution.compiled import Connected, connect
 from workbench.worker.input.sharding import Shard
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.process.stop import StopSwitch
 from workbench.worker.process.versions import versions
 
@@ -86,18 +88,18 @@ class ClusterPeers(Peers):
 
     # together ----------------------------------------------------------------------------
 
-    def connect(self, tf: Any, project: Project, mark: DataMark) -> Connected:
+    def connect(self, project: Project, mark: DataMark) -> Connected:
         self._exchange_fingerprints(mark)
         os.environ[CLUSTER_VARIABLE] = self._cluster.text()
         _limit_waiting(self._cluster)
         try:
             with ending_after(CONNECT_S):
-                target = connect(tf, project)
+                target = connect(project)
         finally:
             # Not for the run that this process starts when it has ended.
             del os.environ[CLUSTER_VARIABLE]
         self._is_connected = True
-        self._stop.agree_by(summing(tf, target.strategy, 3), is_chief=self.is_chief)
+        self._stop.agree_by(summing(target.strategy, 3), is_chief=self.is_chief)
         limits = target.limits
         if limits.has_bfloat16 is None:
             limits = replace(limits, has_bfloat16=self._all_have_bfloat16)
@@ -132,13 +134,6 @@ class ClusterPeers(Peers):
                 line.close()
 
     # the others' ends --------------------------------------------------------------------
-
-    def _line_to(self, index: int, connection: socket.socket) -> Line:
-        return Line(
-            connection,
-            on_word=lambda message: self._hears(index, message),
-            on_end=lambda: self._ended(index),
-        )
 
     def _hears(self, index: int, message: Message) -> bool:
         """Takes note of how a machine ends."""
@@ -208,18 +203,15 @@ def mark_text(mark: DataMark) -> str:
     return msgspec.json.encode(mark).decode()
 
 
-def each_but(index: int, count: int) -> Iterator[int]:
-    """The numbers of the other machines."""
-    return (number for number in range(count) if number != index)
+def handed_cluster(run: RunFolder) -> Cluster | None:
+    """The machines as the environment names them, else as the run folder keeps them."""
+    text = os.environ.pop(CLUSTER_VARIABLE, None)
+    return Cluster.from_text(text) if text is not None else kept_cluster(run.path)
 
 
-def summing(tf: Any, strategy: Any, count: int) -> Callable[[Sequence[int]], list[int]]:
-    """A function that adds whole numbers up over all machines; each must call it.
-
-    Args:
-        tf: TensorFlow.
-        strategy: The `tf.distribute` strategy, one replica per machine.
-        count: How many numbers.
+def summing(strategy: Any, count: int) -> Callable[[Sequence[int]], list[int]]:
+    """A function that adds `count` whole numbers up over all machines; each must call it. The
+    `tf.distribute` strategy has one replica per machine.
     """
 
     def add(values: Any) -> Any:

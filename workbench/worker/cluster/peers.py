@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from workbench.core.projects.project import Project
 from workbench.runs.store.checkpoint import DataMark
@@ -31,19 +30,15 @@ class Peers:
             StoppedError: stopped meanwhile.
         """
 
-    def connect(self, tf: Any, project: Project, mark: DataMark) -> Connected:
-        """Reaches the project's target, all machines at once.
-
-        Args:
-            tf: TensorFlow.
-            project: What is trained.
-            mark: Fingerprint of this machine's data; equal on all machines.
+    def connect(self, project: Project, mark: DataMark) -> Connected:
+        """Reaches the project's target, all machines at once. The fingerprint `mark` of this
+        machine's data must be equal on all machines.
 
         Raises:
             RunError: a machine went away, or has other pictures.
         """
         del mark
-        return connect(tf, project)
+        return connect(project)
 
     def send_model(self, model: KeptModel) -> None:
         """Sends the weights that the chief keeps to the others."""
@@ -57,8 +52,4 @@ class Peers:
         return error
 
     def close(self, error: BaseException | None) -> None:
-        """Parts, at the end of the training.
-
-        Args:
-            error: Why it failed; None where it did not.
-        """
+        """Parts, at the end of the training; `error` is why it failed."""

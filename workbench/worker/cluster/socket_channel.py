@@ -33,13 +33,7 @@ class ChannelClosedError(ConnectionError):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One message.
-
-    Attributes:
-        kind: What it is.
-        values: Small things.
-        data: The bytes that follow.
-    """
+    """One message: what it is, small values, and the bytes that follow."""
 
     kind: str
     values: dict[str, Any] = {}
@@ -47,10 +41,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line:
-    """One end; its messages are read by a thread of its own.
+    """One end, of a connected socket; its messages are read by a thread of its own.
 
     Args:
-        connection: A connected socket, taken over.
         on_word: Called in that thread with each message; True where that was all there is
             to do with it, else `receive` hands it out.
         on_end: Called in that thread when the other end is gone.

@@ -14,23 +14,19 @@ from workbench.protocol.events import Plan
 from workbench.targets import all_targets
 from workbench.worker.execution.plan import Tell, settle_plan, settled_before
 from workbench.worker.input.sharding import WHOLE, Shard
-from workbench.worker.model.build import BuiltModel
+from workbench.worker.process.lazy_keras import keras, tf
 from workbench.worker.process.versions import compiles_for_processors
-from workbench.worker.step.batching import Sizes, sizes_of
 from workbench.worker.step.evaluator import Evaluator
-from workbench.worker.step.trainable import StartStep, Task, Trainable
-from workbench.worker.step.training_loop import TrainingLoop
-from workbench.worker.step.weight_averaging import Averaging
+from workbench.worker.step.trainable import Sizes, StartStep, Task, Trainable, sizes_of
 
 __all__ = ["Compiled", "Connected", "Sizes", "compile_training", "connect", "sizes_of"]
 
 
 @dataclass(frozen=True)
-class Compiled:
+class Compiled(Trainable):
     """All that training needs, ready to run.
 
     Attributes:
-        trainable: The network and what trains it.
         plan: How it is run.
         iterator: Endless training batches.
         validation, test: Evaluators; None where there is no such part. The same object
@@ -40,7 +36,6 @@ class Compiled:
         limits: What the target allows.
     """
 
-    trainable: Trainable
     plan: Plan
     iterator: Any
     validation: Evaluator | None
@@ -49,29 +44,10 @@ class Compiled:
     start: StartStep
     limits: TargetLimits
 
-    @property
-    def built(self) -> BuiltModel:
-        """The model."""
-        return self.trainable.built
-
-    @property
-    def averaging(self) -> Averaging:
-        """Moving average of the weights; does nothing unless the recipe asks for it."""
-        return self.trainable.averaging
-
-    @property
-    def loop(self) -> TrainingLoop:
-        """Runs its steps."""
-        return self.trainable.loop
-
     def restart(self, step: int) -> Any:
         """A new iterator of the training batches, from a step on; counted from 0."""
         self.start.step = step
         return self.loop.distribute(self.batches)
-
-    def state_variables(self) -> dict[str, Any]:
-        """Every tf.Variable that training changes, by a name that is the same in every process."""
-        return self.trainable.state_variables()
 
 
 @dataclass(frozen=True)
@@ -94,7 +70,7 @@ class Connected:
         return int(self.strategy.num_replicas_in_sync)
 
 
-def connect(tf: Any, project: Project) -> Connected:
+def connect(project: Project) -> Connected:
     """Reaches the project's target. The first thing that a process does with TensorFlow.
 
     The target knows what it allows, and this environment what can be had here: where a
@@ -109,8 +85,6 @@ def connect(tf: Any, project: Project) -> Connected:
 
 
 def compile_training(
-    tf: Any,
-    keras: Any,
     project: Project,
     data: PreparedData,
     *,
@@ -120,17 +94,15 @@ def compile_training(
     plan: Plan | None = None,
     start_step: int = 0,
     measure: bool = False,
-    tell: Tell | None = None,
+    tell: Tell = lambda _phase, _text, _fraction: None,
 ) -> Compiled:
     """Settles how the training is run, and builds model, optimizer and pipelines for it.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
         project: Graph and recipe.
         data: Its pictures.
         target: Made by `connect`.
-        sizes: Batch size, steps per epoch, epochs.
+        sizes: Made by `sizes_of`.
         check: Called now and then; raises when the user has asked to stop.
         plan: Settled earlier, for a training that is resumed; None to settle one.
         start_step: Steps done before, with that plan.
@@ -140,47 +112,27 @@ def compile_training(
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    task = Task(
-        tf, keras, project, data, target.strategy, sizes, limits=target.limits, share=target.share
-    )
+    task = Task(project, data, target.strategy, sizes, limits=target.limits, share=target.share)
     if plan is None:
-        settled = settle_plan(task, measure=measure, tell=tell or _tell_nobody, check=check)
+        settled = settle_plan(task, measure=measure, tell=tell, check=check)
     else:
         settled = settled_before(task, plan, check, start_step=start_step)
     # Whatever was built or measured on the way has drawn from the global random state.
     keras.utils.set_random_seed(project.recipe.seed)
-    loop = settled.trainable.loop
-    layers = [layer for _, layer in settled.trainable.built.pipeline]
+    trained, batches = settled.trainable, settled.batches
+    layers = [layer for _, layer in trained.built.pipeline]
 
     def evaluator(part: PreparedPart | None) -> Evaluator | None:
-        if part is None:
-            return None
-        return Evaluator(
-            tf,
-            loop,
-            part,
-            layers,
-            batch_size=sizes.batch_size,
-            replicas=target.replicas,
-            top_k=project.recipe.top_k,
-        )
+        return None if part is None else Evaluator(trained.loop, part, layers)
 
     test = evaluator(data.test)
-    is_same = data.validation is data.test
-    validation = test if is_same else evaluator(data.validation)
-    batches = settled.batches
-    iterator = loop.distribute(batches)
     return Compiled(
-        settled.trainable,
-        settled.plan,
-        iterator,
-        validation,
-        test,
-        batches,
-        task.start,
-        target.limits,
+        **vars(trained),
+        plan=settled.plan,
+        iterator=trained.loop.distribute(batches),
+        validation=test if data.validation is data.test else evaluator(data.validation),
+        test=test,
+        batches=batches,
+        start=task.start,
+        limits=target.limits,
     )
-
-
-def _tell_nobody(_phase: str, _text: str, _fraction: float | None) -> None:
-    pass

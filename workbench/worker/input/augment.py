@@ -23,6 +23,7 @@ from workbench.worker.input.augment_warp import (
     warp_by_arithmetic,
     warp_by_operation,
 )
+from workbench.worker.process.lazy_keras import tf
 
 _SEED_STRIDE = 4096
 
@@ -34,7 +35,6 @@ Augmentation = Callable[[Any, Any], Any]
 
 
 def augmentation(
-    tf: Any,
     layers: Sequence[Any],
     *,
     seed: int,
@@ -46,7 +46,6 @@ def augmentation(
     """Makes the function that runs the layers in training.
 
     Args:
-        tf: TensorFlow.
         layers: The Keras layers of the pipeline, in their order.
         seed: Start of the random numbers.
         dtype: Type of the pictures that are given back; where no layer runs, they stay as
@@ -65,10 +64,10 @@ def augmentation(
         out = dtype if is_last else "float32"
         first_seed = seed + number * _SEED_STRIDE
         if known:
-            draw = _drawing(tf, group, seed=first_seed, rows=rows, batch_size=batch_size)
-            parts.append(_fused(tf, group, draw, dtype=out, jit=jit))
+            draw = _drawing(group, seed=first_seed, rows=rows, batch_size=batch_size)
+            parts.append(_fused(group, draw, dtype=out, jit=jit))
         else:
-            parts.append(_as_keras_has_them(tf, group, seed=first_seed, dtype=out))
+            parts.append(_as_keras_has_them(group, seed=first_seed, dtype=out))
 
     def augment(pictures: Any, step: Any) -> Any:
         for part in parts:
@@ -96,20 +95,20 @@ def draws_one_by_one(layers: Sequence[Any]) -> bool:
 
 
 def _drawing(
-    tf: Any, layers: tuple[Any, ...], *, seed: int, rows: slice, batch_size: int
+    layers: tuple[Any, ...], *, seed: int, rows: slice, batch_size: int
 ) -> Callable[[Any, Any], Any]:
     """(pictures, step) -> the random numbers of the known layers, (batch, numbers)."""
     count = max(sum(form.draws for layer in layers if (form := _form(layer))), 1)
 
     def draw(pictures: Any, step: Any) -> Any:
         size = pictures.shape[0] if rows == ALL_ROWS else batch_size
-        return tf.random.stateless_uniform((size, count), _pair(tf, seed, step))[rows]
+        return tf.random.stateless_uniform((size, count), _pair(seed, step))[rows]
 
     return draw
 
 
 def _fused(
-    tf: Any, layers: tuple[Any, ...], draws: Callable[[Any, Any], Any], *, dtype: str, jit: bool
+    layers: tuple[Any, ...], draws: Callable[[Any, Any], Any], *, dtype: str, jit: bool
 ) -> Augmentation:
     """The known layers `layers` as one function, with the numbers that `draws` gives."""
     warp = warp_by_arithmetic if jit else warp_by_operation
@@ -120,7 +119,7 @@ def _fused(
         for segment in _segments(layers):
             if isinstance(segment, list):
                 pictures, curve = curve.of(tf, pictures), Curve()
-                pictures = _moved(tf, segment, draw, pictures, warp)
+                pictures = _moved(segment, draw, pictures, warp)
             else:
                 layer, form = segment
                 pictures, curve = form.curve(tf, layer, draw, pictures, curve)
@@ -169,15 +168,13 @@ def _sampling(layers: Sequence[Any]) -> Sampling | None:
     return kinds.pop() if kinds else Sampling("nearest", "nearest")
 
 
-def _moved(
-    tf: Any, moves: Sequence[_Move], draw: Draw, pictures: Any, warp: Callable[..., Any]
-) -> Any:
+def _moved(moves: Sequence[_Move], draw: Draw, pictures: Any, warp: Callable[..., Any]) -> Any:
     _, height, width, _ = pictures.shape
     matrices = [form.matrix(tf, layer, draw, height, width) for layer, form in moves]
-    return warp(tf, pictures, combined(matrices), _sampling([layer for layer, _ in moves]))
+    return warp(pictures, combined(matrices), _sampling([layer for layer, _ in moves]))
 
 
-def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: str) -> Augmentation:
+def _as_keras_has_them(layers: tuple[Any, ...], *, seed: int, dtype: str) -> Augmentation:
     """Other layers: as Keras has them, but drawing from (seed, step) alone.
 
     Keras keeps a running state in each layer, so that with two batches in the making the
@@ -188,7 +185,7 @@ def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: st
     def augment(pictures: Any, step: Any) -> Any:
         calls = iter(range(_SEED_STRIDE))
         for generator in generators:
-            generator.next = lambda ordered=True: _pair(tf, seed + next(calls), step)
+            generator.next = lambda ordered=True: _pair(seed + next(calls), step)
         try:
             return tf.cast(through(pictures, layers, training=True), dtype)
         finally:  # outside of training Keras draws too, where there is no such step
@@ -198,7 +195,7 @@ def _as_keras_has_them(tf: Any, layers: tuple[Any, ...], *, seed: int, dtype: st
     return augment
 
 
-def _pair(tf: Any, seed: int, step: Any) -> Any:
+def _pair(seed: int, step: Any) -> Any:
     """TensorFlow's seed of two numbers, int32 (2,)."""
     return tf.stack([tf.cast(step % 2**31, tf.int32), tf.constant(seed % 2**31, tf.int32)])
 

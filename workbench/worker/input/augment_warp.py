@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.core.specs import Matrix
+from workbench.worker.process.lazy_keras import tf
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,10 @@ def _product(a: Matrix, b: Matrix) -> Matrix:
     return row(a[0]), row(a[1])
 
 
-def warp_by_arithmetic(tf: Any, pictures: Any, matrix: Matrix, sampling: Sampling) -> Any:
+def warp_by_arithmetic(pictures: Any, matrix: Matrix, sampling: Sampling) -> Any:
     """Moved pictures, float32 (batch, height, width, channels); for XLA.
 
     Args:
-        tf: TensorFlow.
         pictures: (batch, height, width, channels) of known shape, any type.
         matrix: From places of the result to places of the source.
         sampling: Between pixels, and outside.
@@ -58,7 +58,7 @@ def warp_by_arithmetic(tf: Any, pictures: Any, matrix: Matrix, sampling: Samplin
     x = tf.range(width, dtype=tf.float32)[None, None, :]
     (a, b, c), (d, e, f) = matrix
     from_x, from_y = a * x + b * y + c, d * x + e * y + f
-    pixels = _reader(tf, pictures, sampling)
+    pixels = _reader(pictures, sampling)
     if sampling.interpolation == "nearest":
         return pixels(tf.floor(from_y + 0.5), tf.floor(from_x + 0.5))
     left, top = tf.floor(from_x), tf.floor(from_y)
@@ -70,7 +70,7 @@ def warp_by_arithmetic(tf: Any, pictures: Any, matrix: Matrix, sampling: Samplin
     return line(top) * (1 - below_share) + line(top + 1) * below_share
 
 
-def _reader(tf: Any, pictures: Any, sampling: Sampling) -> Callable[[Any, Any], Any]:
+def _reader(pictures: Any, sampling: Sampling) -> Callable[[Any, Any], Any]:
     """Makes (y, x) of whole numbers (batch, height, width) -> float32 pixels there."""
     batch, height, width, channels = pictures.shape
     flat = tf.reshape(pictures, (batch * height * width, channels))
@@ -79,7 +79,7 @@ def _reader(tf: Any, pictures: Any, sampling: Sampling) -> Callable[[Any, Any], 
 
     def read(y: Any, x: Any) -> Any:
         y, x = tf.cast(y, tf.int32), tf.cast(x, tf.int32)
-        in_y, in_x = inside(tf, y, height), inside(tf, x, width)
+        in_y, in_x = inside(y, height), inside(x, width)
         values = tf.cast(tf.gather(flat, first + in_y * width + in_x), tf.float32)
         if sampling.fill_mode != "constant":
             return values
@@ -89,23 +89,23 @@ def _reader(tf: Any, pictures: Any, sampling: Sampling) -> Callable[[Any, Any], 
     return read
 
 
-def _reflected(tf: Any, at: Any, length: int) -> Any:
+def _reflected(at: Any, length: int) -> Any:
     """As in (d c b a | a b c d | d c b a)."""
     at = tf.math.floormod(at, 2 * length)
     return tf.minimum(at, 2 * length - 1 - at)
 
 
-def _wrapped(tf: Any, at: Any, length: int) -> Any:
+def _wrapped(at: Any, length: int) -> Any:
     """As in (a b c d | a b c d | a b c d)."""
     return tf.math.floormod(at, length)
 
 
-def _clamped(tf: Any, at: Any, length: int) -> Any:
+def _clamped(at: Any, length: int) -> Any:
     """As in (a a a a | a b c d | d d d d)."""
     return tf.clip_by_value(at, 0, length - 1)
 
 
-_INSIDE: dict[str, Callable[[Any, Any, int], Any]] = {
+_INSIDE: dict[str, Callable[[Any, int], Any]] = {
     "reflect": _reflected,
     "wrap": _wrapped,
     "nearest": _clamped,
@@ -113,7 +113,7 @@ _INSIDE: dict[str, Callable[[Any, Any, int], Any]] = {
 }
 
 
-def warp_by_operation(tf: Any, pictures: Any, matrix: Matrix, sampling: Sampling) -> Any:
+def warp_by_operation(pictures: Any, matrix: Matrix, sampling: Sampling) -> Any:
     """The same by TensorFlow's operation, where XLA is not wanted."""
     batch, height, width, _ = pictures.shape
     entries = [*matrix[0], *matrix[1], 0.0, 0.0]

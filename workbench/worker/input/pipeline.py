@@ -25,7 +25,8 @@ from workbench.worker.input.mixup import erase
 from workbench.worker.input.mixup import mix as mix_pictures
 from workbench.worker.input.sharding import WHOLE, Shard
 from workbench.worker.input.shuffling import Indices, padded_batches
-from workbench.worker.process.reading_fault import noting_faults
+from workbench.worker.process.failure import noting_faults
+from workbench.worker.process.lazy_keras import tf
 
 _PREFETCH = 3
 _THREADS = 2  # of those that TensorFlow has anyway
@@ -40,7 +41,6 @@ class Order(Protocol):
 
 
 def training_pipeline(
-    tf: Any,
     part: PreparedPart,
     order: Order,
     layers: Sequence[Any],
@@ -58,14 +58,12 @@ def training_pipeline(
     """An endless dataset of augmented batches in the given order.
 
     Args:
-        tf: TensorFlow.
         part: The training part.
-        order: Which pictures come when; e.g. a partial of `order.whole_epochs`.
+        order: Which pictures come when; e.g. a partial of `shuffling.whole_epochs`.
         layers: The Keras layers of the pipeline, in their order.
         batch_size: Pictures a step, over all replicas together.
         seed: Start of the augmentation's random numbers.
-        start_step: Steps that are done already; a function is asked whenever the dataset
-            is iterated anew.
+        start_step: Steps that are done already, or a function of them, asked at each iteration.
         place: Where the pictures lie; chosen by `cache_mode_of` where not given.
         recipe: Says whether batches are mixed, and whether XLA may be used.
         num_classes: Classes of the data set, where batches are mixed.
@@ -73,7 +71,7 @@ def training_pipeline(
         may_compile: XLA may be used here, where the recipe does not forbid it.
         share: Shard of this machine; only its rows of each batch are produced.
     """
-    gather = _gather(tf, part, place or cache_mode_of(part, recipe))
+    gather = _gather(part, place or cache_mode_of(part, recipe))
     jit = may_compile and (recipe is None or recipe.xla != "off")
     rows = share.rows(batch_size)
     # A picture that is mixed with its neighbor, or drawn for in one go with all the others,
@@ -81,21 +79,21 @@ def training_pipeline(
     is_by_row = draws_one_by_one(layers) and not _mixes(recipe)
     made, handed = (rows, slice(None)) if is_by_row else (slice(None), rows)
     augment = augmentation(
-        tf, layers, seed=seed, dtype=dtype, jit=jit, rows=made, batch_size=batch_size
+        layers, seed=seed, dtype=dtype, jit=jit, rows=made, batch_size=batch_size
     )
-    mix = _mixing(tf, recipe, seed=seed, num_classes=num_classes, dtype=dtype)
+    mix = _mixing(recipe, seed=seed, num_classes=num_classes, dtype=dtype)
 
     def make_batch(step: Any, indices: Any) -> tuple[Any, Any]:
         pictures, labels = gather(indices)
         pictures, labels = mix(augment(pictures, step), labels, step)
         return pictures[handed], labels[handed]
 
-    numbered = _numbered(tf, order, start_step, batch_size, made)
-    return _mapped(tf, numbered, make_batch)
+    numbered = _numbered(order, start_step, batch_size, made)
+    return _mapped(numbered, make_batch)
 
 
 def _numbered(
-    tf: Any, order: Order, start_step: int | Callable[[], int], batch_size: int, rows: slice
+    order: Order, start_step: int | Callable[[], int], batch_size: int, rows: slice
 ) -> Any:
     """A dataset of (number of the step, indices of the pictures in rows of it), both int64."""
     size = len(range(*rows.indices(batch_size)))
@@ -111,7 +109,7 @@ def _numbered(
 
 
 def evaluation_pipeline(
-    tf: Any, part: PreparedPart, layers: Sequence[Any], *, batch_size: int, share: Shard = WHOLE
+    part: PreparedPart, layers: Sequence[Any], *, batch_size: int, share: Shard = WHOLE
 ) -> Any:
     """A dataset of all pictures once, in order; the last batch is filled up at weight 0.
 
@@ -121,33 +119,30 @@ def evaluation_pipeline(
     rows = share.rows(batch_size)
     indices, weights = padded_batches(len(part), batch_size)
     batches = tf.data.Dataset.from_tensor_slices((indices[:, rows], weights[:, rows]))
-    gather = _gather(tf, part, "memory" if is_array(part) else "cached")
+    gather = _gather(part, "memory" if is_array(part) else "cached")
     at_work = outside_training(layers)
 
     def make_batch(indices: Any, weights: Any) -> tuple[Any, Any, Any]:
         pictures, labels = gather(indices)
         return through(pictures, at_work, training=False), labels, weights
 
-    return _mapped(tf, batches, make_batch)
+    return _mapped(batches, make_batch)
 
 
-def _mapped(tf: Any, dataset: Any, function: Any) -> Any:
+def _mapped(dataset: Any, function: Any) -> Any:
     options = tf.data.Options()
     options.deterministic = True  # the same seed gives the same curve
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     # Rewriting the graph would copy the pictures that it holds: twice the memory.
     options.experimental_optimization.apply_default_optimizations = False
-    mapped = dataset.map(_plain(tf, function), num_parallel_calls=_THREADS, deterministic=True)
+    # AutoGraph needs source files, which a packed application has not.
+    plain = tf.autograph.experimental.do_not_convert(function)
+    mapped = dataset.map(plain, num_parallel_calls=_THREADS, deterministic=True)
     return mapped.prefetch(_PREFETCH).with_options(options)
 
 
-def _plain(tf: Any, function: Any) -> Any:
-    """Keeps AutoGraph away: it needs source files, which a packed application has not."""
-    return tf.autograph.experimental.do_not_convert(function)
-
-
 def _mixing(
-    tf: Any, recipe: TrainingRecipe | None, *, seed: int, num_classes: int, dtype: str
+    recipe: TrainingRecipe | None, *, seed: int, num_classes: int, dtype: str
 ) -> Callable[[Any, Any, Any], tuple[Any, Any]]:
     """(pictures, labels, step) -> the same mixed as the recipe says; labels may become soft."""
     if recipe is None or not _mixes(recipe):
@@ -155,10 +150,10 @@ def _mixing(
 
     def mix(pictures: Any, labels: Any, step: Any) -> tuple[Any, Any]:
         if recipe.random_erasing:
-            pictures = erase(tf, pictures, seed=seed, step=step, recipe=recipe)
+            pictures = erase(pictures, seed=seed, step=step, recipe=recipe)
         if recipe.mixing != "none":
             pictures, labels = mix_pictures(
-                tf, pictures, labels, seed=seed, step=step, recipe=recipe, num_classes=num_classes
+                pictures, labels, seed=seed, step=step, recipe=recipe, num_classes=num_classes
             )
         return (tf.cast(pictures, dtype) if pictures.dtype.is_floating else pictures), labels
 
@@ -172,12 +167,12 @@ def _mixes(recipe: TrainingRecipe | None) -> bool:
 # where the pictures lie ---------------------------------------------------------------
 
 
-def _gather(tf: Any, part: PreparedPart, place: CacheMode) -> Callable[[Any], tuple[Any, Any]]:
+def _gather(part: PreparedPart, place: CacheMode) -> Callable[[Any], tuple[Any, Any]]:
     """Makes indices (batch,) -> (uint8 pictures (batch, h, w, c), int64 labels (batch,))."""
     labels = tf.constant(part.y)
     # An array that is too large for a second copy is read where it is.
     if place == "memory" and (fits_memory(part) or not is_array(part)):
-        pictures = _in_memory(tf, part)
+        pictures = _in_memory(part)
         return lambda indices: (tf.gather(pictures, indices), tf.gather(labels, indices))
 
     def read(indices: Indices) -> Any:
@@ -195,17 +190,17 @@ _HELD: dict[int, tuple[weakref.ref[PreparedPart], weakref.ref[Any]]] = {}
 """Parts that some pipeline holds in memory, by id: another pipeline takes the same tensor."""
 
 
-def _in_memory(tf: Any, part: PreparedPart) -> Any:
+def _in_memory(part: PreparedPart) -> Any:
     """All pictures as one tensor, uint8 (n, h, w, c), for all pipelines of the part."""
     of_part, of_tensor = _HELD.get(id(part), (None, None))
     tensor = of_tensor() if of_tensor and of_part and of_part() is part else None
     if tensor is None:
-        tensor = _read_whole(tf, part)
+        tensor = _read_whole(part)
         _HELD[id(part)] = weakref.ref(part), weakref.ref(tensor)
     return tensor
 
 
-def _read_whole(tf: Any, part: PreparedPart) -> Any:
+def _read_whole(part: PreparedPart) -> Any:
     """Reads piece by piece into one array, which becomes the tensor without another copy."""
     size = part.x.nbytes
     room = np.empty(size + _ALIGNMENT, np.uint8)

@@ -13,12 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Shard:
-    """One machine's part of every batch.
-
-    Attributes:
-        index: Which machine, from 0.
-        count: Number of shards.
-    """
+    """One machine's part of every batch: shard `index`, from 0, of `count`."""
 
     index: int = 0
     count: int = 1
@@ -34,13 +29,10 @@ WHOLE = Shard()
 
 
 def iterate(strategy: Any, dataset: Any, share: Shard) -> Any:
-    """An iterator over a dataset's batches for the replicas of a strategy.
+    """An iterator over a dataset's batches for the replicas of a `tf.distribute` strategy.
 
-    Args:
-        strategy: The `tf.distribute` strategy.
-        dataset: Whole batches, which are split over the replicas; where machines share them,
-            this machine's rows, for the one replica that it has.
-        share: This machine's.
+    Whole batches are split over the replicas; where machines share them, the dataset has this
+    machine's rows, for the one replica that it has.
     """
     if share == WHOLE:
         return iter(strategy.experimental_distribute_dataset(dataset))

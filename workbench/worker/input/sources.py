@@ -50,11 +50,7 @@ def load_data(
 ) -> LoadedData:
     """What a run trains on: as it was sent here by another computer, else from its source.
 
-    Args:
-        ctx: Handed to the source.
-        spec: The source.
-        params: What it is told.
-        parcel: sha256 of what was sent; "" for nothing.
+    The sha256 of what was sent is `parcel`, "" for nothing.
 
     Raises:
         DatasetError: it cannot be loaded.

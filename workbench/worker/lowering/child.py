@@ -25,6 +25,7 @@ from workbench.protocol.messages import ErrorParts
 from workbench.protocol.worker_command import worker_command
 from workbench.runs.environment import trainer_environment
 from workbench.worker.process.failure import error_parts
+from workbench.worker.process.lazy_keras import keras
 
 
 class _Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,20 +129,12 @@ def run_child(protocol: IO[bytes]) -> int:
 
 
 def _answers(order: _Order) -> Iterator[Lowering]:
-    import keras
-    import tensorflow as tf
-
     from workbench.worker.lowering.lower import lower_step
 
     project = parse_project(order.project, "the project")
     for batch in order.batches:
         yield lower_step(
-            tf,
-            keras,
-            project,
-            batch=batch,
-            precision=order.precision,
-            num_classes=order.num_classes,
+            project, batch=batch, precision=order.precision, num_classes=order.num_classes
         )
         keras.backend.clear_session()  # what one batch needed must not stay for the next
 

@@ -23,6 +23,7 @@ from workbench.layers import all_layers
 from workbench.preflight.lowered import Refused, node_of, with_names
 from workbench.worker.input.augment import through
 from workbench.worker.model.build import BuiltModel, make_layer
+from workbench.worker.process.lazy_keras import keras, tf
 
 Compile = Callable[[Callable[..., Any], list[Any]], object]
 """(function, types of its arguments) -> anything; raises where it cannot be compiled."""
@@ -56,7 +57,6 @@ class Search:
     """Looks for the layer at fault, and for what helps.
 
     Args:
-        keras: Keras.
         graph: The network as people know it.
         built: Its model, of the `marked` graph.
         compiles: Compiles a function; raises where that cannot be done.
@@ -64,14 +64,8 @@ class Search:
     """
 
     def __init__(
-        self,
-        keras: Any,
-        graph: Graph,
-        built: BuiltModel,
-        compiles: Compile,
-        whole: Callable[[Graph], object],
+        self, graph: Graph, built: BuiltModel, compiles: Compile, whole: Callable[[Graph], object]
     ) -> None:
-        self._keras = keras
         self._graph = graph
         self._built = built
         self._compiles = compiles
@@ -135,7 +129,6 @@ class Search:
 
     def _failure(self, layer: Any, shapes: Sequence[Shape]) -> Exception | None:
         """What happens when one layer is compiled, forward and backward; None when it can be."""
-        import tensorflow as tf
 
         def compute(*inputs: Any) -> Any:
             with tf.GradientTape() as tape:
@@ -178,7 +171,7 @@ class Search:
             return False
         arguments = spec.keras_arguments({**self._found.params[node_id], key: value})
         arguments["dtype"] = self._built.layers[node_id].dtype_policy
-        layer = make_layer(getattr(self._keras.layers, spec.title), "tried", arguments, seed=1)
+        layer = make_layer(getattr(keras.layers, spec.title), "tried", arguments, seed=1)
         shapes = self._found.inputs[node_id]
         layer.build([(None, *s) for s in shapes] if len(shapes) > 1 else (None, *shapes[0]))
         if self._failure(layer, shapes) is not None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -29,6 +28,7 @@ from workbench.processes.memory import memory_limit
 from workbench.worker.lowering.fault import Fault, Search
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.process.failure import is_out_of_memory
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.step.optimizers import make_optimizer
 from workbench.worker.step.train_step import StepMath
 
@@ -48,17 +48,13 @@ _OWN_FORM = (
 _COPY = re.compile(r"mhlo\.copy (%[\w#]+) : (tensor<[^>]*>)")
 
 
-def lower_step(
-    tf: Any, keras: Any, project: Project, *, batch: int, precision: str, num_classes: int = 0
-) -> Lowering:
+def lower_step(project: Project, *, batch: int, precision: str, num_classes: int = 0) -> Lowering:
     """Builds the training step of one replica and turns it into StableHLO.
 
     Takes as long as the network is large: where nobody vouches for it, call
     `lowering_child.lower_within`.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
         project: Graph and recipe; its data set is not touched.
         batch: Pictures a step of this one replica.
         precision: "float32" or "bfloat16".
@@ -73,14 +69,13 @@ def lower_step(
     if words:
         answer: Lowering = Unchecked(words=words)
     else:
-        answer = _lowered(tf, keras, project, batch=batch, precision=precision)
+        answer = _lowered(project, batch=batch, precision=precision)
     return msgspec.structs.replace(answer, seconds=round(time.monotonic() - started, 3))
 
 
-def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: str) -> Lowering:
+def _lowered(project: Project, *, batch: int, precision: str) -> Lowering:
     def text_of(graph: Graph) -> tuple[BuiltModel, str | Exception]:
         built = build_model(
-            keras,
             marked(graph),
             all_layers(),
             own_layers=False,
@@ -88,8 +83,8 @@ def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: st
             seed=project.recipe.seed,
         )
         try:
-            step, signature = step_of(tf, keras, built, project.recipe, batch=batch)
-            return built, lowered_text(tf, step, signature)
+            step, signature = step_of(built, project.recipe, batch=batch)
+            return built, lowered_text(step, signature)
         except Exception as error:  # noqa: BLE001 - TensorFlow raises any kind; all are explained
             return built, error
 
@@ -98,9 +93,7 @@ def _lowered(tf: Any, keras: Any, project: Project, *, batch: int, precision: st
         return Lowered(text=text) if _MAIN in text else Unchecked(words=_OWN_FORM)
     if is_out_of_memory(text):
         return Unchecked(words="This computer has too little memory for the check.")
-    search = Search(
-        keras, project.graph, built, partial(lowered_text, tf), lambda graph: text_of(graph)[1]
-    )
+    search = Search(project.graph, built, lowered_text, lambda graph: text_of(graph)[1])
     fault = search.fault(text, harmless=TPU_ONLY)
     return _unchecked(project, fault) if fault.op in TPU_ONLY else search.refusal(fault)
 
@@ -114,7 +107,7 @@ def _unchecked(project: Project, fault: Fault) -> Unchecked:
     return Unchecked(op=fault.op, node=fault.node, words=words)
 
 
-def lowered_text(tf: Any, function: Callable[..., Any], signature: list[Any]) -> str:
+def lowered_text(function: Callable[..., Any], signature: list[Any]) -> str:
     """A function's StableHLO, as PJRT's compilers read it.
 
     Raises:
@@ -129,26 +122,17 @@ def lowered_text(tf: Any, function: Callable[..., Any], signature: list[Any]) ->
 
 
 def step_of(
-    tf: Any, keras: Any, built: BuiltModel, recipe: TrainingRecipe, *, batch: int
+    built: BuiltModel, recipe: TrainingRecipe, *, batch: int
 ) -> tuple[Callable[..., Any], list[Any]]:
     """One replica's training step, and the types of what the input pipeline hands over for
     it: pictures, labels, rate.
     """
     classes = int(built.model.output_shape[-1])
-    optimizer = make_optimizer(keras, recipe)
+    optimizer = make_optimizer(recipe)
     optimizer.build(built.model.trainable_variables)
     # Only their number matters here.
     weights = None if recipe.class_weights == "none" else np.ones(classes, np.float32)
-    math = StepMath(
-        tf,
-        keras,
-        tf.distribute.get_strategy(),
-        built,
-        optimizer,
-        batch_size=batch,
-        recipe=recipe,
-        class_weights=weights,
-    )
+    math = StepMath(tf.distribute.get_strategy(), built, optimizer, batch, recipe, weights)
     labels = tf.TensorSpec((batch,), tf.int64)
     if recipe.mixing != "none":
         labels = tf.TensorSpec((batch, classes), tf.float32)

@@ -25,6 +25,7 @@ from workbench.errors import GraphError, WeightsError
 from workbench.worker.model.exact_bias import needs_exact_bias, with_exact_bias
 from workbench.worker.model.fast_dropout import fast_dropout
 from workbench.worker.model.fused_batch_norm import fused_batch_normalization
+from workbench.worker.process.lazy_keras import keras
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -43,8 +44,8 @@ class BuiltModel:
         layers: Keras layer by node id, without Input, with the pipeline's layers.
         pipeline: (node id, layer) of the layers to run in the input pipeline, in order;
             empty when the model is whole.
-        input_shape: Shape of an input image: (height, width, channels).
-        is_logits: True when the output is not probabilities.
+        input_shape: (height, width, channels) of an input image.
+        is_logits: The output is not probabilities.
         names: Keras layer name by node id.
     """
 
@@ -63,7 +64,6 @@ class BuiltModel:
 
 
 def build_model(
-    keras: Any,
     graph: Graph,
     layers: Registry[LayerSpec],
     *,
@@ -75,7 +75,6 @@ def build_model(
     """Builds the network.
 
     Args:
-        keras: The keras module.
         graph: The network; must have no errors.
         layers: The layer types.
         whole: Put every layer into the model, also those for the input pipeline, and build it
@@ -94,13 +93,13 @@ def build_model(
     if seed is not None:
         keras.utils.set_random_seed(seed)
     is_own = own_layers and not whole
-    made = _make_layers(keras, graph, layers, found, precision=precision, seed=seed, is_own=is_own)
+    made = _make_layers(graph, layers, found, precision=precision, seed=seed, is_own=is_own)
     on_host = () if whole else pipeline_nodes(graph, layers)
     for node_id in on_host:
         made[node_id].build((None, *found.inputs[node_id][0]))
     first, last = input_nodes(graph, layers)[0].id, find_outputs(graph, layers)[0]
     return BuiltModel(
-        _make_model(keras, graph, made, found, first=first, last=last, on_host=on_host),
+        _make_model(graph, made, found, first=first, last=last, on_host=on_host),
         made,
         tuple((node_id, made[node_id]) for node_id in on_host),
         found.shapes[first],
@@ -110,7 +109,6 @@ def build_model(
 
 
 def _make_layers(
-    keras: Any,
     graph: Graph,
     layers: Registry[LayerSpec],
     found: Propagation,
@@ -132,33 +130,30 @@ def _make_layers(
         policy = "float32" if node_id in float32 else POLICIES[precision]
         arguments = {**spec.keras_arguments(found.params[node_id]), "dtype": policy}
         node_seed = None if seed is None else layer_seed(seed, names[node_id])
-        own = own_class(keras, spec, arguments) if is_own else None
+        own = own_class(spec, arguments) if is_own else None
         cls = own or getattr(keras.layers, spec.title)
         made[node_id] = make_layer(cls, names[node_id], arguments, seed=node_seed)
     return made
 
 
-def own_class(keras: Any, spec: LayerSpec, arguments: Mapping[str, Any]) -> Any:
+def own_class(spec: LayerSpec, arguments: Mapping[str, Any]) -> Any:
     """Our class to train a layer with, which computes the same but better; None for Keras's."""
     if spec.training_class is TrainingClass.FUSED_BATCH_NORM:
-        return fused_batch_normalization(keras)
+        return fused_batch_normalization()
     if spec.training_class is TrainingClass.FAST_DROPOUT:
-        return fast_dropout(keras)
+        return fast_dropout()
     if arguments["dtype"] != "float32" and needs_exact_bias(spec.training_class, arguments):
-        return with_exact_bias(keras, spec.title)
+        return with_exact_bias(spec.title)
     return None
 
 
 def make_layer(cls: Any, name: str, arguments: Mapping[str, Any], *, seed: int | None) -> Any:
     """One Keras layer; `seed` is handed on where the layer draws random numbers."""
-    more = {"name": name}
-    if seed is not None and "seed" in inspect.signature(cls.__init__).parameters:
-        return cls(**arguments, **more, seed=seed)
-    return cls(**arguments, **more)
+    draws = seed is not None and "seed" in inspect.signature(cls.__init__).parameters
+    return cls(**arguments, name=name, **({"seed": seed} if draws else {}))
 
 
 def _make_model(
-    keras: Any,
     graph: Graph,
     made: Mapping[str, Any],
     found: Propagation,

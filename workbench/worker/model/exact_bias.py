@@ -20,16 +20,14 @@ from functools import cache
 from typing import Any
 
 from workbench.core.specs import TrainingClass
+from workbench.worker.process.lazy_keras import keras, tf
 
 EXACT_BIAS = frozenset({TrainingClass.EXACT_BIAS, TrainingClass.EXACT_BIAS_WITHOUT_ONEDNN})
 
 
 def needs_exact_bias(training_class: TrainingClass | None, arguments: Mapping[str, Any]) -> bool:
-    """True for a layer whose bias Keras and TensorFlow would not train right in bfloat16.
-
-    Args:
-        training_class: Of its layer type.
-        arguments: What it is made with.
+    """True for a layer whose bias Keras and TensorFlow would not train right in bfloat16, by the
+    training class of its type and what it is made with.
     """
     if training_class not in EXACT_BIAS or not arguments.get("use_bias", True):
         return False
@@ -41,13 +39,11 @@ def needs_exact_bias(training_class: TrainingClass | None, arguments: Mapping[st
 
 
 @cache
-def with_exact_bias(keras: Any, title: str) -> Any:
+def with_exact_bias(title: str) -> Any:
     """The class to use in place of `keras.layers.<title>`, which adds a bias.
 
     Weights have the same names, shapes, order and start.
     """
-    import tensorflow as tf
-
     base = getattr(keras.layers, title)
 
     class ExactBias(base):  # type: ignore[misc, valid-type]
@@ -82,14 +78,14 @@ def with_exact_bias(keras: Any, title: str) -> Any:
         def call(self, inputs: Any) -> Any:
             outputs = super().call(inputs)
             if self._has_bias:
-                outputs = _add_bias(tf)(outputs, tf.convert_to_tensor(self._exact_bias))
+                outputs = _add_bias()(outputs, tf.convert_to_tensor(self._exact_bias))
             return self._activate(outputs)
 
     return ExactBias
 
 
 @cache
-def _add_bias(tf: Any) -> Any:
+def _add_bias() -> Any:
     """(pictures (batch, ..., channels), float32 bias (channels,)) -> their sum."""
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]

@@ -14,6 +14,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from workbench.worker.process.lazy_keras import keras, tf
+
 _WORD_BYTES = 8
 """Random numbers are drawn as 64-bit words."""
 
@@ -28,9 +30,8 @@ def threshold(rate: float) -> tuple[int, int]:
 
 
 @cache
-def fast_dropout(keras: Any) -> Any:
+def fast_dropout() -> Any:
     """The class to use in place of `keras.layers.Dropout`."""
-    import tensorflow as tf
 
     class FastDropout(keras.layers.Dropout):  # type: ignore[misc]
         """`keras.layers.Dropout`, from bytes of the same seeded generator."""
@@ -39,12 +40,12 @@ def fast_dropout(keras: Any) -> Any:
             if not training or not 0 < self.rate < 1 or self.noise_shape is not None:
                 return super().call(inputs, training=bool(training))
             seed = tf.cast(self.seed_generator.next(), tf.int32)
-            return _dropped(tf, inputs, _random_scales(tf, inputs, self.rate, seed))
+            return _dropped(inputs, _random_scales(inputs, self.rate, seed))
 
     return FastDropout
 
 
-def _random_scales(tf: Any, inputs: Any, rate: float, seed: Any) -> Any:
+def _random_scales(inputs: Any, rate: float, seed: Any) -> Any:
     """What each number is multiplied with: 0 at the rate, else 1 / (1 - rate)."""
     size, limit = threshold(rate)
     kind = tf.uint8 if size == 1 else tf.uint16
@@ -59,7 +60,7 @@ def _random_scales(tf: Any, inputs: Any, rate: float, seed: Any) -> Any:
     return tf.where(keeps, scale, tf.constant(0, inputs.dtype))
 
 
-def _dropped(tf: Any, inputs: Any, scales: Any) -> Any:
+def _dropped(inputs: Any, scales: Any) -> Any:
     """The product; its gradient needs the scales alone, so nothing else is kept for it."""
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from workbench.worker.model.synced_batch_norm import moments_of_all_replicas
+from workbench.worker.process.lazy_keras import keras, tf
 
 _PICTURES = 4  # axes of a batch of pictures
 _VECTORS = 2
@@ -25,9 +26,8 @@ than Keras's for others; those go through float32."""
 
 
 @cache
-def fused_batch_normalization(keras: Any) -> Any:
+def fused_batch_normalization() -> Any:
     """The class to use in place of `keras.layers.BatchNormalization`."""
-    import tensorflow as tf
 
     class FusedBatchNormalization(keras.layers.BatchNormalization):  # type: ignore[misc]
         """`keras.layers.BatchNormalization` over the last axis, computed in one operation."""
@@ -48,7 +48,7 @@ def fused_batch_normalization(keras: Any) -> Any:
 
         def _moments(self, inputs: Any, mask: Any) -> tuple[Any, Any]:
             if self.synchronized and mask is None:
-                return moments_of_all_replicas(tf, inputs)
+                return moments_of_all_replicas(inputs)
             mean, variance = super()._moments(inputs, mask)
             return mean, variance
 

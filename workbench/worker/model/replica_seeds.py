@@ -8,8 +8,10 @@ state itself stays equal everywhere, so a checkpoint of one replica's goes on ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from workbench.worker.process.lazy_keras import keras, tf
 
 _STRIDE = 0x9E37
 """Between the seeds of two replicas. It goes to the part of the seed that is the layer's own:
@@ -17,31 +19,21 @@ the other one counts the calls, and there replicas would draw each other's numbe
 """
 
 
-def fold_replicas(tf: Any, keras: Any, model: Any, replicas: int) -> None:
+def fold_replicas(model: Any, replicas: int) -> None:
     """Lets the model's random layers draw differently on each of several replicas.
 
-    With one replica nothing is touched. The first replica draws what it would alone.
-
-    Args:
-        tf: TensorFlow.
-        keras: Keras on it.
-        model: Not yet traced.
-        replicas: Number of replicas of the strategy.
+    With one replica nothing is touched. The first replica draws what it would alone. The model
+    must not have been traced yet.
     """
     if replicas == 1:
         return
-    for generator in _generators(keras, model):
-        generator.next = _of_this_replica(tf, generator.next)
-
-
-def _generators(keras: Any, model: Any) -> Iterator[Any]:
     for layer in model.layers:
         for value in vars(layer).values():
             if isinstance(value, keras.random.SeedGenerator):
-                yield value
+                value.next = _of_this_replica(value.next)
 
 
-def _of_this_replica(tf: Any, own_next: Callable[..., Any]) -> Callable[..., Any]:
+def _of_this_replica(own_next: Callable[..., Any]) -> Callable[..., Any]:
     """`SeedGenerator.next` for the replica that calls it: two numbers, as before."""
 
     def following(*, ordered: bool = True) -> Any:

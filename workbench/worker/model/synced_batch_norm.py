@@ -10,37 +10,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.worker.process.lazy_keras import keras, tf
 
-def synchronize(keras: Any, model: Any, *, is_on: bool) -> None:
-    """Sets for all batch normalizations of a model whether they go by the whole batch.
 
-    Args:
-        keras: The keras module.
-        model: Not yet traced.
-        is_on: Whether they do.
+def synchronize(model: Any, *, is_on: bool) -> None:
+    """Sets for all batch normalizations of a model not yet traced whether they go by the whole
+    batch.
     """
-    for layer in _normalizations(keras, model):
+    for layer in _normalizations(model):
         layer.synchronized = is_on
 
 
-def drifting_statistics(keras: Any, model: Any) -> list[Any]:
+def drifting_statistics(model: Any) -> list[Any]:
     """The variables that a step moves differently on each replica: running means and
     variances of what is not synchronized.
     """
     return [
         variable
-        for layer in _normalizations(keras, model)
+        for layer in _normalizations(model)
         if not layer.synchronized
         for variable in layer.non_trainable_variables
     ]
 
 
-def _normalizations(keras: Any, model: Any) -> list[Any]:
+def _normalizations(model: Any) -> list[Any]:
     kind = keras.layers.BatchNormalization
     return [layer for layer in model.layers if isinstance(layer, kind)]
 
 
-def average_over_replicas(tf: Any, variables: list[Any]) -> None:
+def average_over_replicas(variables: list[Any]) -> None:
     """Gives variables the mean of what the replicas hold; call within a replica's step."""
     if not variables:
         return
@@ -51,20 +49,14 @@ def average_over_replicas(tf: Any, variables: list[Any]) -> None:
         variable.assign(mean)
 
 
-def moments_of_all_replicas(tf: Any, values: Any) -> tuple[Any, Any]:
+def moments_of_all_replicas(values: Any) -> tuple[Any, Any]:
     """Mean and variance of the values of all replicas over all axes but the last; call within
     a replica's step.
 
     Each replica must have equally many. The moments of the parts are put together (Chan,
     Golub and LeVeque, 1979): unlike a mean of squares less a squared mean, that keeps its
-    digits where the mean is far from zero.
-
-    Args:
-        tf: TensorFlow.
-        values: float32 (batch, ..., channels).
-
-    Returns:
-        float32 (channels,) twice.
+    digits where the mean is far from zero. From float32 (batch, ..., channels) to float32
+    (channels,) twice.
     """
     context = tf.distribute.get_replica_context()
     own_mean, own_variance = tf.nn.moments(values, axes=list(range(len(values.shape) - 1)))

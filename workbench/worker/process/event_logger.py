@@ -45,10 +45,8 @@ class EventLogger:
         self._writer.secure()
 
     def wait_for_room(self, is_stopped: Callable[[], bool]) -> None:
-        """Returns at once, unless too much waits for a disk that cannot be written to.
-
-        Args:
-            is_stopped: Asked now and then; then it is not waited any longer.
+        """Returns at once, unless too much waits for a disk that cannot be written to, and it
+        is not stopped.
         """
         while self._writer.is_full and not is_stopped():
             time.sleep(_ROOM_S)

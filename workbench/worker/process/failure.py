@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import traceback
+from collections.abc import Callable
+from typing import TypeVar
 
 from workbench.errors import OutOfMemoryError, RunError, TpuError, WorkbenchError
-from workbench.hardware.tpu_faults import FoundFault, fault_of
+from workbench.hardware.tpu_faults import Fault, fault_of
 from workbench.protocol import wire
 from workbench.protocol.messages import ErrorParts
-from workbench.worker.process.reading_fault import reading_fault
 
 _MAX_TEXT = 600
 _OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")
@@ -17,17 +18,30 @@ _OUT_OF_MEMORY_WORDS = ("Operation received an exception:Status: 1,", "std::bad_
 """oneDNN's code for it, within TensorFlow's AbortedError; and C++'s."""
 
 
+_READING_FAULTS: list[Exception] = []
+"""What a thread of the input pipeline raised last while it read a picture: TensorFlow turns that
+into an error of its own that holds only the text."""
+
+_Result = TypeVar("_Result")
+
+
+def noting_faults(read: Callable[[], _Result]) -> _Result:
+    """Calls `read` and remembers what it raises."""
+    try:
+        return read()
+    except Exception as error:
+        _READING_FAULTS[:] = [error]
+        raise
+
+
 class DivergedError(RunError):
     """The loss or the weights stopped being numbers.
 
-    Args:
-        what: What is no number.
-        step: Where it was seen, counted from 1.
-        learning_rate: Learning rate of the recipe.
-        found: Where it came from, as far as that was found out; half a sentence.
+    The step where `what` was seen counts from 1; half a sentence, or "", says where it was
+    `found` to come from.
     """
 
-    def __init__(self, what: str, *, step: int, learning_rate: float, found: str = "") -> None:
+    def __init__(self, what: str, step: int, learning_rate: float, found: str) -> None:
         more = f"; {found}" if found else ""
         super().__init__(
             f"Training diverged: {what} at step {step:,}{more}.",
@@ -46,15 +60,12 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
-    """An exception as the last event of a run tells it.
-
-    Args:
-        error: Any exception.
-        batch_size: Batch size of the run; a smaller one is suggested when the memory ran out.
+    """An exception as the last event of a run tells it; a smaller batch size than that of the run
+    is suggested when the memory ran out.
     """
     if isinstance(error, WorkbenchError):
         return wire.error_parts(error)
-    fault = reading_fault()
+    fault = _READING_FAULTS[-1] if _READING_FAULTS else None
     if fault is not None and type(error).__module__.startswith("tensorflow."):
         return error_parts(fault, batch_size=batch_size)
     found = fault_of(f"{type(error).__name__}: {error}")
@@ -77,9 +88,9 @@ def error_parts(error: BaseException, *, batch_size: int = 0) -> ErrorParts:
     )
 
 
-def _of_tpu(found: FoundFault, error: BaseException, batch_size: int) -> ErrorParts:
+def _of_tpu(found: Fault, error: BaseException, batch_size: int) -> ErrorParts:
     smaller = ""
-    if found.action == "smaller_batch" and batch_size > 1:
+    if found.asks_smaller_batch and batch_size > 1:
         smaller = f"Use a batch size of {batch_size // 2:,} instead of {batch_size:,}. "
     return ErrorParts(
         what=found.words,

@@ -1,10 +1,43 @@
-"""TensorFlow, imported late: the first answer of a worker never waits for it."""
+"""TensorFlow and Keras, imported late: the first answer of a worker never waits for them."""
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from functools import cache
 from typing import Any
+
+
+@cache
+def _load_tensorflow() -> Any:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    import tensorflow as tf
+
+    return tf
+
+
+@cache
+def _load_keras() -> Any:
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+    _load_tensorflow()
+    import keras
+
+    return keras
+
+
+class _LateModule:
+    """Stands for a module, which is loaded when something of it is first used."""
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._load(), name)
+
+
+keras: Any = _LateModule(_load_keras)
+tf: Any = _LateModule(_load_tensorflow)
 
 
 class LazyKeras:
@@ -26,10 +59,5 @@ class LazyKeras:
     def keras(self) -> Any:
         """The keras module. Blocks until it is imported; safe from any thread."""
         with self._lock:
-            if self._keras is None:
-                os.environ["KERAS_BACKEND"] = "tensorflow"
-                os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-                import keras
-
-                self._keras = keras
+            self._keras = self._keras or _load_keras()
             return self._keras

@@ -1,8 +1,6 @@
-"""What a trainer hands to a data set's `load`: cache folder, progress, cancellation, Keras."""
+"""What a data set's `load` is handed: cache folder, progress, cancellation, Keras."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from workbench.runs.home import cache_home, made_cache
 from workbench.worker.process.event_logger import EventLogger
@@ -10,27 +8,35 @@ from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.stop import StopSwitch
 
 
-class TrainerLoadContext:
-    """A LoadContext that tells progress as phases of the run."""
+class BaseLoadContext:
+    """A LoadContext but for cancellation and Keras."""
 
-    def __init__(self, events: EventLogger, stop: StopSwitch, lazy_keras: LazyKeras) -> None:
-        self._teller = events
-        self._stop = stop
-        self._engine = lazy_keras
+    _last_progress: tuple[str, float | None] = ("", None)
 
     @property
     def cache_folder(self) -> str:
-        """Folder for downloads and decoded pictures; made on first use."""
+        """Folder for downloads and decoded pictures, kept between runs; made on first use."""
         return made_cache(cache_home())
 
     def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tells what is being loaded; fraction 0..1 where known."""
+        """Tells what is done; a hundredth more or less of the same is not told again."""
+        if fraction is not None:
+            fraction = round(min(max(fraction, 0.0), 1.0), 2)
+        if (text, fraction) != self._last_progress:
+            self._last_progress = (text, fraction)
+            self._tell_progress(text, fraction)
+
+    def _tell_progress(self, text: str, fraction: float | None) -> None:
+        raise NotImplementedError
+
+
+class TrainerLoadContext(BaseLoadContext):
+    """A LoadContext that tells progress as phases of the run."""
+
+    def __init__(self, events: EventLogger, stop: StopSwitch, lazy_keras: LazyKeras) -> None:
+        self.check_cancelled = stop.check
+        self.keras = lazy_keras.keras
+        self._teller = events
+
+    def _tell_progress(self, text: str, fraction: float | None) -> None:
         self._teller.phase("loading", text, fraction)
-
-    def check_cancelled(self) -> None:
-        """Raises StoppedError once the user has asked to stop."""
-        self._stop.check()
-
-    def keras(self) -> Any:
-        """The keras module; waits until it is imported."""
-        return self._engine.keras()

@@ -16,6 +16,9 @@ from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.lock import inherited_lock
 
+_AWAY_S = 30.0
+"""How long a run folder may be away, on a network disk that comes back."""
+
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 
@@ -55,16 +58,10 @@ def surroundings(run: RunFolder) -> Iterator[None]:
 
 
 class FolderWatch:
-    """Ends a training whose folder was removed: nobody could see it any more, or stop it.
+    """Ends a training whose folder was removed: nobody could see it any more, or stop it."""
 
-    Args:
-        run: Its folder.
-        patience_s: How long it may be away, on a network disk that comes back.
-    """
-
-    def __init__(self, run: RunFolder, *, patience_s: float = 30.0) -> None:
+    def __init__(self, run: RunFolder) -> None:
         self._run = run
-        self._patience_s = patience_s
         self._seen = self._looked = time.monotonic()
 
     def check(self) -> None:
@@ -79,7 +76,7 @@ class FolderWatch:
         self._looked = now
         if self._run.request_path.exists():
             self._seen = now
-        elif now - self._seen > self._patience_s:
+        elif now - self._seen > _AWAY_S:
             raise RunFolderError(
                 "The run folder was removed during training.",
                 where=str(self._run.path),

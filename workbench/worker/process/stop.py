@@ -64,12 +64,8 @@ class StopSwitch:
     def barrier(self, steps: int, *, to_the_end: bool = False) -> int:
         """Before each call into TensorFlow: how many steps it shall have.
 
-        Args:
-            steps: As many as this machine wishes.
-            to_the_end: Go on though the run should end.
-
-        Returns:
-            The same number; 0 where the run should end.
+        As many as this machine wishes, or as the chief does; 0 where the run should end, unless
+        `to_the_end`.
         """
         if self._sum is not None:
             steps = self._agreed(self._sum, steps)
@@ -77,11 +73,8 @@ class StopSwitch:
 
     def agree_by(self, total: Sum, *, is_chief: bool) -> None:
         """From now on several machines decide together, whenever they `barrier`: else one would
-        begin a call that another does not, and wait for it for ever.
-
-        Args:
-            total: Adds up three numbers.
-            is_chief: The length that this machine wishes for a call is that of all.
+        begin a call that another does not, and wait for it for ever. The length of a call that
+        the chief wishes is that of all; `total` adds up three numbers.
         """
         self._sum, self._leads = total, is_chief
 

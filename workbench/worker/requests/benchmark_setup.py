@@ -20,25 +20,19 @@ class BenchmarkSetup:
 
     Attributes:
         job: Told what goes on, and heard when it is canceled.
-        keras: Keras, imported.
         project: With the trial's own recipe.
         data: Its pictures; only the training part is used.
     """
 
     job: Job
-    keras: Any
     project: Project
     data: PreparedData
 
     def compiled(self, **recipe: Any) -> Compiled:
         """Model, optimizer and pipeline with some values of the recipe changed."""
-        import tensorflow as tf
-
         project = replace(self.project, recipe=self.project.recipe.with_values(**recipe))
-        target = connect(tf, project)
+        target = connect(project)
         return compile_training(
-            tf,
-            self.keras,
             project,
             self.data,
             target=target,
@@ -62,11 +56,11 @@ def set_up(job: Job, project_text: str, **recipe: Any) -> BenchmarkSetup:
     project = parse_project(project_text, "the project")
     project = replace(project, recipe=project.recipe.with_values(**recipe))
     shape = checked_input_shape(project)
-    keras = job.keras()
+    job.keras()
     spec, params = find_source(project.dataset.key, project.dataset.params)
     job.progress(f"Loading {spec.name_of(params)}")
     loaded = spec.load(job, params)
     fit = fit_of(params)
     data = prepare(loaded, shape=shape, fit=fit, recipe=project.recipe, ctx=job)
     # Nothing is validated or tested in a trial.
-    return BenchmarkSetup(job, keras, project, replace(data, validation=None, test=None))
+    return BenchmarkSetup(job, project, replace(data, validation=None, test=None))

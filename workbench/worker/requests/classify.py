@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import PictureError
-from workbench.pictures import decode_reduced, fit_picture, side_to_decode, thumbnail, write_png
+from workbench.pictures.decode import decode_reduced
+from workbench.pictures.fit import fit_picture, side_to_decode
+from workbench.pictures.png import write_png
+from workbench.pictures.thumbnails import thumbnail
 from workbench.protocol.messages import AnyAnswer, Classified, Classify, Done, Score, WarmUp
 from workbench.protocol.wire import error_parts
 from workbench.worker.requests.session import Job

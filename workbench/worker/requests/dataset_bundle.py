@@ -20,6 +20,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import cache_home, made_cache
 from workbench.worker.input.sources import find_source
 from workbench.worker.process.lazy_keras import LazyKeras
+from workbench.worker.process.load_context import BaseLoadContext
 
 KEPT_PARCELS = 8
 """Archives kept in the cache: the newest, so that the next run of the same pictures sends and
@@ -27,11 +28,8 @@ keeps none twice."""
 
 
 def pack_run(folder: str, protocol: int) -> int:
-    """Packs what a run trains on; returns the exit code.
-
-    Args:
-        folder: Folder of the run.
-        protocol: Descriptor that the lines go to.
+    """Packs what the run in a folder trains on, with lines to the descriptor `protocol`; returns
+    the exit code.
     """
     context = PackContext(protocol)
     try:
@@ -65,24 +63,14 @@ def _forget_old(parcels: Path) -> None:
             path.unlink()
 
 
-class PackContext:
+class PackContext(BaseLoadContext):
     """A LoadContext that tells progress as lines; who asked ends this process to cancel."""
 
     def __init__(self, protocol: int) -> None:
         self._protocol = protocol
-        self._last: tuple[str, float | None] = ("", None)
 
-    @property
-    def cache_folder(self) -> str:
-        """Folder for downloads; kept between runs."""
-        return made_cache(cache_home())
-
-    def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tells what is being done; a hundredth more or less of the same is not told again."""
-        told = (text, None if fraction is None else round(min(max(fraction, 0.0), 1.0), 2))
-        if told != self._last:
-            self._last = told
-            self.send({"progress": text, "fraction": told[1]})
+    def _tell_progress(self, text: str, fraction: float | None) -> None:
+        self.send({"progress": text, "fraction": fraction})
 
     def check_cancelled(self) -> None:
         """Nothing asks this process to stop but the signal that ends it."""

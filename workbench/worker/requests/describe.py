@@ -14,7 +14,9 @@ import numpy as np
 from workbench.core.specs import ArrayPart, DatasetSpec, FilePart, LoadedData, Part
 from workbench.core.training.split import random_order, split_indices
 from workbench.errors import PictureError
-from workbench.pictures import decode_picture, write_png, write_thumbnails
+from workbench.pictures.decode import decode_picture
+from workbench.pictures.png import write_png
+from workbench.pictures.thumbnails import write_thumbnails
 from workbench.protocol.messages import (
     AnyAnswer,
     ClassDescription,
@@ -26,7 +28,7 @@ from workbench.protocol.messages import (
 )
 from workbench.worker.input.sources import find_source, load_source, match_classes, run_test_part
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.model_card_file import read_any_card
+from workbench.worker.saved_models.foreign_weights import read_any_card
 
 MAX_BAD_FILE_BYTES = 400_000
 """How much of an answer may name unreadable files; those beyond are counted."""

@@ -41,17 +41,15 @@ class ExportContext:
         recipe: How it was trained.
         model: The whole Keras model with the run's weights: preprocessing inside, so it
             takes raw 0..255 pixels of shape (n, height, width, channels).
-        keras: The keras module.
         folder: An empty scratch folder, removed afterwards.
         difference: The largest one that a comparison has found.
     """
 
-    def __init__(self, runner: Runner, keras: Any) -> None:
+    def __init__(self, runner: Runner) -> None:
         self.card: ModelCard = runner.card
         self.graph: Graph = graph_from_plain(runner.card.graph, "the model card")
         self.recipe: TrainingRecipe = recipe_from(runner.card.recipe)[0]
         self.model: Any = runner.built.model
-        self.keras = keras
         self._scratch = tempfile.mkdtemp(prefix="workbench-export-")
         self.folder = Path(self._scratch)
         self.difference = 0.0
@@ -68,7 +66,7 @@ class ExportContext:
 
     def keras_calls(self) -> list[KerasCall]:
         """The network as Keras calls in order, without arguments that Keras chooses itself."""
-        return keras_calls(self.keras, self.graph)
+        return keras_calls(self.graph)
 
     def pictures(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The pictures of the comparison: noise, the same each time; uint8 (8, h, w, c)."""
@@ -78,11 +76,11 @@ class ExportContext:
 
     def compare_keras(self, path: Path) -> None:
         """Reads an exported `.keras` back as Workbench does, and compares its answers."""
-        self._compare(load_runner(path, self.keras).built.model, path.name)
+        self._compare(load_runner(path).built.model, path.name)
 
     def compare_weights(self, path: Path) -> None:
         """Reads exported weights back into a fresh model of the same graph, and compares."""
-        built = build_model(self.keras, self.graph, all_layers(), whole=True)
+        built = build_model(self.graph, all_layers(), whole=True)
         assign_weights(built, read_foreign_weights(path, weights_layout(built)))
         self._compare(built.model, path.name)
 
@@ -130,7 +128,7 @@ def export(job: Job, request: ExportRequest) -> AnyAnswer:
     path = with_suffix(Path(request.path), spec.suffix)
     runner = job.runner(request.model)
     job.progress(f"Writing {path.name}")
-    with ExportContext(runner, job.keras()) as context:
+    with ExportContext(runner) as context:
         spec.write(context, str(path))
         difference = context.difference
     text = (

@@ -22,6 +22,7 @@ from workbench.layers import all_layers
 from workbench.programs.notebook_cells import network_source
 from workbench.protocol.messages import AnyAnswer, Done, ExportProject
 from workbench.worker.input.sources import fit_of
+from workbench.worker.process.lazy_keras import keras
 from workbench.worker.requests.export import with_suffix
 from workbench.worker.requests.keras_calls import KerasCall, keras_calls
 from workbench.worker.requests.load_weights import names_of_data
@@ -35,7 +36,6 @@ class ProgramContext:
     Args:
         project: What is to be trained; without errors.
         class_names: As the data set names them; empty where it is not at hand.
-        keras: The keras module.
 
     Attributes:
         title, recipe, class_names: Values of the project.
@@ -43,14 +43,13 @@ class ProgramContext:
         num_outputs: Scores that the network gives.
     """
 
-    def __init__(self, project: Project, class_names: list[str], keras: Any) -> None:
+    def __init__(self, project: Project, class_names: list[str]) -> None:
         self._project = project
-        self._keras = keras
         self._graph = project.graph
         self._spec = all_datasets().get(project.dataset.key)
         self.title = project.title
         self.recipe: TrainingRecipe = project.recipe
-        self.built = build_whole(keras, project.graph, "the project")
+        self.built = build_whole(project.graph, "the project")
         self.num_outputs = int(self.built.model.output_shape[-1])
         self.class_names = class_names
 
@@ -101,7 +100,7 @@ class ProgramContext:
 
     @cached_property
     def _calls(self) -> list[KerasCall]:
-        return keras_calls(self._keras, self._graph)
+        return keras_calls(self._graph)
 
     @cached_property
     def front(self) -> tuple[str, ...]:
@@ -128,8 +127,8 @@ class ProgramContext:
             SaveError: its weights are others, so that they could not be read back.
         """
         words: dict[str, Any] = {
-            "keras": self._keras,
-            "layers": self._keras.layers,
+            "keras": keras,
+            "layers": keras.layers,
             "INPUT_SHAPE": tuple(self.input_shape),
             "BATCH_SIZE": self.recipe.batch_size,
             "CORES": 1,
@@ -170,7 +169,7 @@ def export_project(job: Job, request: ExportProject) -> AnyAnswer:
     project = parse_project(request.project, "the project")
     path = with_suffix(Path(request.path), spec.suffix)
     job.progress(f"Writing {path.name}")
-    context = ProgramContext(project, _class_names(job, project), job.keras())
+    context = ProgramContext(project, _class_names(job, project))
     job.check_cancelled()
     spec.write(context, str(path))
     text = f"Wrote {path}. It writes workbench_result.zip, which can be imported here."

@@ -12,6 +12,7 @@ from workbench.core.network.names import keras_names
 from workbench.core.params import check_all
 from workbench.core.specs import LayerSpec, Role
 from workbench.layers import all_layers
+from workbench.worker.process.lazy_keras import keras
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class KerasCall:
     inputs: tuple[str, ...]
 
 
-def keras_calls(keras: Any, graph: Graph) -> list[KerasCall]:
+def keras_calls(graph: Graph) -> list[KerasCall]:
     """The network as Keras calls in order, without arguments that Keras chooses itself."""
     layers, names = all_layers(), keras_names(graph)
     calls = []
@@ -42,13 +43,13 @@ def keras_calls(keras: Any, graph: Graph) -> list[KerasCall]:
         spec = layers[node.kind]
         params, _ = check_all(spec.params, node.params)
         inputs = tuple(names[source] for source in graph.sources(node_id))
-        arguments = _telling(keras, spec, spec.keras_arguments(params))
+        arguments = _telling(spec, spec.keras_arguments(params))
         calls.append(KerasCall(names[node_id], spec, *arguments, inputs))
     return calls
 
 
 def _telling(
-    keras: Any, spec: LayerSpec, arguments: Mapping[str, Any]
+    spec: LayerSpec, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Splits arguments into those Keras requires and those that differ from its defaults."""
     if spec.role is Role.INPUT:

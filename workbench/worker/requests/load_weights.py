@@ -35,8 +35,7 @@ from workbench.worker.model.build import BuiltModel, assign_weights
 from workbench.worker.process.versions import versions
 from workbench.worker.requests.notebook_events import finished_event, write_result_events
 from workbench.worker.requests.session import Job
-from workbench.worker.saved_models.foreign_weights import read_foreign_weights
-from workbench.worker.saved_models.model_card_file import read_any_card
+from workbench.worker.saved_models.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.saved_models.model_runner import build_whole
 from workbench.worker.saved_models.notebook_result import Result, is_result, read_result
 from workbench.worker.saved_models.weights_layout import weights_layout
@@ -59,9 +58,9 @@ def load_weights(job: Job, request: LoadWeights) -> AnyAnswer:
         job.progress(f"Loading {path.name}")
         result = read_result(path)
         project = _as_trained(project, result)
-    keras = job.keras()
+    job.keras()
     job.progress(f"Loading {path.name}")
-    built = build_whole(keras, project.graph, "the project")
+    built = build_whole(project.graph, "the project")
     arrays = read_foreign_weights(path, weights_layout(built))
     assign_weights(built, arrays)
     own = result.card.class_names if result is not None else _names_inside(path)

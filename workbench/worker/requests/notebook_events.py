@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+import msgspec
+
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import (
     Batch,
@@ -25,18 +27,11 @@ from workbench.worker.saved_models.notebook_result import Result, ResultEpoch
 def write_result_events(
     run: RunFolder, result: Result, recipe: TrainingRecipe, file_name: str
 ) -> None:
-    """Writes the whole log, with the times that the epochs took.
-
-    Args:
-        run: The new run.
-        result: What the notebook has left.
-        recipe: How it was trained there.
-        file_name: For the words about it.
-    """
+    """Writes the whole log of a new run, with the times that the epochs took in the notebook."""
     clock = _Clock(time.time() - result.card.seconds)
     with EventWriter(run.events_path, clock=clock) as log:
         log.write(_started(run, result, recipe, file_name))
-        log.write(_data(result))
+        log.write(msgspec.convert(result.card, DataReady, from_attributes=True))
         for epoch in result.history.epochs:
             clock.now += epoch.seconds
             for event in _of_epoch(result, epoch):
@@ -72,17 +67,6 @@ def _started(run: RunFolder, result: Result, recipe: TrainingRecipe, file_name: 
     )
 
 
-def _data(result: Result) -> DataReady:
-    card = result.card
-    return DataReady(
-        class_names=list(card.class_names),
-        num_train=card.num_train,
-        num_validation=card.num_validation,
-        num_test=card.num_test,
-        steps_per_epoch=card.steps_per_epoch,
-    )
-
-
 def _of_epoch(result: Result, epoch: ResultEpoch) -> Iterator[RunEvent]:
     first = epoch.step - result.card.steps_per_epoch
     losses = result.history.losses[first : epoch.step]
@@ -98,18 +82,7 @@ def _of_epoch(result: Result, epoch: ResultEpoch) -> Iterator[RunEvent]:
         accuracies=accuracies,
         learning_rate=epoch.learning_rate,
     )
-    yield EpochFinished(
-        epoch=epoch.epoch,
-        step=epoch.step,
-        loss=epoch.loss,
-        accuracy=epoch.accuracy,
-        val_loss=epoch.val_loss,
-        val_accuracy=epoch.val_accuracy,
-        seconds=epoch.seconds,
-        images_per_second=epoch.images_per_second,
-        top_k_accuracy=epoch.top_k_accuracy,
-        learning_rate=epoch.learning_rate,
-    )
+    yield EpochFinished(**msgspec.structs.asdict(epoch))
 
 
 def finished_event(run: str, result: Result) -> RunFinished:
@@ -121,8 +94,6 @@ def finished_event(run: str, result: Result) -> RunFinished:
         run=run,
         seconds=card.seconds,
         epochs_done=len(epochs),
-        test=TestResult(loss=test.loss, accuracy=test.accuracy, count=test.count) if test else None,
-        best=BestEpoch(epoch=best.epoch, val_accuracy=best.val_accuracy, val_loss=best.val_loss)
-        if best
-        else None,
+        test=TestResult(**msgspec.structs.asdict(test)) if test else None,
+        best=msgspec.convert(best, BestEpoch, from_attributes=True) if best else None,
     )

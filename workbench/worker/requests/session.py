@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 from workbench.core.storage.file_lock import is_locked, take_lock
 from workbench.errors import RunError
 from workbench.protocol.messages import AnyAnswer, Progress
-from workbench.runs.home import made_cache
 from workbench.worker.process.lazy_keras import LazyKeras
+from workbench.worker.process.load_context import BaseLoadContext
 from workbench.worker.saved_models.runner_cache import RunnerCache
 
 if TYPE_CHECKING:
@@ -71,18 +71,16 @@ class Session:
 
     Attributes:
         folder: The session folder, for PNG files.
-        cache_folder: Downloads and decoded pictures, kept between runs.
         lazy_keras: Where Keras comes from.
         runners: The models used last.
     """
 
     folder: Path
-    cache_folder: Path
     lazy_keras: LazyKeras
     runners: RunnerCache
 
 
-class Job:
+class Job(BaseLoadContext):
     """One request being done: how its handler speaks, and hears of a cancel.
 
     It is also the LoadContext that data sets are loaded with.
@@ -99,12 +97,6 @@ class Job:
         self.send = send
         self._session = session
         self._cancelled = threading.Event()
-        self._last_progress: tuple[str, float | None] = ("", None)
-
-    @property
-    def cache_folder(self) -> str:
-        """Folder for downloads and unpacked arrays; kept between runs."""
-        return made_cache(self._session.cache_folder)
 
     @property
     def folder(self) -> Path:
@@ -120,13 +112,8 @@ class Job:
         if self._cancelled.is_set():
             raise CancelledError
 
-    def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tells what is going on; a hundredth more or less of the same is not sent again."""
-        if fraction is not None:
-            fraction = round(min(max(fraction, 0.0), 1.0), 2)
-        if (text, fraction) != self._last_progress:
-            self._last_progress = (text, fraction)
-            self.send(Progress(id=self.id, text=text, fraction=fraction))
+    def _tell_progress(self, text: str, fraction: float | None) -> None:
+        self.send(Progress(id=self.id, text=text, fraction=fraction))
 
     def keras(self) -> Any:
         """The keras module; says so when it has to be waited for."""
@@ -139,6 +126,6 @@ class Job:
         known = self._session.runners.find(model)
         if known is not None:
             return known
-        keras = self.keras()
+        self.keras()
         self.progress("Loading the model")
-        return self._session.runners.load(model, keras)
+        return self._session.runners.load(model)

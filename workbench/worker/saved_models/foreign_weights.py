@@ -1,4 +1,4 @@
-"""Weights out of files that others wrote: read by a child process, checked, then handed on."""
+"""Weights and model cards out of files of others: read by a child process, checked, handed on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import numpy as np
 
 from workbench.errors import ChildDiedError, DeadlineError, WeightsError
 from workbench.processes.child import Child, end_words
+from workbench.runs.folder import RunFolder
+from workbench.runs.model_card import ModelCard, decode_card
 from workbench.worker.saved_models import read_weights
 
 KERAS_WEIGHTS_MEMBER = "model.weights.h5"
@@ -22,6 +24,10 @@ KERAS_WEIGHTS_MEMBER = "model.weights.h5"
 RESULT_MEMBERS = ("weights.weights.h5", "history.json", "card.json")
 """What a notebook's result holds, and nothing else."""
 
+CARD_MEMBER = "workbench.json"
+"""Our model card inside an exported `.keras` file."""
+
+_MAX_CARD_BYTES = 8 << 20
 _MAX_FILE_BYTES = 16 << 30
 _MEMBERS = {".keras": KERAS_WEIGHTS_MEMBER, ".zip": RESULT_MEMBERS[0]}
 _MAX_RESULT_EXTRA = 128 << 20  # curve and card
@@ -121,6 +127,23 @@ def read_archive_member(path: Path, member: str, *, max_bytes: int) -> bytes:
     if head.error:
         raise _unreadable(path, head.error)
     return data
+
+
+def read_any_card(path: Path) -> ModelCard:
+    """The model card of a run folder or of an exported `.keras`; see `load_runner`."""
+    if path.is_dir():
+        return RunFolder(path).model_card()
+    try:
+        data = read_archive_member(path, CARD_MEMBER, max_bytes=_MAX_CARD_BYTES)
+    except WeightsError as error:
+        raise WeightsError(
+            "This file is not a model exported by Workbench.",
+            where=str(path),
+            received=error.what,
+            expected=f"a run folder, or a .keras file with a {CARD_MEMBER} inside",
+            fix="For other weights, open their project and load them there.",
+        ) from error
+    return decode_card(data, f"{path}: {CARD_MEMBER}")
 
 
 def _only(path: Path) -> list[str]:

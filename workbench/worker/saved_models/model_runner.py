@@ -22,9 +22,8 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.weights_file import read_arrays
 from workbench.worker.model.build import BuiltModel, assign_weights, build_model
-from workbench.worker.process.lazy_keras import LazyKeras
-from workbench.worker.saved_models.foreign_weights import read_foreign_weights
-from workbench.worker.saved_models.model_card_file import read_any_card
+from workbench.worker.process.lazy_keras import keras, tf
+from workbench.worker.saved_models.foreign_weights import read_any_card, read_foreign_weights
 from workbench.worker.saved_models.weights_layout import weights_layout
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
@@ -47,7 +46,7 @@ class Runner:
         built: The whole network: preprocessing inside, augmentation at rest.
     """
 
-    def __init__(self, card: ModelCard, built: BuiltModel, keras: Any) -> None:
+    def __init__(self, card: ModelCard, built: BuiltModel) -> None:
         self.card = card
         self.built = built
         self._shape = tuple(card.input_shape)
@@ -56,7 +55,7 @@ class Runner:
             for size in BATCH_SIZES
             if size <= 32 or size * int(np.prod(self._shape)) < _LARGE_BATCH_NUMBERS
         ]
-        self._predict, self._score = _compiled(built, keras)
+        self._predict, self._score = _compiled(built)
 
     def predict(self, x: Pixels) -> Probabilities:
         """Class probabilities of pictures.
@@ -119,12 +118,11 @@ class Runner:
         return answer
 
 
-def _compiled(built: BuiltModel, keras: Any) -> tuple[Any, Any]:
+def _compiled(built: BuiltModel) -> tuple[Any, Any]:
     """Two functions of uint8 pictures, compiled once for each batch size.
 
     The first gives probabilities; the second takes labels too, and gives the losses beside.
     """
-    import tensorflow as tf
 
     def outputs_of(pictures: Any) -> Any:
         return tf.cast(built.model(tf.cast(pictures, tf.float32), training=False), tf.float32)
@@ -143,47 +141,45 @@ def _compiled(built: BuiltModel, keras: Any) -> tuple[Any, Any]:
     return tf.function(predict, autograph=False), tf.function(score, autograph=False)
 
 
-def load_runner(path: str | Path, keras: Any = None) -> Runner:
+def load_runner(path: str | Path) -> Runner:
     """Loads a model that can classify.
 
     Args:
         path: A run folder, or a `.keras` file that Workbench has exported.
-        keras: The keras module; imported where None.
 
     Raises:
         RunFolderError: no weights yet, or a damaged or newer card.
         WeightsError: damaged weights, or a file that Workbench has not exported.
         ProjectFileError: the card's graph is damaged.
     """
-    keras = keras if keras is not None else LazyKeras().keras()
     path = Path(path)
     card = read_any_card(path)
     try:
-        return _load(path, card, keras)
+        return _load(path, card)
     except WeightsError:
         # A trainer may have kept newer weights between our reading of card and weights.
         newer = read_any_card(path)
         if newer.checksum == card.checksum:
             raise
-        return _load(path, newer, keras)
+        return _load(path, newer)
 
 
-def _load(path: Path, card: ModelCard, keras: Any) -> Runner:
+def _load(path: Path, card: ModelCard) -> Runner:
     graph = graph_from_plain(card.graph, str(path))
-    built = build_whole(keras, graph, str(path))
+    built = build_whole(graph, str(path))
     card = _with_all_names(card, built, str(path))
     assign_weights(built, _arrays(path, card, built))
-    return Runner(card, built, keras)
+    return Runner(card, built)
 
 
-def build_whole(keras: Any, graph: Graph, where: str) -> BuiltModel:
+def build_whole(graph: Graph, where: str) -> BuiltModel:
     """The network with everything inside, float32, after its size has been judged.
 
     Raises:
         WeightsError: the graph has problems, or is too large for this computer.
     """
     check_size(graph, where)
-    return build_model(keras, graph, all_layers(), whole=True)
+    return build_model(graph, all_layers(), whole=True)
 
 
 def check_size(graph: Graph, where: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.runs.folder import RunFolder
 
@@ -29,13 +29,13 @@ class RunnerCache:
         self._known.move_to_end(path)
         return runner
 
-    def load(self, path: str, keras: Any) -> Runner:
+    def load(self, path: str) -> Runner:
         """Loads the model at `path`; see `load_runner` for errors."""
         from workbench.worker.saved_models.model_runner import load_runner
 
         mark = _mark(Path(path))
         self._known.pop(path, None)
-        runner = load_runner(path, keras)
+        runner = load_runner(path)
         self._known[path] = (mark, runner)
         while len(self._known) > CAPACITY:
             self._known.popitem(last=False)

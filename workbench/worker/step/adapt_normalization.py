@@ -13,6 +13,7 @@ from workbench.layers import layers_by_title
 from workbench.pictures.prepare import PreparedPart
 from workbench.worker.input.augment import through
 from workbench.worker.model.build import BuiltModel
+from workbench.worker.process.lazy_keras import keras, tf
 
 _MOST_AT_ONCE = 256
 _BATCH_BYTES = 32 * 2**20
@@ -23,39 +24,24 @@ Forward = Callable[[Any], Any]
 
 
 def adapt_normalizations(
-    tf: Any,
-    keras: Any,
-    strategy: Any,
-    built: BuiltModel,
-    part: PreparedPart,
-    *,
-    check: Callable[[], None],
-) -> int:
+    strategy: Any, built: BuiltModel, part: PreparedPart, *, check: Callable[[], None]
+) -> None:
     """Adapts every layer that its layer type says so of, from input to output.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
         strategy: The `tf.distribute` strategy in whose scope the model was made.
         built: Its pipeline layers and its model's layers are looked through.
         part: The training part: nothing is learned from the others.
         check: Called between batches; raises when the user has asked to stop.
-
-    Returns:
-        How many layers were adapted.
     """
     pipeline = [layer for _, layer in built.pipeline]
-    count = 0
     for number, layer in enumerate(pipeline):
         if _is_adapted(layer):
-            _adapt(tf, layer, _batches(tf, part, _host(pipeline[:number]), check))
-            count += 1
+            _adapt(layer, _batches(part, _host(pipeline[:number]), check))
     for layer in built.model.layers:
         if _is_adapted(layer):
-            before = _device(tf, strategy, keras.Model(built.model.input, layer.input))
-            _adapt(tf, layer, _batches(tf, part, _after(_host(pipeline), before), check))
-            count += 1
-    return count
+            before = _device(strategy, keras.Model(built.model.input, layer.input))
+            _adapt(layer, _batches(part, _after(_host(pipeline), before), check))
 
 
 def _is_adapted(layer: Any) -> bool:
@@ -63,7 +49,7 @@ def _is_adapted(layer: Any) -> bool:
     return spec is not None and spec.is_adapted
 
 
-def _adapt(tf: Any, layer: Any, batches: Batches) -> None:
+def _adapt(layer: Any, batches: Batches) -> None:
     shape = np.shape(next(batches()))[1:]
     signature = tf.TensorSpec((None, *shape), tf.float32)
     # Keras's own adapting mixes types in a layer that computes in bfloat16, and fails.
@@ -83,7 +69,7 @@ def _after(first: Forward, second: Forward) -> Forward:
     return lambda pictures: second(first(pictures))
 
 
-def _device(tf: Any, strategy: Any, model: Any) -> Forward:
+def _device(strategy: Any, model: Any) -> Forward:
     """What a part of the model gives, computed where the model lives, as one function: Keras has
     some operations compiled for the processor that other builds of TensorFlow cannot compile.
     """
@@ -102,7 +88,7 @@ def _device(tf: Any, strategy: Any, model: Any) -> Forward:
     return forward
 
 
-def _batches(tf: Any, part: PreparedPart, forward: Forward, check: Callable[[], None]) -> Batches:
+def _batches(part: PreparedPart, forward: Forward, check: Callable[[], None]) -> Batches:
     """Makes iterators over float32 batches of what `forward` makes of the pictures."""
     picture_bytes = 4 * int(np.prod(part.x.shape[1:]))
     size = max(1, min(_MOST_AT_ONCE, _BATCH_BYTES // picture_bytes))

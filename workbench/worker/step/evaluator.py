@@ -18,41 +18,24 @@ _CALL_S = 0.25
 class Evaluator:
     """Evaluates one part again and again; the pictures are handed to TensorFlow once.
 
-    Args:
-        tf: TensorFlow.
-        loop: Runs the batches.
-        part: The pictures.
-        layers: The pipeline's layers.
-        batch_size: Batch size of the training; small parts use a smaller one.
-        replicas: The batch is a multiple of it.
-        top_k: Likeliest classes among which the right one counts; 1 for plain accuracy alone.
+    The loop runs the batches, which for small parts are smaller than its own, behind the layers
+    of the pipeline.
     """
 
-    def __init__(
-        self,
-        tf: Any,
-        loop: TrainingLoop,
-        part: PreparedPart,
-        layers: Sequence[Any],
-        *,
-        batch_size: int,
-        replicas: int,
-        top_k: int = 1,
-    ) -> None:
-        size = min(batch_size, len(part))
-        size = -(-size // replicas) * replicas
+    def __init__(self, loop: TrainingLoop, part: PreparedPart, layers: Sequence[Any]) -> None:
+        size = min(loop.step.batch_size, len(part))
+        size = -(-size // loop.step.replicas) * loop.step.replicas
         self._loop = loop
-        self._top_k = top_k
+        self._top_k = loop.step.recipe.top_k
         self._num_steps = -(-len(part) // size)
         self._steps = 1
-        self._dataset = evaluation_pipeline(tf, part, layers, batch_size=size, share=loop.share)
+        self._dataset = evaluation_pipeline(part, layers, batch_size=size, share=loop.share)
 
     def scores(self, tell: Callable[[float], None], barrier: Callable[[int], int]) -> Scores | None:
         """Means over all pictures; None when stopped on the way.
 
-        Args:
-            tell: Told the fraction done, 0..1.
-            barrier: Steps of the next call -> as many as it shall have; 0 to stop.
+        The fraction done, 0..1, goes to `tell`; `barrier` makes of the steps of the next call as
+        many as it shall have, 0 to stop.
         """
         iterator = self._loop.distribute(self._dataset)
         sums: list[Any] | None = None

@@ -5,12 +5,14 @@ Made of Keras's own functions, so that the exported script, which names them, tr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.core.training.specs import LossInputs
+from workbench.worker.process.lazy_keras import keras, tf
 
 Weights = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -20,11 +22,7 @@ def class_weights(recipe: TrainingRecipe, labels: Any, num_classes: int) -> Weig
 
     Balanced: pictures / (classes * pictures of the class), so that the mean over all training
     pictures is 1 and every class weighs the same in all. A class without pictures counts 0.
-
-    Args:
-        recipe: Its `class_weights`.
-        labels: Labels of the training images, int (count,).
-        num_classes: Classes of the data set.
+    The labels are those of the training images, int (count,).
     """
     if recipe.class_weights == "none":
         return None
@@ -34,31 +32,13 @@ def class_weights(recipe: TrainingRecipe, labels: Any, num_classes: int) -> Weig
     return weights.astype(np.float32)
 
 
+@dataclass(frozen=True)
 class Objective:
-    """The losses of one recipe.
+    """The losses of one recipe; `is_logits` where the network ends without softmax."""
 
-    Args:
-        tf: TensorFlow.
-        keras: Keras on it.
-        recipe: Loss, its gamma, and label smoothing.
-        is_logits: The network ends without softmax.
-        class_weights: What a picture of each class counts in training, or None.
-    """
-
-    def __init__(
-        self,
-        tf: Any,
-        keras: Any,
-        recipe: TrainingRecipe,
-        *,
-        is_logits: bool,
-        class_weights: Weights | None = None,
-    ) -> None:
-        self._tf = tf
-        self._keras = keras
-        self._recipe = recipe
-        self._is_logits = is_logits
-        self._class_weights = class_weights
+    recipe: TrainingRecipe
+    is_logits: bool
+    class_weights: Weights | None = None
 
     def training(self, labels: Any, outputs: Any) -> Any:
         """The loss of each picture as it is trained, float32 (batch,).
@@ -67,8 +47,8 @@ class Objective:
             labels: Classes, int (batch,); or shares of classes, float (batch, classes).
             outputs: Outputs of the network, float32 (batch, classes).
         """
-        losses = self._losses(labels, outputs, self._recipe.label_smoothing)
-        if self._class_weights is None:
+        losses = self._losses(labels, outputs, self.recipe.label_smoothing)
+        if self.class_weights is None:
             return losses
         return losses * self._weights_of(labels)
 
@@ -79,19 +59,19 @@ class Objective:
         return self._losses(labels, outputs, 0.0)
 
     def _losses(self, labels: Any, outputs: Any, smoothing: float) -> Any:
-        spec, compute = self._recipe.loss_spec, self._recipe.loss_spec.compute
+        spec, compute = self.recipe.loss_spec, self.recipe.loss_spec.compute
         is_soft = len(labels.shape) == 2
         if spec.compute_sparse is not None and not smoothing and not is_soft:
             targets, compute = labels, spec.compute_sparse
         else:
-            targets = labels if is_soft else self._tf.one_hot(labels, outputs.shape[-1])
+            targets = labels if is_soft else tf.one_hot(labels, outputs.shape[-1])
         if smoothing:
             targets = targets * (1.0 - smoothing) + smoothing / outputs.shape[-1]
-        inputs = LossInputs(self._tf, self._keras, targets, outputs, self._is_logits)
-        return compute(inputs, self._recipe.values_of(spec))
+        inputs = LossInputs(tf, keras, targets, outputs, self.is_logits)
+        return compute(inputs, self.recipe.values_of(spec))
 
     def _weights_of(self, labels: Any) -> Any:
-        weights = self._tf.constant(self._class_weights)
+        weights = tf.constant(self.class_weights)
         if len(labels.shape) == 2:
-            return self._tf.linalg.matvec(labels, weights)
-        return self._tf.gather(weights, labels)
+            return tf.linalg.matvec(labels, weights)
+        return tf.gather(weights, labels)

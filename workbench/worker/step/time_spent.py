@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from workbench.protocol.events import TimeSpent
 from workbench.worker.step.training_loop import StepResults
@@ -25,24 +26,14 @@ class TimeLedger:
 
     What is booked nowhere else is "host": Python between the calls.
 
-    Args:
-        place: Where the pictures are: "memory", "cached" or "streamed".
-        is_augmenting: Random layers run in the input pipeline.
-        clock: Seconds.
-
     Attributes:
-        place, is_augmenting: May be set once they are known.
+        place: Where the pictures are: "memory", "cached" or "streamed"; None until it is known.
+        is_augmenting: Random layers run in the input pipeline.
     """
 
-    def __init__(
-        self,
-        *,
-        place: str | None = None,
-        is_augmenting: bool = False,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.place = place
-        self.is_augmenting = is_augmenting
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.place: str | None = None
+        self.is_augmenting = False
         self._clock = clock
         self._begun = clock()
         self._told = self._begun
@@ -51,10 +42,8 @@ class TimeLedger:
 
     @contextmanager
     def spending(self, activity: str) -> Iterator[None]:
-        """Books the time within it; what is booked inside, also by `add_call`, is not booked twice.
-
-        Args:
-            activity: "compile", "validation" or "saving".
+        """Books the time within it under "compile", "validation" or "saving"; what is booked
+        inside, also by `add_call`, is not booked twice.
         """
         began, outer, self._inner = self._clock(), self._inner, 0.0
         try:
@@ -83,27 +72,15 @@ class TimeLedger:
         self._told = self._clock()
         seconds = dict(self._seconds)
         seconds["host"] = max(0.0, self._told - self._begun - sum(seconds.values()))
-        return TimeSpent(
-            input_s=round(seconds["input"], 3),
-            compute_s=round(seconds["compute"], 3),
-            host_s=round(seconds["host"], 3),
-            compile_s=round(seconds["compile"], 3),
-            validation_s=round(seconds["validation"], 3),
-            saving_s=round(seconds["saving"], 3),
-            advice=time_advice(seconds, place=self.place, is_augmenting=self.is_augmenting),
-        )
+        advice = time_advice(seconds, place=self.place, is_augmenting=self.is_augmenting)
+        rounded: dict[str, Any] = {f"{activity}_s": round(s, 3) for activity, s in seconds.items()}
+        return TimeSpent(advice=advice, **rounded)
 
 
 def time_advice(
     seconds: dict[str, float], *, place: str | None = None, is_augmenting: bool = False
 ) -> str:
-    """The next action in words; "" when there is nothing to gain.
-
-    Args:
-        seconds: By activity.
-        place: Where the pictures are; None where unknown.
-        is_augmenting: Random layers run in the input pipeline.
-    """
+    """The next action in words, from the seconds by activity; "" when there is nothing to gain."""
     if seconds["input"] + seconds["compute"] < _SETTLED_S:
         return ""
     total = sum(seconds[name] for name in ACTIVITIES)  # as the shares beside the advice

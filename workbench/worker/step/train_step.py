@@ -6,55 +6,46 @@ loop's part.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.runs.log.confusion_history import MAX_CLASSES
 from workbench.worker.model.build import BuiltModel
 from workbench.worker.model.synced_batch_norm import average_over_replicas, drifting_statistics
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.step.losses import Objective, Weights
 
 
+@dataclass(eq=False)
 class StepMath:
     """The computations of one model's steps.
 
-    Args:
-        tf: TensorFlow.
-        keras: Keras on it.
+    Attributes:
         strategy: The `tf.distribute` strategy; `built` and `optimizer` were made in its scope.
         built: The model; its pipeline layers run elsewhere.
-        optimizer: From `optimizers.make_optimizer`, built for the model's variables.
+        optimizer: From `make_optimizer`, built for the model's variables.
         batch_size: Pictures a step, over all replicas together.
         recipe: Loss, smoothing, clipping, and what is counted.
         class_weights: What a picture of each class counts in training, or None.
     """
 
-    def __init__(
-        self,
-        tf: Any,
-        keras: Any,
-        strategy: Any,
-        built: BuiltModel,
-        optimizer: Any,
-        *,
-        batch_size: int,
-        recipe: TrainingRecipe | None = None,
-        class_weights: Weights | None = None,
-    ) -> None:
-        self._tf = tf
-        self._strategy = strategy
+    strategy: Any
+    built: BuiltModel
+    optimizer: Any
+    batch_size: int
+    recipe: TrainingRecipe
+    class_weights: Weights | None = None
+
+    def __post_init__(self) -> None:
+        built = self.built
         self._model = built.model
-        self._optimizer = optimizer
-        self._batch_size = batch_size
-        self._recipe = recipe or TrainingRecipe()
-        self._objective = Objective(
-            tf, keras, self._recipe, is_logits=built.is_logits, class_weights=class_weights
-        )
+        self._objective = Objective(self.recipe, built.is_logits, self.class_weights)
         self._num_classes = int(built.model.output_shape[-1])
         # 0 to 255 is exact in bfloat16 too; what a pipeline made keeps its own precision.
         self._dtype = built.input_dtype
-        is_split = strategy.num_replicas_in_sync > 1
-        self._drifting = drifting_statistics(keras, built.model) if is_split else []
+        self.replicas = int(self.strategy.num_replicas_in_sync)
+        self._drifting = drifting_statistics(built.model) if self.replicas > 1 else []
 
     # training --------------------------------------------------------------------------
 
@@ -66,19 +57,18 @@ class StepMath:
             labels: Classes, int (batch,); or shares of classes, float32 (batch, classes).
             rate: Learning rate of this step, float32 (); None for the optimizer's own.
         """
-        tf = self._tf
         variables = self._model.trainable_variables
         with tf.GradientTape() as tape:
             outputs = self._model(tf.cast(pictures, self._dtype), training=True)
             # Divided by the batch of all replicas: the optimizer adds their gradients up.
-            loss = tf.reduce_sum(self._objective.training(labels, outputs)) / self._batch_size
+            loss = tf.reduce_sum(self._objective.training(labels, outputs)) / self.batch_size
             loss += self._penalty()
         self._update(self._clipped(tape.gradient(loss, variables)), variables, rate)
-        average_over_replicas(tf, self._drifting)
+        average_over_replicas(self._drifting)
         return loss, self._num_correct(labels, outputs)
 
     def _update(self, gradients: list[Any], variables: list[Any], rate: Any) -> None:
-        optimizer = self._optimizer
+        optimizer = self.optimizer
         if rate is None:
             optimizer.apply(gradients, variables)
             return
@@ -91,13 +81,13 @@ class StepMath:
 
     def _clipped(self, gradients: list[Any]) -> list[Any]:
         """Shortens the gradient of the whole batch where it is too long."""
-        if self._recipe.clip_norm is None:
+        if self.recipe.clip_norm is None:
             return gradients
-        tf, replicas = self._tf, self._strategy.num_replicas_in_sync
+        replicas = self.replicas
         if replicas > 1:  # each replica has the gradient of its part only
             context = tf.distribute.get_replica_context()
             gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
-        clipped, _ = tf.clip_by_global_norm(gradients, self._recipe.clip_norm)
+        clipped, _ = tf.clip_by_global_norm(gradients, self.recipe.clip_norm)
         # The optimizer adds up what the replicas bring.
         return list(clipped) if replicas == 1 else [part / replicas for part in clipped]
 
@@ -105,11 +95,10 @@ class StepMath:
         """This replica's share of the regularizers' penalties."""
         if not self._model.losses:
             return 0.0
-        penalties = [self._tf.cast(loss, self._tf.float32) for loss in self._model.losses]
-        return self._tf.add_n(penalties) / self._strategy.num_replicas_in_sync
+        penalties = [tf.cast(loss, tf.float32) for loss in self._model.losses]
+        return tf.add_n(penalties) / self.replicas
 
     def _num_correct(self, labels: Any, outputs: Any, weights: Any = None) -> Any:
-        tf = self._tf
         if len(labels.shape) == 2:  # of a mixture, the class with the largest share
             labels = tf.argmax(labels, axis=-1)
         hits = tf.cast(tf.equal(tf.argmax(outputs, axis=-1), labels), tf.float32)
@@ -124,7 +113,6 @@ class StepMath:
 
     def evaluation_zeros(self) -> list[Any]:
         """Where the sums of `evaluate` start: float64 () each, then int64 (classes²,)."""
-        tf = self._tf
         zeros = [tf.constant(0.0, tf.float64)] * 4
         if self.has_confusion:
             zeros.append(tf.zeros((self._num_classes**2,), tf.int64))
@@ -135,25 +123,24 @@ class StepMath:
         `top_k` likeliest, and, with `has_confusion`, how often class i was taken for j at
         i * classes + j.
         """
-        tf = self._tf
         outputs = self._model(tf.cast(pictures, self._dtype), training=False)
         losses = tf.cast(self._objective.evaluation(labels, outputs), tf.float32) + (
-            self._penalty() * self._strategy.num_replicas_in_sync
+            self._penalty() * self.replicas
         )
         hits = self._num_correct(labels, outputs, weights)
         sums = (tf.reduce_sum(losses * weights), hits, tf.reduce_sum(weights))
-        top_k = hits if self._recipe.top_k == 1 else self._top_k(labels, outputs, weights)
+        top_k = hits if self.recipe.top_k == 1 else self._top_k(labels, outputs, weights)
         return (*sums, top_k, *self._confusion(labels, outputs, weights))
 
     def _top_k(self, labels: Any, outputs: Any, weights: Any) -> Any:
-        tf, k = self._tf, min(self._recipe.top_k, self._num_classes)
+        k = min(self.recipe.top_k, self._num_classes)
         hits = tf.math.in_top_k(labels, tf.cast(outputs, tf.float32), k)
         return tf.reduce_sum(tf.cast(hits, tf.float32) * weights)
 
     def _confusion(self, labels: Any, outputs: Any, weights: Any) -> tuple[Any, ...]:
         if not self.has_confusion:
             return ()
-        tf, classes = self._tf, self._num_classes
+        classes = self._num_classes
         cells = tf.cast(labels, tf.int64) * classes + tf.argmax(outputs, axis=-1)
         counts = tf.cast(weights, tf.int32)  # the filling of the last batch counts nothing
         return (tf.math.unsorted_segment_sum(counts, cells, classes**2),)

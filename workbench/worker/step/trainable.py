@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.core.projects.project import Project
 from workbench.core.specs import TargetLimits
-from workbench.errors import GraphError
+from workbench.errors import DatasetError, GraphError
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData
 from workbench.worker.input.cache_mode import CacheMode, cache_mode_of
@@ -21,15 +21,51 @@ from workbench.worker.input.shuffling import Indices, endless_passes, whole_epoc
 from workbench.worker.model.build import BuiltModel, build_model
 from workbench.worker.model.replica_seeds import fold_replicas
 from workbench.worker.model.synced_batch_norm import synchronize
+from workbench.worker.process.lazy_keras import keras
 from workbench.worker.step.adapt_normalization import adapt_normalizations
-from workbench.worker.step.batching import Sizes
 from workbench.worker.step.losses import class_weights
-from workbench.worker.step.optimizers import make_optimizer
+from workbench.worker.step.optimizers import Averaging, make_optimizer
+from workbench.worker.step.train_step import StepMath
 from workbench.worker.step.training_loop import TrainingLoop
 from workbench.worker.step.variants import Variant
-from workbench.worker.step.weight_averaging import Averaging
 
 Arrays = Mapping[str, np.ndarray[Any, np.dtype[Any]]]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Batch and epoch of a training; a batch is what all replicas train on in one step."""
+
+    batch_size: int
+    steps_per_epoch: int
+    epochs: int
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of the whole training."""
+        return self.steps_per_epoch * self.epochs
+
+
+def sizes_of(project: Project, num_train: int, *, replicas: int = 1) -> Sizes:
+    """The sizes a recipe means for so many pictures.
+
+    A batch is never larger than the training part, and a multiple of the replicas.
+
+    Raises:
+        DatasetError: there are fewer pictures than replicas.
+    """
+    if num_train < replicas:
+        raise DatasetError(
+            "There are fewer training images than replicas.",
+            received=f"{num_train:,} images, {replicas:,} replicas",
+            expected="at least one image per replica",
+            fix="Use fewer replicas, or add images.",
+        )
+    recipe = project.recipe
+    batch_size = min(recipe.batch_size, num_train)
+    batch_size = max(batch_size // replicas, 1) * replicas
+    steps = recipe.steps_per_epoch or max(1, num_train // batch_size)
+    return Sizes(batch_size, steps, recipe.epochs)
 
 
 @dataclass
@@ -47,19 +83,12 @@ class Task:
     """What is to be trained, on what, where.
 
     Attributes:
-        tf: TensorFlow.
-        keras: Keras on it.
-        project: Graph and recipe.
-        data: The pictures.
         strategy: The `tf.distribute` strategy.
-        sizes: Batch size, steps per epoch, epochs.
         start: Where its batches begin.
         limits: What the target allows.
         share: Which part of each batch this machine computes.
     """
 
-    tf: Any
-    keras: Any
     project: Project
     data: PreparedData
     strategy: Any
@@ -76,15 +105,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Trainable:
-    """A network that can be trained one way.
-
-    Attributes:
-        variant: How its steps run.
-        built: The model.
-        optimizer: Built for it.
-        averaging: Moving average of the weights.
-        loop: Runs its steps.
-    """
+    """A network that can be trained one way: with an optimizer and a loop made for it."""
 
     variant: Variant
     built: BuiltModel
@@ -122,11 +143,10 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
     Raises:
         GraphError: the network's outputs are not the data set's classes.
     """
-    recipe, keras = task.project.recipe, task.keras
+    recipe = task.project.recipe
     with task.strategy.scope():
         keras.utils.set_random_seed(recipe.seed)
         built = build_model(
-            keras,
             task.project.graph,
             all_layers(),
             own_layers=task.limits.own_layers,
@@ -135,24 +155,21 @@ def make_trainable(task: Task, variant: Variant, check: Callable[[], None]) -> T
         )
         _check_outputs(built, task.data)
         replicas = task.strategy.num_replicas_in_sync
-        fold_replicas(task.tf, keras, built.model, replicas)
+        fold_replicas(built.model, replicas)
         is_synced = recipe.syncs_batch_norm(task.sizes.batch_size, replicas)
-        synchronize(keras, built.model, is_on=is_synced)
-        optimizer = make_optimizer(keras, recipe)
+        synchronize(built.model, is_on=is_synced)
+        optimizer = make_optimizer(recipe)
         optimizer.build(built.model.trainable_variables)
-    adapt_normalizations(task.tf, keras, task.strategy, built, task.data.train, check=check)
-    loop = TrainingLoop(
-        task.tf,
-        keras,
+    adapt_normalizations(task.strategy, built, task.data.train, check=check)
+    step = StepMath(
         task.strategy,
         built,
         optimizer,
-        batch_size=task.sizes.batch_size,
-        xla=variant.xla,
-        recipe=recipe,
-        class_weights=class_weights(recipe, task.data.train.y, len(task.data.class_names)),
-        share=task.share,
+        task.sizes.batch_size,
+        recipe,
+        class_weights(recipe, task.data.train.y, len(task.data.class_names)),
     )
+    loop = TrainingLoop(step, xla=variant.xla, share=task.share)
     averaging = Averaging(task.strategy, built.model, optimizer)
     return Trainable(variant, built, optimizer, averaging, loop)
 
@@ -165,7 +182,6 @@ def training_batches(task: Task, trainable: Trainable, *, start_step: int = 0) -
     task.start.step = start_step
     recipe, train = task.project.recipe, task.data.train
     return training_pipeline(
-        task.tf,
         train,
         _order(task.project, len(train), task.sizes),
         [layer for _, layer in trainable.built.pipeline],

@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.worker.input.sharding import WHOLE, Shard, iterate
-from workbench.worker.model.build import BuiltModel
-from workbench.worker.step.losses import Weights
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.step.train_step import StepMath
 
 CALL_S = 0.12
@@ -105,56 +103,21 @@ class TrainingLoop:
     """Runs steps of one model under a strategy.
 
     Args:
-        tf: TensorFlow.
-        keras: Keras on it.
-        strategy: The `tf.distribute` strategy; `built` and `optimizer` were made in its scope.
-        built: The model; its pipeline layers run elsewhere.
-        optimizer: Built for the model's variables.
-        batch_size: Pictures a step, over all replicas together.
+        step: What one step computes.
         xla: Let XLA compile the step. Only for one replica: under a strategy of several, TPUs
             compile by themselves, and on processors collectives do not go through XLA.
-        recipe: Loss, smoothing, clipping, what is counted; None for a plain one.
-        class_weights: What a picture of each class counts in training, or None.
         share: Which part of each batch this machine computes, where several train together.
     """
 
-    def __init__(
-        self,
-        tf: Any,
-        keras: Any,
-        strategy: Any,
-        built: BuiltModel,
-        optimizer: Any,
-        *,
-        batch_size: int,
-        xla: bool = False,
-        recipe: TrainingRecipe | None = None,
-        class_weights: Weights | None = None,
-        share: Shard = WHOLE,
-    ) -> None:
-        self._tf = tf
+    def __init__(self, step: StepMath, *, xla: bool = False, share: Shard = WHOLE) -> None:
         self.share = share
-        self._strategy = strategy
-        self._batch_size = batch_size
-        self._step = StepMath(
-            tf,
-            keras,
-            strategy,
-            built,
-            optimizer,
-            batch_size=batch_size,
-            recipe=recipe,
-            class_weights=class_weights,
-        )
-        self.use_xla(xla)
-        self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
-
-    def use_xla(self, xla: bool) -> None:  # noqa: FBT001 - the name says what is switched
-        """Trains with the step compiled by XLA, or not; the next call is traced anew."""
-        tf, train = self._tf, self._step.train
-        self._train_step = tf.function(train, jit_compile=True, autograph=False) if xla else train
+        self.step = step
+        self._strategy = step.strategy
         # AutoGraph reads source files, which a packed application has not.
+        train = tf.function(step.train, jit_compile=True, autograph=False) if xla else step.train
+        self._train_step = train
         self._run_steps = tf.function(self._steps, autograph=False, reduce_retracing=True)
+        self._run_evaluation = tf.function(self._evaluation_steps, autograph=False)
 
     def distribute(self, dataset: Any) -> Any:
         """An iterator over a dataset's batches, each split over the replicas."""
@@ -163,25 +126,19 @@ class TrainingLoop:
     # training --------------------------------------------------------------------------
 
     def train(self, iterator: Any, steps: int, *, rates: Rates | None = None) -> StepResults:
-        """Trains a number of steps in one call.
+        """Trains a number of steps in one call, on an iterator made by `distribute`.
 
-        Args:
-            iterator: Made by `distribute`.
-            steps: How many.
-            rates: The learning rate of each, float32 (steps,); None for the optimizer's own.
+        The learning rates are float32 (steps,), one for each; None for the optimizer's own.
         """
-        tf = self._tf
         started = time.monotonic()
         given = () if rates is None else (tf.constant(_padded(rates)),)
         results = self._run_steps(iterator, tf.constant(steps, tf.int32), *given)
         losses, correct, input_s = (values.numpy() for values in results)
         seconds = time.monotonic() - started
-        accuracies = correct / np.float32(self._batch_size)
+        accuracies = correct / np.float32(self.step.batch_size)
         return StepResults(losses, accuracies, seconds, min(float(input_s), seconds))
 
     def _steps(self, iterator: Any, steps: Any, rates: Any = None) -> tuple[Any, Any, Any]:
-        tf = self._tf
-
         def body(step: Any, input_s: Any, losses: Any, correct: Any) -> tuple[Any, ...]:
             batch, waited_s = self._timed_next(iterator)
             rate = () if rates is None else (rates[step],)
@@ -199,13 +156,12 @@ class TrainingLoop:
 
     def _timed_next(self, iterator: Any) -> tuple[Any, Any]:
         """The next batch, and the seconds that it was waited for."""
-        tf = self._tf
         asked = tf.timestamp()
         with tf.control_dependencies([asked]):
             batch = iterator.get_next()
         with tf.control_dependencies(self._strategy.experimental_local_results(batch[1])):
             waited_s = tf.timestamp() - asked
-        if self._strategy.num_replicas_in_sync > 1:
+        if self.step.replicas > 1:
             batch = tf.nest.map_structure(
                 lambda part: self._after(waited_s, part), batch, expand_composites=True
             )
@@ -217,14 +173,13 @@ class TrainingLoop:
         The first replica would begin at once and take the processor from what brings the
         others theirs; that time would count as waiting for pictures.
         """
-        tf = self._tf
         with tf.device(part.device), tf.control_dependencies([moment]):
             return tf.identity(part)
 
     def _over_replicas(self, function: Any, batch: Any) -> tuple[Any, ...]:
         """Runs a function on each replica's part of a batch and adds the results."""
         results = self._strategy.run(function, args=batch)
-        reduce_sum = self._tf.distribute.ReduceOp.SUM
+        reduce_sum = tf.distribute.ReduceOp.SUM
         return tuple(self._strategy.reduce(reduce_sum, value, axis=None) for value in results)
 
     # evaluation ------------------------------------------------------------------------
@@ -232,21 +187,15 @@ class TrainingLoop:
     def evaluate(self, iterator: Any, steps: int, sums: Sequence[Any] | None = None) -> list[Any]:
         """Adds up over a number of batches what `StepMath.evaluate` counts.
 
-        Args:
-            iterator: Made by `distribute`.
-            steps: How many batches.
-            sums: What an earlier call returned, to go on from; None to start. The result is
-                the same to the bit however the batches are divided into calls.
+        Goes on from `sums`, which an earlier call returned; None to start. The result is the
+        same to the bit however the batches are divided into calls.
         """
-        tf = self._tf
-        start = self._step.evaluation_zeros() if sums is None else sums
+        start = self.step.evaluation_zeros() if sums is None else sums
         return list(self._run_evaluation(iterator, tf.constant(steps, tf.int32), *start))
 
     def _evaluation_steps(self, iterator: Any, steps: Any, *start: Any) -> tuple[Any, ...]:
-        tf = self._tf
-
         def body(step: Any, *sums: Any) -> tuple[Any, ...]:
-            values = self._over_replicas(self._step.evaluate, iterator.get_next())
+            values = self._over_replicas(self.step.evaluate, iterator.get_next())
             # Many small losses: float64 keeps the mean exact.
             return step + 1, *(s + tf.cast(v, s.dtype) for s, v in zip(sums, values, strict=True))
 

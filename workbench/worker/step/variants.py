@@ -13,12 +13,7 @@ _CLEARLY = 0.03
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run the steps.
-
-    Attributes:
-        precision: "float32" or "bfloat16".
-        xla: The step is compiled by XLA.
-    """
+    """One way to run the steps: in "float32" or "bfloat16", compiled by XLA or not."""
 
     precision: str
     xla: bool = False
@@ -35,12 +30,7 @@ PLAIN = Variant("float32")
 
 @dataclass(frozen=True)
 class Timing:
-    """How fast a way is.
-
-    Attributes:
-        step_s: Seconds of a step.
-        start_s: Seconds until the first step is over: tracing and compiling.
-    """
+    """Seconds of a step, and until the first step is over: tracing and compiling."""
 
     step_s: float
     start_s: float
@@ -56,12 +46,8 @@ def possible_variants(
     """The ways that the recipe's pins and the target allow, the most promising first.
 
     XLA comes last: on processors its convolutions are
-    often many times slower than oneDNN's, and compiling takes several seconds.
-
-    Args:
-        recipe: `precision` and `xla` may be pinned.
-        has_bfloat16: The target computes bfloat16 in hardware.
-        may_compile: XLA may compile the step there at our request.
+    often many times slower than oneDNN's, and compiling takes several seconds. The target
+    `has_bfloat16` in hardware; it `may_compile` the step by XLA at our request.
     """
     if recipe.precision == "auto":
         precisions = ["bfloat16", "float32"] if has_bfloat16 else ["float32"]

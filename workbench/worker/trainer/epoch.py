@@ -9,17 +9,13 @@ import numpy as np
 
 from workbench.core.training.learning_rates import learning_rate_at, learning_rates
 from workbench.core.training.progress_rules import ProgressRules
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import EpochFinished
-from workbench.runs.folder import RunFolder
 from workbench.worker.checkpoints.counters import TrainingCounters
-from workbench.worker.execution.compiled import Compiled, Sizes
+from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.input.sharding import WHOLE
-from workbench.worker.process.event_logger import EventLogger, finite
+from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
-from workbench.worker.process.stop import StopSwitch
 from workbench.worker.step.evaluator import Evaluator
-from workbench.worker.step.time_spent import TimeLedger
 from workbench.worker.step.training_loop import CallLength, Scores, StepResults
 from workbench.worker.trainer.nonfinite import Rates, Replay
 
@@ -28,38 +24,28 @@ class EpochTrainer:
     """Trains epochs from wherever a training is, also from the middle of one.
 
     Args:
-        compiled: What is trained.
-        sizes: Batch and epochs.
-        recipe: Recipe of the run; learning rates come from it.
+        job: What is trained, and where it is told; its stop switch is looked at between calls.
+        ready: The network and its pipelines; every second is booked in its ledger.
         counters: Steps, epochs and scores so far; advanced here.
         rules: Their factor upon the learning rates holds.
-        events: Logs every batch and epoch.
-        stop: Looked at between calls.
-        ledger: Every second is booked in it.
-        run: Its checkpoints tell what went wrong when a loss is not finite.
     """
 
     def __init__(
         self,
-        compiled: Compiled,
-        sizes: Sizes,
-        recipe: TrainingRecipe,
-        *,
+        job: TrainingJob,
+        ready: PreparedTraining,
         counters: TrainingCounters,
         rules: ProgressRules,
-        events: EventLogger,
-        stop: StopSwitch,
-        ledger: TimeLedger,
-        run: RunFolder,
     ) -> None:
+        compiled, recipe = ready.compiled, job.project.recipe
         self._compiled = compiled
-        self._sizes = sizes
+        self._sizes = ready.sizes
         self._recipe = recipe
         self._position = counters
         self._rules = rules
-        self._teller = events
-        self._stop = stop
-        self._ledger = ledger
+        self._teller = job.events
+        self._stop = job.stop
+        self._ledger = ready.ledger
         limits = compiled.limits
         self._call = CallLength(
             compiled.plan.steps_per_call,
@@ -68,15 +54,12 @@ class EpochTrainer:
         )
         self._is_compiled = False
         self._scales: list[tuple[int, float]] = []
-        self._replay = Replay(
-            run, compiled, step=counters.step, rates=self._rates, is_stopped=lambda: stop.is_on
-        )
+        self._replay = Replay(job, compiled, counters.step, self._rates)
 
     def train(self, after_call: Callable[[], None]) -> tuple[EpochFinished, Scores | None] | None:
         """Trains what is left of the epoch under way, validates and tells it.
 
-        Args:
-            after_call: Called between calls, with the position moved on.
+        Between calls, with the counters moved on, `after_call` is called.
 
         Returns:
             What was told, and the scores; None when it was stopped within.
@@ -162,19 +145,13 @@ class EpochTrainer:
 
     def diverged(self, what: str, step: int, found: str = "") -> DivergedError:
         """The error of values that are no numbers."""
-        rate = self._recipe.peak_rate
-        return DivergedError(what, step=step, learning_rate=rate, found=found)
+        return DivergedError(what, step, self._recipe.peak_rate, found)
 
     def scores(
         self, evaluator: Evaluator | None, phase: str, text: str, *, to_the_end: bool = False
     ) -> Scores | None:
-        """Evaluates and tells how far it is; None without pictures, or when stopped.
-
-        Args:
-            evaluator: Evaluates the validation images.
-            phase: Key of what is done now.
-            text: In words.
-            to_the_end: Do not stop on the way.
+        """Evaluates and tells how far it is; None without pictures, or when stopped, which
+        `to_the_end` forbids.
         """
         if evaluator is None:
             return None

@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -19,12 +20,18 @@ import numpy as np
 
 from workbench.core.storage.save import save_bytes
 from workbench.errors import RemoteError, UsageError, WorkbenchError
-from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, kept_cluster
+from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster
 from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import DataMark, remove_checkpoints
 from workbench.worker.checkpoints.writer import KeptModel
-from workbench.worker.cluster.members import ClusterPeers, mark_text, own_facts, socket_address
-from workbench.worker.cluster.socket_channel import ChannelClosedError, Message
+from workbench.worker.cluster.members import (
+    ClusterPeers,
+    handed_cluster,
+    mark_text,
+    own_facts,
+    socket_address,
+)
+from workbench.worker.cluster.socket_channel import ChannelClosedError, Line, Message
 from workbench.worker.process.stop import StopSwitch
 
 COME_S = 300.0
@@ -35,19 +42,15 @@ _FILES = ("1.npz", "2.npz")
 
 
 class Member(ClusterPeers):
-    """A machine that does not lead.
-
-    Args:
-        cluster: The machines.
-        stop: Stop switch of this process.
-        on_hang: See Machines.
-    """
+    """A machine that does not lead."""
 
     def __init__(
         self, cluster: Cluster, stop: StopSwitch, on_hang: Callable[[WorkbenchError], None]
     ) -> None:
         super().__init__(cluster, stop, on_hang)
-        self._lines[0] = self._line_to(0, self._called())
+        self._lines[0] = Line(
+            self._called(), on_word=partial(self._hears, 0), on_end=partial(self._ended, 0)
+        )
         self._lines[0].send("hello", index=cluster.index, key=cluster.key, **own_facts())
 
     def _called(self) -> socket.socket:
@@ -120,7 +123,9 @@ def join_training(folder: str | Path) -> int:
     run = RunFolder(Path(folder).absolute())
     stop = StopSwitch(run)
     try:
-        cluster = _cluster_of(run)
+        cluster = handed_cluster(run)
+        if cluster is None:
+            raise UsageError("There is no training to join.", where=CLUSTER_VARIABLE)
         try:
             member = Member(cluster, stop, _end_at_once)
             resume = member.hear_task(run)
@@ -134,14 +139,6 @@ def join_training(folder: str | Path) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     return run_training(run.path, resume=resume, member=member, stop=stop)
-
-
-def _cluster_of(run: RunFolder) -> Cluster:
-    text = os.environ.pop(CLUSTER_VARIABLE, None)
-    cluster = Cluster.from_text(text) if text is not None else kept_cluster(run.path)
-    if cluster is None:
-        raise UsageError("There is no training to join.", where=CLUSTER_VARIABLE)
-    return cluster
 
 
 def _end_at_once(error: WorkbenchError) -> None:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import WeightsError
-from workbench.runs.folder import RunFolder
 from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.checkpoints.snapshot import restore, snapshot
 from workbench.worker.execution.compiled import Compiled
 from workbench.worker.model.build import BuiltModel
+from workbench.worker.process.lazy_keras import keras, tf
 
 _CALL_STEPS = 16
 _LIMIT_S = 120.0
@@ -34,11 +35,8 @@ Rates = np.ndarray[Any, np.dtype[np.float32]]
 
 @dataclass(frozen=True)
 class Culprit:
-    """Where values stopped being finite.
-
-    Attributes:
-        layer: Name of the layer in Keras; "" for the pictures themselves or for the loss.
-        words: What was found, as the second half of a sentence.
+    """Where values stopped being finite: the layer's name in Keras, "" for the pictures themselves
+    or for the loss; and what was found, as the second half of a sentence.
     """
 
     layer: str
@@ -49,60 +47,44 @@ class Replay:
     """Trains a run again, from its last checkpoint or its start.
 
     Args:
-        run: Whose checkpoints to begin with.
+        job: Its run has the checkpoints to begin with; its stop switch is looked at.
         compiled: What is trained, in the state it begins with.
         step: Steps done before.
         rates: (first step from 0, count) -> the learning rates as they were trained with.
-        is_stopped: Asked between calls.
     """
 
     def __init__(
-        self,
-        run: RunFolder,
-        compiled: Compiled,
-        *,
-        step: int,
-        rates: Callable[[int, int], Rates],
-        is_stopped: Callable[[], bool],
+        self, job: TrainingJob, compiled: Compiled, step: int, rates: Callable[[int, int], Rates]
     ) -> None:
-        self._run = run
+        self._job = job
         self._compiled = compiled
         self._first_step = step
         self._rates = rates
-        self._is_stopped = is_stopped
         # A run that goes on has a checkpoint already.
         first = {} if step else snapshot(compiled.state_variables())
         is_small = sum(array.nbytes for array in first.values()) <= _MAX_FIRST_BYTES
         self._first = first if is_small else {}
 
     def find(self, bad_step: int) -> Culprit | None:
-        """Trains up to a step whose loss is not finite and looks at its batch.
+        """Trains up to a step, counted from 1, whose loss is not finite and looks at its batch.
 
-        The network is of no use afterwards.
-
-        Args:
-            bad_step: Counted from 1.
-
-        Returns:
-            None when there is nothing to begin with, it was stopped, took too long, or did
-            not happen again.
+        The network is of no use afterwards. None when there is nothing to begin with, it was
+        stopped, took too long, or did not happen again.
         """
-        import keras
-        import tensorflow as tf
-
         begun = self._restore(bad_step)
         if begun is None:
             return None
         iterator = self._compiled.restart(begun)
         if not self._train(iterator, begun, bad_step - 1):
             return None
-        pictures = _local(next(iterator)[0])
-        return culprit_of_batch(tf, keras, self._compiled.built, pictures)
+        pictures = next(iterator)[0]
+        first = pictures.values[0] if hasattr(pictures, "values") else pictures  # a replica's part
+        return culprit_of_batch(self._compiled.built, first)
 
     def _restore(self, bad_step: int) -> int | None:
         """Puts the latest state before a step back; returns the steps done in it."""
         try:
-            checkpoint = read_checkpoint(self._run)
+            checkpoint = read_checkpoint(self._job.run)
         except WeightsError:
             checkpoint = None
         variables = self._compiled.state_variables()
@@ -118,7 +100,7 @@ class Replay:
         """Trains the steps between; False when it is of no use to go on."""
         deadline = time.monotonic() + _LIMIT_S
         while done < until:
-            if self._is_stopped() or time.monotonic() > deadline:
+            if self._job.stop.is_on or time.monotonic() > deadline:
                 return False
             steps = min(_CALL_STEPS, until - done)
             results = self._compiled.loop.train(iterator, steps, rates=self._rates(done, steps))
@@ -128,14 +110,9 @@ class Replay:
         return True
 
 
-def _local(value: Any) -> Any:
-    """The first replica's part of a distributed batch."""
-    return value.values[0] if hasattr(value, "values") else value
-
-
-def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> Culprit:
+def culprit_of_batch(built: BuiltModel, pictures: Any) -> Culprit:
     """Where a batch's values stop being finite with the weights as they are now."""
-    if not _is_finite(tf, pictures):
+    if not _is_finite(pictures):
         return Culprit("", "the images from the input pipeline are not finite")
     weights = culprit_of_weights(built)
     if weights is not None:
@@ -145,13 +122,9 @@ def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> C
     outputs = probe(tf.cast(pictures, tf.float32), training=True)
     outputs = outputs if isinstance(outputs, list | tuple) else [outputs]
     for layer, output in zip(model.layers, outputs, strict=True):
-        if not _is_finite(tf, output):
-            return Culprit(
-                layer.name,
-                f"the first layer whose output is not finite is “{layer.name}” "
-                f"({type(layer).__name__})",
-            )
-    sizes = [_size(tf, output) for output in outputs]
+        if not _is_finite(output):
+            return _layer_at_fault(layer, "whose output is")
+    sizes = [float(tf.reduce_max(tf.abs(tf.cast(each, tf.float32)))) for each in outputs]
     largest = int(np.argmax(sizes))
     name = model.layers[largest].name
     return Culprit(
@@ -161,25 +134,22 @@ def culprit_of_batch(tf: Any, keras: Any, built: BuiltModel, pictures: Any) -> C
     )
 
 
-def _size(tf: Any, values: Any) -> float:
-    return float(tf.reduce_max(tf.abs(tf.cast(values, tf.float32))))
-
-
 def culprit_of_weights(built: BuiltModel) -> Culprit | None:
     """The first layer with a weight that is not finite; None where all are."""
     for layer in built.model.layers:
         for variable in layer.variables:
             values = variable.numpy()
             if values.dtype.kind == "f" and not np.isfinite(values).all():
-                return Culprit(
-                    layer.name,
-                    f"the first layer with weights that are not finite is “{layer.name}” "
-                    f"({type(layer).__name__})",
-                )
+                return _layer_at_fault(layer, "with weights that are")
     return None
 
 
-def _is_finite(tf: Any, values: Any) -> bool:
+def _layer_at_fault(layer: Any, what: str) -> Culprit:
+    words = f"the first layer {what} not finite is “{layer.name}” ({type(layer).__name__})"
+    return Culprit(layer.name, words)
+
+
+def _is_finite(values: Any) -> bool:
     if not values.dtype.is_floating:
         return True
     return bool(tf.reduce_all(tf.math.is_finite(tf.cast(values, tf.float32))))

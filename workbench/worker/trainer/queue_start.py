@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from workbench.errors import WorkbenchError
-from workbench.runs.folder import open_run
+from workbench.runs.folder import RunFolder, open_run
 from workbench.runs.start import joins_another, start_trainer
 from workbench.runs.state.queue import cancel as take_out
 from workbench.runs.state.queue import enqueue, is_waiting, start_next
@@ -20,31 +21,29 @@ def start(folder: str, *, resume: bool) -> int:
 
     Prints one line of JSON: whether it waits, or the error; returns the exit code.
     """
-    try:
-        run = open_run(folder)
+
+    def begin(run: RunFolder) -> None:
         if joins_another(run):
             start_trainer(run)
         else:
             enqueue(run, resume=resume)
             start_next(run.path.parent)
-    except WorkbenchError as error:
-        _print({"error": error.to_dict()})
-        return error.exit_code
-    _print({"is_waiting": is_waiting(run)})
-    return 0
+
+    return _told(folder, begin)
 
 
 def cancel(folder: str) -> int:
     """Takes a run out of the queue of its home; prints and returns as `start`."""
+    return _told(folder, take_out)
+
+
+def _told(folder: str, act: Callable[[RunFolder], object]) -> int:
     try:
         run = open_run(folder)
-        take_out(run)
+        act(run)
+        told: dict[str, Any] = {"is_waiting": is_waiting(run)}
+        exit_code = 0
     except WorkbenchError as error:
-        _print({"error": error.to_dict()})
-        return error.exit_code
-    _print({"is_waiting": is_waiting(run)})
-    return 0
-
-
-def _print(value: dict[str, Any]) -> None:
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+        told, exit_code = {"error": error.to_dict()}, error.exit_code
+    sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+    return exit_code

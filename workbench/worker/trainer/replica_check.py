@@ -20,9 +20,11 @@ from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
 from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.checkpoints.snapshot import snapshot
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
+from workbench.worker.process.lazy_keras import tf
 from workbench.worker.process.stop import StopSwitch
 
 
@@ -50,9 +52,8 @@ def check(run: RunFolder) -> dict[str, Any]:
     ):
         # The run's log is its trainer's, and so is what was asked of it.
         stop = StopSwitch(RunFolder(Path(folder)))
-        ready = TrainingSetup(
-            run, project, checkpoint, peers=Peers(), events=EventLogger(writer), stop=stop
-        ).make()
+        job = TrainingJob(run, project, EventLogger(writer), stop)
+        ready = TrainingSetup(job, checkpoint, Peers()).make()
         variables = ready.compiled.state_variables()
         differing = [
             name
@@ -81,8 +82,6 @@ def _is_same(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> bool:
 
 
 def _memory_bytes() -> int:
-    import tensorflow as tf
-
     peaks = [0]
     for device in tf.config.list_logical_devices("TPU"):
         try:

@@ -5,7 +5,7 @@ of them.
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from workbench.core.checks.analysis import analyse
@@ -18,77 +18,39 @@ from workbench.core.specs import DatasetSpec, Shape, TargetLimits
 from workbench.layers import all_layers
 from workbench.pictures.prepare import PreparedData, prepare
 from workbench.protocol.events import DataReady, RunStarted
-from workbench.runs.folder import RunFolder
 from workbench.runs.model_card import ModelCard
 from workbench.runs.store.checkpoint import Checkpoint, DataMark
 from workbench.runs.store.machine import differences, this_machine
 from workbench.targets import all_targets
-from workbench.worker.checkpoints.counters import Facts
+from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.checkpoints.snapshot import check_same_data, mark_of, restore
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes, compile_training, sizes_of
 from workbench.worker.input.sources import find_source, fit_of, load_data
 from workbench.worker.model.build import finish_statistics
-from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.lazy_keras import LazyKeras
 from workbench.worker.process.load_context import TrainerLoadContext
-from workbench.worker.process.stop import StopSwitch
 from workbench.worker.process.versions import versions
 from workbench.worker.step.time_spent import TimeLedger
-
-
-@dataclass(frozen=True)
-class PreparedTraining:
-    """A training about to begin, or to go on.
-
-    Attributes:
-        compiled: What is trained, with the checkpoint's values in its variables.
-        sizes: Batch and epochs.
-        facts: How, where and on what.
-        card: The model card but for what training adds to it.
-        replicas: Devices that share each batch.
-        ledger: Where the time goes, since building began.
-        reasons: Why the figures of a resumed run can differ from the uninterrupted one's.
-    """
-
-    compiled: Compiled
-    sizes: Sizes
-    facts: Facts
-    card: ModelCard
-    replicas: int
-    ledger: TimeLedger
-    reasons: tuple[str, ...]
 
 
 class TrainingSetup:
     """Gets a training ready; `make` is called once.
 
     Args:
-        run: The run's folder.
-        project: What to train.
+        job: What to train; its events tell the progress.
         checkpoint: From where to go on; None for a start.
-        events: Logs the progress.
-        stop: Looked at now and then.
         peers: The machines that train together.
     """
 
-    def __init__(
-        self,
-        run: RunFolder,
-        project: Project,
-        checkpoint: Checkpoint | None,
-        *,
-        events: EventLogger,
-        stop: StopSwitch,
-        peers: Peers,
-    ) -> None:
-        self._run = run
+    def __init__(self, job: TrainingJob, checkpoint: Checkpoint | None, peers: Peers) -> None:
+        self._run = job.run
         self._company = peers
-        self._project = project
-        self._recipe = project.recipe
+        self._project = job.project
+        self._recipe = job.project.recipe
         self._checkpoint = checkpoint
-        self._teller = events
-        self._stop = stop
+        self._teller = job.events
+        self._stop = job.stop
         self._ledger = TimeLedger()
 
     def make(self) -> PreparedTraining:
@@ -107,13 +69,12 @@ class TrainingSetup:
         mark, checkpoint = mark_of(data), self._checkpoint
         reasons = check_same_data(checkpoint.state.data, mark) if checkpoint else []
         compiled, sizes, replicas = self._compile(lazy_keras, data, mark)
-        facts = Facts(compiled.plan, this_machine(versions(), self._company.others), mark)
+        machine = this_machine(versions(), self._company.others)
         if checkpoint is not None:
-            reasons = [*differences(checkpoint.state.machine, facts.machine), *reasons]
-            reasons += self._moved()
+            reasons = [*differences(checkpoint.state.machine, machine), *reasons, *self._moved()]
         card = self._card(compiled, data, spec, fit)
         return PreparedTraining(
-            compiled, sizes, facts, card, replicas, self._ledger, tuple(reasons)
+            compiled, sizes, machine, mark, card, replicas, self._ledger, tuple(reasons)
         )
 
     def _moved(self) -> list[str]:
@@ -142,12 +103,10 @@ class TrainingSetup:
     ) -> tuple[Compiled, Sizes, int]:
         if not lazy_keras.is_loaded:
             self._teller.phase("importing", "Importing TensorFlow")
-        keras = lazy_keras.keras()
-        import tensorflow as tf
-
+        lazy_keras.keras()
         self._stop.check()
         self._teller.phase("building", "Building the model")
-        target = self._company.connect(tf, self._project, mark)
+        target = self._company.connect(self._project, mark)
         sizes = sizes_of(self._project, len(data.train), replicas=target.replicas)
         self._tell_data(data, sizes, target.replicas)
         self._tell_split(target.limits)
@@ -155,8 +114,6 @@ class TrainingSetup:
         self._ledger = TimeLedger()  # imports and loading are told by their phases
         with self._ledger.spending("compile"):
             compiled = compile_training(
-                tf,
-                keras,
                 self._project,
                 data,
                 target=target,
@@ -194,8 +151,8 @@ class TrainingSetup:
             DataReady(
                 class_names=list(data.class_names),
                 num_train=len(data.train),
-                num_validation=len(data.validation) if data.validation else 0,
-                num_test=len(data.test) if data.test else 0,
+                num_validation=len(data.validation or ()),
+                num_test=len(data.test or ()),
                 steps_per_epoch=sizes.steps_per_epoch,
                 bad_files=list(data.bad_files),
             )
@@ -231,31 +188,17 @@ def checked_input_shape(project: Project) -> Shape:
     return analysis.shapes[input_nodes(project.graph, all_layers())[0].id]
 
 
-def tell_start(
-    events: EventLogger,
-    run: RunFolder,
-    project: Project,
-    ready: PreparedTraining,
-    resumed_at: int | None,
-) -> None:
-    """Tells what runs where, now that all of it is settled.
-
-    Args:
-        events: Event log of the run.
-        run: The run.
-        project: What it trains.
-        ready: How.
-        resumed_at: Steps that were done before; None for a run from its start.
-    """
-    plan = ready.compiled.plan
-    events.tell(
+def tell_start(job: TrainingJob, ready: PreparedTraining, resumed_at: int | None) -> None:
+    """Tells what runs where; `resumed_at` steps were done before, None from the start."""
+    run, project, plan = job.run, job.project, ready.compiled.plan
+    job.events.tell(
         RunStarted(
             run=str(run.path),
             target=project.target.key,
             replicas=ready.replicas,
             precision=plan.precision,
             seed=project.recipe.seed,
-            versions=ready.facts.machine.versions,
+            versions=ready.machine.versions,
             plan=plan,
             epochs=ready.sizes.epochs,
             batch_size=ready.sizes.batch_size,

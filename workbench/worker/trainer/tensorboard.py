@@ -28,6 +28,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.home import data_home
 from workbench.settings.options.writes_tensorboard import SPEC as WRITES_TENSORBOARD
 from workbench.settings.settings_file import read_settings
+from workbench.worker.process.lazy_keras import tf
 
 FOLDER_NAME = "tensorboard"
 
@@ -38,12 +39,7 @@ BATCH_INTERVAL_S = 0.2
 def tensorboard_listener(
     run: RunFolder, warn: Callable[[str], None]
 ) -> Callable[[RunEvent], None] | None:
-    """Called with each event of the log; None when the user wants no such files.
-
-    Args:
-        run: The run whose folder they are written to.
-        warn: Writes a sentence into the log.
-    """
+    """To be called with each event of the run's log; None when the user wants no such files."""
     is_wanted = read_settings(data_home()).get(WRITES_TENSORBOARD)
     return _Listener(run, warn).hear if is_wanted else None
 
@@ -121,20 +117,14 @@ class EventFile:
     Each value is on its way to the disk as soon as it is written. A run that goes on after
     a kill gets another file in the same folder. Each file begins with a session start at its
     first step: TensorBoard drops points of earlier files from that step on, because these steps
-    are trained again. (The first session start of a folder has no effect.)
-
-    Args:
-        folder: Where; made where it is not there, in a folder that is.
-        first_step: The lowest step that may be written.
+    are trained again. (The first session start of a folder has no effect.) The folder is made
+    where it is not there, in a folder that is.
 
     Raises:
         OSError: from every method: the disk is full or the folder is gone.
     """
 
     def __init__(self, folder: Path, *, first_step: int = 1) -> None:
-        import tensorflow as tf
-
-        self._tf = tf
         self._new_event = tf.compat.v1.Event
         folder.mkdir(exist_ok=True)
         number = len(list(folder.glob("events.out.tfevents.*")))
@@ -147,12 +137,8 @@ class EventFile:
         self._write(self._new_event(wall_time=time.time(), step=first_step, session_log=start))
 
     def scalars(self, step: int, values: Mapping[str, float], *, wall_time: float) -> None:
-        """Adds values by tag; NaN and infinity are kept.
-
-        Args:
-            step: The x of the points.
-            values: By tag; a slash groups tags.
-            wall_time: Seconds since the epoch.
+        """Adds values by tag, in which a slash groups; NaN and infinity are kept. The wall time
+        is in seconds since the epoch.
         """
         event = self._new_event(wall_time=wall_time, step=step)
         for tag, value in values.items():
@@ -169,5 +155,5 @@ class EventFile:
         """Rebuilds the system's error from TensorFlow's, whose text is "file; reason"."""
         try:
             yield
-        except self._tf.errors.OpError as error:
+        except tf.errors.OpError as error:
             raise OSError(error.message.rpartition("; ")[2]) from error

@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 import traceback
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from workbench.errors import WorkbenchError
-from workbench.protocol.events import RunFinished
+from workbench.processes.memory import resident_bytes
+from workbench.protocol.events import Heartbeat, RunFinished
 from workbench.runs.environment import project_environment, refuse_unready
 from workbench.runs.folder import RunFolder
 from workbench.runs.log.event_log import EventWriter
@@ -27,20 +29,46 @@ from workbench.runs.store.checkpoint import (
     remove_checkpoints,
     tidy_up,
 )
+from workbench.worker.checkpoints.prepared import TrainingJob
 from workbench.worker.cluster.chief import peers_of
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.process.event_logger import EventLogger
 from workbench.worker.process.failure import DivergedError, error_parts
 from workbench.worker.process.setup import surroundings
 from workbench.worker.process.stop import StoppedError, StopSwitch
-from workbench.worker.trainer.heartbeat import HeartbeatThread
 from workbench.worker.trainer.tensorboard import tensorboard_listener
+
+_HEARTBEAT_S = 2.0
 
 _PATIENCE_S = 120.0
 """How long the last event waits for room on the disk; without it the run can be resumed."""
 
 if TYPE_CHECKING:
     from workbench.worker.trainer.training import Training
+
+
+class HeartbeatThread:
+    """Signs of life, with the memory held, from a thread of its own while it is entered; the
+    first one comes at once.
+    """
+
+    def __init__(self, writer: EventWriter) -> None:
+        self._writer = writer
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._end.is_set():
+            self._writer.write(Heartbeat(memory_bytes=resident_bytes()))
+            self._end.wait(_HEARTBEAT_S)
 
 
 def run_training(
@@ -56,7 +84,7 @@ def run_training(
         folder: The run's.
         resume: Go on from its checkpoint, if one was kept; else from the start.
         member: Membership, in a process that has joined another machine's training.
-        stop: That it was made with.
+        stop: The switch that `member` was made with.
 
     Returns:
         0 when completed or stopped, else the exit code of the error.
@@ -95,18 +123,15 @@ def _train(
         os.environ.update(project_environment(project))
         refuse_unready(project.target)  # TensorFlow might hang there, or end this process
         tidy_up(run)
+        job = TrainingJob(run, project, events, stop)
         if member is None:
-            on_hang = partial(_give_up, run, events, begun)
-            peers = peers_of(run, project, events, stop, on_hang)
+            peers = peers_of(job, partial(_give_up, run, events, begun))
         with HeartbeatThread(writer):
             peers.rendezvous(resume=resume)
             from workbench.worker.trainer.training import Training  # after the first events
 
             training = Training(
-                run,
-                project,
-                events,
-                stop,
+                job,
                 # Not kept here: a large state would be held once more all the time.
                 checkpoint=read_checkpoint(run) if resume else None,
                 is_resumed=resume,

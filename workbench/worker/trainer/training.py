@@ -8,31 +8,34 @@ from functools import partial
 from statistics import median
 
 from workbench.core.checks.analysis import analyse
-from workbench.core.projects.project import Project
 from workbench.core.training.progress_rules import ProgressRules
 from workbench.errors import SaveError
 from workbench.layers import all_layers
 from workbench.processes.memory import peak_bytes
 from workbench.protocol.events import BestEpoch, TestResult
-from workbench.runs.folder import RunFolder
 from workbench.runs.log.confusion_history import append_confusion, truncate_confusions
 from workbench.runs.state.throughput import add_speed, measured_run
 from workbench.runs.store.checkpoint import Checkpoint
 from workbench.runs.store.provenance import write_origin
 from workbench.worker.checkpoints.counters import TrainingCounters
-from workbench.worker.checkpoints.manager import CheckpointManager, NotFiniteError
-from workbench.worker.checkpoints.null_manager import NullCheckpointManager
+from workbench.worker.checkpoints.manager import (
+    CheckpointManager,
+    NotFiniteError,
+    NullCheckpointManager,
+)
+from workbench.worker.checkpoints.prepared import PreparedTraining, TrainingJob
 from workbench.worker.checkpoints.writer import KeptModel
 from workbench.worker.cluster.peers import Peers
 from workbench.worker.execution.compiled import Compiled, Sizes
-from workbench.worker.process.event_logger import EventLogger, finite
+from workbench.worker.process.event_logger import finite
 from workbench.worker.process.failure import DivergedError
 from workbench.worker.process.setup import FolderWatch
-from workbench.worker.process.stop import StopSwitch
 from workbench.worker.step.training_loop import Scores
 from workbench.worker.trainer.epoch import EpochTrainer
 from workbench.worker.trainer.nonfinite import culprit_of_weights
-from workbench.worker.trainer.setup import PreparedTraining, TrainingSetup, tell_start
+from workbench.worker.trainer.setup import TrainingSetup, tell_start
+
+AnyManager = CheckpointManager | NullCheckpointManager
 
 _UNTIL_EXIT: list[Compiled] = []
 """Taking a data pipeline down waits for its threads, 20 s and more after a long training.
@@ -43,10 +46,7 @@ class Training:
     """Trains what a project says and tells it. `run` is called once.
 
     Args:
-        run: The run's folder.
-        project: What to train.
-        events: Event log of the run.
-        stop: Looked at now and then.
+        job: What to train.
         checkpoint: From where to go on; None for a start.
         is_resumed: A trainer has worked on this run before, with or without a checkpoint.
         begun: `time.monotonic()` when this trainer began.
@@ -60,31 +60,28 @@ class Training:
 
     def __init__(
         self,
-        run: RunFolder,
-        project: Project,
-        events: EventLogger,
-        stop: StopSwitch,
+        job: TrainingJob,
         *,
         checkpoint: Checkpoint | None,
         is_resumed: bool,
         begun: float,
-        peers: Peers | None = None,
+        peers: Peers,
     ) -> None:
-        self._run = run
-        self._company = peers or Peers()
-        self._project = project
-        self._recipe = project.recipe
-        self._teller = events
-        self._stop = stop
+        self._job = job
+        self._run = job.run
+        self._company = peers
+        self._recipe = job.project.recipe
+        self._teller = job.events
+        self._stop = job.stop
         self._checkpoint = checkpoint
         self._is_resumed = is_resumed
         self._rules = ProgressRules(self._recipe, checkpoint.state.rules if checkpoint else None)
         self._position = TrainingCounters(begun=begun)
         if checkpoint is not None:
             self._position = TrainingCounters.of(checkpoint.state, checkpoint.arrays, begun)
-        self._folder = FolderWatch(run)
+        self._folder = FolderWatch(job.run)
         self._speeds: list[float] = []
-        self.batch_size = project.recipe.batch_size
+        self.batch_size = job.project.recipe.batch_size
         self.test: TestResult | None = None
         self.is_completed = False
 
@@ -110,40 +107,23 @@ class Training:
             StoppedError: stopped before the first step: there is nothing to keep.
             WorkbenchError: what is wrong, in words. Other exceptions: a fault.
         """
-        ready = TrainingSetup(
-            self._run,
-            self._project,
-            self._checkpoint,
-            events=self._teller,
-            stop=self._stop,
-            peers=self._company,
-        ).make()
+        ready = TrainingSetup(self._job, self._checkpoint, self._company).make()
         _UNTIL_EXIT.append(ready.compiled)
         self.batch_size = ready.sizes.batch_size
-        self._warned(partial(write_origin, self._run, ready.facts.machine, ready.facts.data))
+        self._warned(partial(write_origin, self._run, ready.machine, ready.data))
         for note in self._checkpoint.notes if self._checkpoint else ():
             self._teller.log(note, level="warning")
         resumed_at = self._position.step if self._is_resumed else None
         if self._is_resumed:
             self._position.begun = time.monotonic()  # getting there was no training
-        tell_start(self._teller, self._run, self._project, ready, resumed_at)
+        tell_start(self._job, ready, resumed_at)
         self._train(ready)
 
     # training ----------------------------------------------------------------------------
 
     def _train(self, ready: PreparedTraining) -> None:
         compiled, ledger = ready.compiled, ready.ledger
-        trainer = EpochTrainer(
-            compiled,
-            ready.sizes,
-            self._recipe,
-            counters=self._position,
-            rules=self._rules,
-            events=self._teller,
-            stop=self._stop,
-            ledger=ledger,
-            run=self._run,
-        )
+        trainer = EpochTrainer(self._job, ready, self._position, self._rules)
         manager = self._keeping(ready)
         self._checkpoint = None  # its arrays are in TensorFlow now
         try:
@@ -158,28 +138,13 @@ class Training:
         if self._speeds:
             self._warned(partial(self._keep_speed, compiled))
 
-    def _keeping(self, ready: PreparedTraining) -> CheckpointManager | NullCheckpointManager:
+    def _keeping(self, ready: PreparedTraining) -> AnyManager:
         if not self._company.is_chief:
             return NullCheckpointManager(ready.compiled, self._company.receive_model)
-        return CheckpointManager(
-            self._run,
-            ready.compiled,
-            ready.card,
-            ready.facts,
-            counters=self._position,
-            rules=self._rules,
-            keeps_best=self._recipe.keep == "best",
-            events=self._teller,
-            ledger=ready.ledger,
-            state=self._checkpoint.state if self._checkpoint else None,
-        )
+        state = self._checkpoint.state if self._checkpoint else None
+        return CheckpointManager(self._job, ready, self._position, self._rules, state)
 
-    def _epochs(
-        self,
-        trainer: EpochTrainer,
-        manager: CheckpointManager | NullCheckpointManager,
-        sizes: Sizes,
-    ) -> None:
+    def _epochs(self, trainer: EpochTrainer, manager: AnyManager, sizes: Sizes) -> None:
         """Trains until all epochs are done, the rules end it, or it is stopped."""
         self._teller.phase("compiling", "Compiling the training step")
         self._warned(partial(truncate_confusions, self._run, self.epochs_done))
@@ -204,9 +169,7 @@ class Training:
             stop_words = verdict.stop_words
         self.is_completed = True
 
-    def _between_calls(
-        self, manager: CheckpointManager | NullCheckpointManager, sizes: Sizes
-    ) -> None:
+    def _between_calls(self, manager: AnyManager, sizes: Sizes) -> None:
         # Where only the validation is left, the epoch's own checkpoint comes soon.
         if self._position.steps_of_epoch < sizes.steps_per_epoch:
             manager.after_call()
@@ -228,24 +191,14 @@ class Training:
 
     # the end -----------------------------------------------------------------------------
 
-    def _end(
-        self,
-        compiled: Compiled,
-        trainer: EpochTrainer,
-        manager: CheckpointManager | NullCheckpointManager,
-    ) -> None:
+    def _end(self, compiled: Compiled, trainer: EpochTrainer, manager: AnyManager) -> None:
         """Keeps from where to go on, unless completed, and the weights, unless paused."""
         if not self.is_completed:
             manager.keep_place()
         if self.is_completed or not self._stop.is_pause:
             self._finish(compiled, trainer, manager)
 
-    def _finish(
-        self,
-        compiled: Compiled,
-        trainer: EpochTrainer,
-        manager: CheckpointManager | NullCheckpointManager,
-    ) -> None:
+    def _finish(self, compiled: Compiled, trainer: EpochTrainer, manager: AnyManager) -> None:
         """Keeps the weights for good and tests them."""
         try:
             model = manager.finish()
@@ -265,7 +218,7 @@ class Training:
             return  # says nothing of one device
         add_speed(
             measured_run(
-                analyse(self._project.graph, all_layers(), recipe=self._recipe),
+                analyse(self._job.project.graph, all_layers(), recipe=self._recipe),
                 self._recipe,
                 batch_size=self.batch_size,
                 precision=compiled.plan.precision,

@@ -1,7 +1,5 @@
 """The first section of the recipe's form: optimizer, lengths, split, seed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,107 +23,82 @@ class BasicFields:
     SECTION: ClassVar[str] = ""
 
     optimizer: str = setting(
-        ChoiceParam,
-        "adam",
-        place=1,
-        title="Optimizer",
-        help=_optimizer_help(),
-        **choices(all_optimizers()),
+        ChoiceParam, "adam", _optimizer_help(), place=1, **choices(all_optimizers())
     )
     learning_rate: float = setting(
         FloatParam,
         0.001,
+        "Size of each update. Too large diverges, too small trains slowly.",
         place=2,
-        title="Learning rate",
         is_minimum_excluded=True,
         maximum=100.0,
         step=0.0001,
-        help="Size of each update. Too large diverges, too small trains slowly.",
     )
     batch_size: int = setting(
-        IntParam,
-        64,
-        place=4,
-        title="Batch size",
-        minimum=1,
-        maximum=65_536,
-        help="Images per step, over all replicas (global batch size).",
+        IntParam, 64, "Images per step, over all replicas (global batch size).", place=4
     )
-    epochs: int = setting(
-        IntParam,
-        10,
-        place=5,
-        title="Epochs",
-        minimum=1,
-        maximum=100_000,
-        help="Passes over the training set.",
-    )
+    epochs: int = setting(IntParam, 10, "Passes over the training set.", place=5, maximum=100_000)
     steps_per_epoch: int | None = setting(
         IntParam,
         None,
+        "Steps that count as one epoch. By default an epoch is one pass over the training set.",
         place=6,
-        title="Steps per epoch",
-        minimum=1,
         maximum=10_000_000,
         none_text="full data set",
-        help="Steps that count as one epoch. By default an epoch is one pass over the "
-        "training set.",
         is_advanced=True,
     )
     validation: str = setting(
         ChoiceParam,
         "split",
+        "Images for the validation metrics. A split from the training set keeps the "
+        "test set unbiased; the published tutorials use the test set.",
         place=7,
-        title="Validation",
         choices=("split", "test", "none"),
         titles={"split": "from training set", "test": "test set", "none": "none"},
-        help="Images for the validation metrics. A split from the training set keeps the "
-        "test set unbiased; the published tutorials use the test set.",
     )
     validation_share: float = setting(
         FloatParam,
         0.1,
+        "Fraction of the training images held out for validation (stratified).",
         place=8,
-        used_if=lambda recipe: recipe.validation == "split",
         title="Validation split",
+        used_if=lambda recipe: recipe.validation == "split",
         minimum=0.001,
         maximum=0.9,
-        help="Fraction of the training images held out for validation (stratified).",
         is_advanced=True,
     )
     test_share: float = setting(
         FloatParam,
         0.1,
+        "Fraction of all images held out for testing, where the data set has no test set.",
         place=9,
         title="Test split",
         minimum=0.001,
         maximum=0.9,
-        help="Fraction of all images held out for testing, where the data set has no test set.",
         is_advanced=True,
     )
     momentum: float = setting(
         FloatParam,
         0.9,
+        "fraction of the previous update that is carried over.",
         place=11,
-        title="Momentum",
         maximum=1.0,
         is_maximum_excluded=True,
-        help="fraction of the previous update that is carried over.",
         is_advanced=True,
     )
     nesterov: bool = setting(
         BoolParam,
         False,
+        "computes the gradient ahead along the momentum.",
         place=12,
         title="Nesterov momentum",
-        help="computes the gradient ahead along the momentum.",
         is_advanced=True,
     )
     seed: int = setting(
         IntParam,
         7,
+        "Random seed: makes the split, the shuffling and the initial weights reproducible.",
         place=15,
-        title="Seed",
         maximum=2**31 - 1,
-        help="Random seed: makes the split, the shuffling and the initial weights reproducible.",
+        minimum=0,
     )

@@ -1,7 +1,5 @@
 """The section of what is kept of a training, and by which metric."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,15 +16,18 @@ class CheckpointFields:
     keep: str = setting(
         ChoiceParam,
         "last",
+        "Which weights the run keeps at the end.",
         place=10,
         title="Save weights from",
         choices=("last", "best"),
         titles={"last": "last epoch", "best": "best epoch"},
-        help="Which weights the run keeps at the end.",
     )
     keep_by: str = setting(
         ChoiceParam,
         "val_accuracy",
+        "Metric for the best epoch, early stopping and reduce on plateau: validation "
+        "accuracy, validation loss, top-k accuracy or training loss. Without validation, "
+        "the training metric is used.",
         title="Monitor",
         choices=("val_accuracy", "val_loss", "top_k", "loss"),
         titles={
@@ -35,26 +36,21 @@ class CheckpointFields:
             "top_k": "top-k",
             "loss": "training loss",
         },
-        help="Metric for the best epoch, early stopping and reduce on plateau: validation "
-        "accuracy, validation loss, top-k accuracy or training loss. Without validation, "
-        "the training metric is used.",
     )
     early_stopping_patience: int | None = setting(
         IntParam,
         None,
+        "Stops training after this many epochs without improvement.",
         title="Early stopping, patience",
         unit="epochs",
-        minimum=1,
         maximum=100_000,
         none_text="off",
-        help="Stops training after this many epochs without improvement.",
     )
     top_k: int = setting(
         IntParam,
         1,
-        title="Top-k accuracy",
-        minimum=1,
-        maximum=1_000,
-        help="k of the top-k validation accuracy. With 5, a prediction counts as correct when "
+        "k of the top-k validation accuracy. With 5, a prediction counts as correct when "
         "the label is among the 5 most likely classes. 1 is plain accuracy.",
+        title="Top-k accuracy",
+        maximum=1_000,
     )

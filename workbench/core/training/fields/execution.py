@@ -1,7 +1,5 @@
 """The section of how training is executed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,34 +16,34 @@ class ExecutionFields:
     precision: str = setting(
         ChoiceParam,
         "auto",
+        "bfloat16 is several times faster on a processor with native bfloat16; automatic "
+        "uses it only there. The last layer and the loss stay in float32.",
         place=14,
-        title="Precision",
         choices=("auto", "float32", "bfloat16"),
         titles={"auto": "automatic"},
-        help="bfloat16 is several times faster on a processor with native bfloat16; automatic "
-        "uses it only there. The last layer and the loss stay in float32.",
     )
     xla: str = setting(
         ChoiceParam,
         "auto",
+        "Compiles the training step with XLA: slower to start, often faster to run. "
+        "Automatic benchmarks both and uses the faster.",
         title="XLA",
         choices=("auto", "on", "off"),
         titles={"auto": "automatic"},
-        help="Compiles the training step with XLA: slower to start, often faster to run. "
-        "Automatic benchmarks both and uses the faster.",
     )
     steps_per_call: int | None = setting(
         IntParam,
         None,
-        title="Steps per execution",
-        minimum=1,
-        maximum=1_000,
-        help="Training steps per call of the compiled function. Automatic: about an eighth of "
+        "Training steps per call of the compiled function. Automatic: about an eighth of "
         "a second of steps.",
+        title="Steps per execution",
+        maximum=1_000,
     )
     pipeline: str = setting(
         ChoiceParam,
         "auto",
+        "Where decoded images are cached: in memory, on disk, or not at all (decoded "
+        "again each epoch). Automatic uses memory when they fit.",
         title="Data cached in",
         choices=("auto", "memory", "cached", "streamed"),
         titles={
@@ -54,24 +52,21 @@ class ExecutionFields:
             "cached": "disk",
             "streamed": "no cache",
         },
-        help="Where decoded images are cached: in memory, on disk, or not at all (decoded "
-        "again each epoch). Automatic uses memory when they fit.",
     )
     threads: int | None = setting(
         IntParam,
         None,
+        "Threads that compute a training step. Automatic uses all cores.",
         title="CPU threads",
-        minimum=1,
         maximum=1_024,
-        help="Threads that compute a training step. Automatic uses all cores.",
     )
     sync_batch_norm: str = setting(
         ChoiceParam,
         "auto",
+        "With several replicas: batch statistics over the global batch, as on one device "
+        "(on), or per replica, which is faster (off). Automatic synchronizes below 32 "
+        "images per replica.",
         title="Synchronized batch norm",
         choices=("auto", "on", "off"),
         titles={"auto": "automatic"},
-        help="With several replicas: batch statistics over the global batch, as on one device "
-        "(on), or per replica, which is faster (off). Automatic synchronizes below 32 "
-        "images per replica.",
     )

@@ -1,7 +1,5 @@
 """The section of the loss, and of what keeps a network from overfitting."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -33,104 +31,86 @@ class RegularizationFields:
 
     SECTION: ClassVar[str] = "Regularization"
 
-    loss: str = setting(
-        ChoiceParam,
-        "cross_entropy",
-        title="Loss",
-        help=_loss_help(),
-        **choices(all_losses()),
-    )
+    loss: str = setting(ChoiceParam, "cross_entropy", _loss_help(), **choices(all_losses()))
     focal_gamma: float = setting(
         FloatParam,
         2.0,
-        title="Focal gamma",
+        "how strongly well-classified examples are down-weighted.",
         maximum=20.0,
         step=0.5,
-        help="how strongly well-classified examples are down-weighted.",
     )
     label_smoothing: float = setting(
         FloatParam,
         0.0,
-        title="Label smoothing",
+        "Fraction of each label that is spread over all classes, against overconfidence. "
+        "0.1 is common. Applied to the training loss only.",
         maximum=1.0,
         is_maximum_excluded=True,
         step=0.05,
-        help="Fraction of each label that is spread over all classes, against overconfidence. "
-        "0.1 is common. Applied to the training loss only.",
     )
     class_weights: str = setting(
         ChoiceParam,
         "none",
-        title="Class weights",
-        choices=("none", "balanced"),
-        help="Balanced: images of rare classes get a higher weight in the loss, so that all "
+        "Balanced: images of rare classes get a higher weight in the loss, so that all "
         "classes count equally.",
+        choices=("none", "balanced"),
     )
     weight_decay: float | None = setting(
-        FloatParam,
-        None,
-        place=13,
-        title="Weight decay",
-        maximum=10.0,
-        step=0.001,
-        help=_weight_decay_help(),
+        FloatParam, None, _weight_decay_help(), place=13, maximum=10.0, step=0.001
     )
     decay_biases: bool = setting(
         BoolParam,
         True,
-        used_if=lambda recipe: recipe.has_weight_decay,
-        title="Decay biases",
-        help="Applies weight decay to biases and normalization parameters too. Off is usually "
+        "Applies weight decay to biases and normalization parameters too. Off is usually "
         "better; earlier versions of Workbench had it on.",
+        used_if=lambda recipe: recipe.has_weight_decay,
     )
     clip_norm: float | None = setting(
         FloatParam,
         None,
+        "Maximum global norm of the gradients; larger gradients are scaled down.",
         title="Gradient clipping",
         maximum=1e6,
         is_minimum_excluded=True,
         step=0.5,
         none_text="off",
-        help="Maximum global norm of the gradients; larger gradients are scaled down.",
     )
     ema_decay: float | None = setting(
         FloatParam,
         None,
+        "Decay of an exponential moving average of the weights, which is what is "
+        "validated and saved. 0.999 is common.",
         title="Weight averaging (EMA)",
         maximum=1.0,
         is_minimum_excluded=True,
         is_maximum_excluded=True,
         step=0.001,
         none_text="off",
-        help="Decay of an exponential moving average of the weights, which is what is "
-        "validated and saved. 0.999 is common.",
     )
     mixing: str = setting(
         ChoiceParam,
         "none",
+        "Trains on mixtures of two images and their labels: mixup blends them, CutMix "
+        "pastes a patch of one into the other.",
         title="Mixup / CutMix",
         choices=("none", "mixup", "cutmix"),
         titles={"none": "off", "mixup": "mixup", "cutmix": "CutMix"},
-        help="Trains on mixtures of two images and their labels: mixup blends them, CutMix "
-        "pastes a patch of one into the other.",
     )
     mixing_alpha: float = setting(
         FloatParam,
         0.2,
+        "Parameter of the beta distribution of the mixing ratio: near 0 mostly one image, "
+        "1 uniform. The papers use 0.2 for mixup and 1 for CutMix.",
         used_if=lambda recipe: recipe.mixing != "none",
-        title="Mixing alpha",
         maximum=100.0,
         is_minimum_excluded=True,
         step=0.1,
-        help="Parameter of the beta distribution of the mixing ratio: near 0 mostly one image, "
-        "1 uniform. The papers use 0.2 for mixup and 1 for CutMix.",
     )
     random_erasing: float = setting(
         FloatParam,
         0.0,
-        title="Random erasing",
+        "Probability that a random rectangle of a training image is filled with the mean "
+        "color of the image.",
         maximum=1.0,
         step=0.05,
-        help="Probability that a random rectangle of a training image is filled with the mean "
-        "color of the image.",
     )

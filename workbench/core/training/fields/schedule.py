@@ -1,7 +1,5 @@
 """The section of the learning rate's schedule."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -49,71 +47,56 @@ class ScheduleFields:
     SECTION: ClassVar[str] = "Schedule"
 
     schedule: str = setting(
-        ChoiceParam,
-        "constant",
-        place=3,
-        title="Schedule",
-        help=_schedule_help(),
-        **choices(all_schedules()),
+        ChoiceParam, "constant", _schedule_help(), place=3, **choices(all_schedules())
     )
     warmup_epochs: float | None = setting(
-        FloatParam,
-        None,
-        title="Warm-up epochs",
-        maximum=10_000.0,
-        step=0.5,
-        help=_warm_up_help(),
+        FloatParam, None, _warm_up_help(), title="Warm-up epochs", maximum=10_000.0, step=0.5
     )
     final_share: float = setting(
         FloatParam,
         0.01,
+        "final learning rate as a fraction of the peak.",
         title="Final LR fraction",
         maximum=1.0,
-        help="final learning rate as a fraction of the peak.",
     )
     decay_every_epochs: float = setting(
         FloatParam,
         10.0,
+        "epochs per decay by the factor.",
         title="Decay every",
         is_minimum_excluded=True,
         maximum=100_000.0,
         step=1.0,
         unit="epochs",
-        help="epochs per decay by the factor.",
     )
     decay_factor: float = setting(
         FloatParam,
         0.1,
-        title="Decay factor",
+        "multiplier of the learning rate at each decay.",
         is_minimum_excluded=True,
         maximum=1.0,
         step=0.05,
-        help="multiplier of the learning rate at each decay.",
     )
     plateau_patience: int = setting(
         IntParam,
         5,
-        title="Plateau patience",
-        minimum=1,
+        "epochs without improvement before the learning rate is reduced.",
         maximum=10_000,
         unit="epochs",
-        help="epochs without improvement before the learning rate is reduced.",
     )
     rate_scaling: str = setting(
         ChoiceParam,
         "none",
+        "Scales the learning rate with the global batch size. Linear: twice the batch, "
+        "twice the rate (Goyal et al., 2017, for SGD). Square root suits Adam and LAMB.",
         title="LR scaling (with batch)",
         choices=tuple(SCALINGS),
         titles=SCALINGS,
-        help="Scales the learning rate with the global batch size. Linear: twice the batch, "
-        "twice the rate (Goyal et al., 2017, for SGD). Square root suits Adam and LAMB.",
     )
     rate_base_batch: int = setting(
         IntParam,
         256,
-        used_if=lambda recipe: recipe.rate_scaling != "none",
+        "Batch size that the learning rate is given for.",
         title="Reference batch size",
-        minimum=1,
-        maximum=65_536,
-        help="Batch size that the learning rate is given for.",
+        used_if=lambda recipe: recipe.rate_scaling != "none",
     )

@@ -1,7 +1,5 @@
 """What a field of a recipe declares beside its type and its default."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
@@ -22,16 +20,17 @@ class Setting:
     """The parameter that a field is in forms and files, see `setting`."""
 
     kind: type[Param]
+    help: str
     options: Mapping[str, Any]
     place: int
     used_if: Callable[[Any], bool] | None
 
     def param(self, key: str, default: Any, group: str) -> Param:
         """The parameter; its help names the plug-ins that have it."""
-        options = dict(self.options)
+        options = {**self.options, "help": self.help}
         users = [spec.text for specs in PLUG_INS for spec in specs.values() if key in spec.uses]
         if users:
-            options["help"] = f"For {list_text(users)}: {options['help']}"
+            options["help"] = f"For {list_text(users)}: {self.help}"
         if default is None:
             options["is_optional"] = True
         return self.kind(key=key, default=default, group=group, **options)
@@ -40,6 +39,7 @@ class Setting:
 def setting(
     kind: type[Param],
     default: T,
+    words: str,
     *,
     place: int = 0,
     used_if: Callable[[Any], bool] | None = None,
@@ -51,13 +51,14 @@ def setting(
         kind: Class of the parameter. Its key is the field's name, its group the `SECTION` of the
             class that declares the field.
         default: Value where none is given.
+        words: Its help.
         place: Position in a project file, from 1, of a field that is always written; 0 for one
             that is written only where it is not its default.
         used_if: Recipe -> whether the value changes anything. Where it is None, that is always
             so, or with the plug-ins that have the field in their `uses`.
         options: Other arguments of `kind`.
     """
-    metadata = {"setting": Setting(kind, options, place, used_if)}
+    metadata = {"setting": Setting(kind, words, options, place, used_if)}
     return field(default=default, metadata=metadata)
 
 

@@ -1,7 +1,5 @@
 """Mean squared error of the probabilities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbench.core.params import Params

@@ -1,7 +1,5 @@
 """Adafactor: second moments by row and column (Shazeer and Stern, 2018)."""
 
-from __future__ import annotations
-
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

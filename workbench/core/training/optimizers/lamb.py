@@ -1,7 +1,5 @@
 """LAMB: Adam with layer-wise rates (You et al., 2019)."""
 
-from __future__ import annotations
-
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

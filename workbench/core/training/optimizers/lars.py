@@ -13,72 +13,7 @@ their norms say nothing of a good step. So does a layer of zeros, which would st
 Keras has LAMB, which is the same upon Adam, but not LARS.
 """
 
-from __future__ import annotations
-
-from functools import cache
-from typing import Any
-
 from workbench.core.training.specs import LowRate, OptimizerSpec
-
-TRUST = 0.001
-"""The paper's coefficient. What it is multiplied with is the recipe's to choose."""
-
-
-@cache
-def _make_class(keras: Any) -> Any:
-    ops = keras.ops
-
-    class LARS(keras.optimizers.Optimizer):  # type: ignore[misc]
-        """Layer-wise adaptive rates; arguments as those of `keras.optimizers.SGD`.
-
-        Args:
-            learning_rate: As of every optimizer of Keras.
-            momentum: How much of the last step is kept, 0 to 1.
-            weight_decay: Within the layer's own step, unlike that of other optimizers.
-            more: As of every optimizer of Keras.
-        """
-
-        def __init__(
-            self,
-            learning_rate: Any = 1.0,
-            momentum: float = 0.0,
-            weight_decay: float | None = None,
-            **more: Any,
-        ) -> None:
-            super().__init__(learning_rate=learning_rate, weight_decay=weight_decay, **more)
-            self.momentum = momentum
-
-        def build(self, variables: Any) -> None:
-            if self.built:
-                return
-            super().build(variables)
-            self._velocities = self.add_optimizer_variables(variables, "velocity")
-            self._is_layer = [len(variable.shape) > 1 for variable in variables]
-            self._decays = [self._use_weight_decay(variable) for variable in variables]
-
-        def _apply_weight_decay(self, variables: Any) -> None:
-            pass  # it is part of the step
-
-        def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-            number = self._get_variable_index(variable)
-            step = ops.cast(gradient, variable.dtype)
-            rate = ops.cast(learning_rate, variable.dtype)
-            if self._is_layer[number]:
-                decay = (self.weight_decay or 0.0) if self._decays[number] else 0.0
-                weights = ops.convert_to_tensor(variable)
-                size, slope = (ops.sqrt(ops.sum(ops.square(v))) for v in (weights, step))
-                bound = slope + decay * size
-                trust = ops.where(size * bound > 0, TRUST * size / ops.maximum(bound, 1e-30), 1.0)
-                step, rate = step + decay * weights, rate * trust
-            velocity = self._velocities[number]
-            self.assign(velocity, self.momentum * velocity + rate * step)
-            self.assign_sub(variable, velocity)
-
-        def get_config(self) -> dict[str, Any]:
-            return {**super().get_config(), "momentum": self.momentum}
-
-    return LARS
-
 
 _DEFINITION = '''\
 class LARS(keras.optimizers.Optimizer):
@@ -135,6 +70,5 @@ SPEC = OptimizerSpec(
             "of their norm. Learning rates of 1 to 30 are common."
         ),
     ),
-    make_class=_make_class,
     definition=_DEFINITION,
 )

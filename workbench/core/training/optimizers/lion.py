@@ -1,7 +1,5 @@
 """Lion (Chen et al., 2023)."""
 
-from __future__ import annotations
-
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

@@ -1,7 +1,5 @@
 """RMSprop (Hinton, 2012)."""
 
-from __future__ import annotations
-
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

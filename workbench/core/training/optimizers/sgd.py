@@ -1,7 +1,5 @@
 """Stochastic gradient descent, with momentum or without."""
 
-from __future__ import annotations
-
 from workbench.core.training.specs import OptimizerSpec
 
 SPEC = OptimizerSpec(

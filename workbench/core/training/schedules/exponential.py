@@ -1,7 +1,5 @@
 """Exponential decay: falls by a factor every few epochs, smoothly."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.core.params import Params

@@ -1,7 +1,5 @@
 """Step decay: drops by a factor every few epochs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.core.params import Params

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPainterPathStroker
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.graph import Edge
+from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.routing import Route
 from workbench.gui.design.canvas.style import DETAIL_FROM, CanvasStyle, rounded_path
 
@@ -14,21 +15,25 @@ GRAB_WIDTH = 14.0
 """How near the pointer must be, across, in scene pixels."""
 
 
-class EdgeItem(QGraphicsItem):
-    """A line along a route; it draws what it is told and never writes to the graph."""
+class EdgeItem(CanvasItem):
+    """A line along a route; it draws what it is told and never writes to the graph.
+
+    Attributes:
+        is_hot: Something will happen here.
+        is_faded: Its end is being dragged elsewhere.
+    """
+
+    is_hot = Shown(False)
+    is_faded = Shown(False)
 
     def __init__(self, edge: Edge, look: CanvasStyle) -> None:
-        super().__init__()
+        super().__init__(look)
         self.edge = edge
         self.route: Route = ()
-        self._look = look
         self._path = QPainterPath()
         self._grab = QPainterPath()
         self._bounds = QRectF()
-        self._is_hot = False
-        self._is_faded = False
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
-        self.setZValue(0)
 
     def set_route(self, route: Route) -> None:
         """Runs along other points."""
@@ -41,17 +46,6 @@ class EdgeItem(QGraphicsItem):
         stroker.setWidth(GRAB_WIDTH)
         self._grab = stroker.createStroke(self._path)
         self._bounds = self._path.boundingRect().adjusted(-4, -4, 4, 4)
-        self.update()
-
-    def set_hot(self, is_hot: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Marks the edge as the place where something will happen."""
-        if is_hot != self._is_hot:
-            self._is_hot = is_hot
-            self.update()
-
-    def set_faded(self, is_faded: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Shows the edge as taken up while its end is dragged elsewhere."""
-        self._is_faded = is_faded
         self.update()
 
     def end_point(self) -> QPointF:
@@ -77,17 +71,12 @@ class EdgeItem(QGraphicsItem):
     def shape(self) -> QPainterPath:
         return self._grab
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
-    ) -> None:
+    def draw(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, not self.is_straight)
-        is_far = option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_FROM
+        is_far = scale_of(painter) < DETAIL_FROM
         usual = self._look.far_edge_pen if is_far else self._look.edge_pen
-        is_marked = self._is_hot or self.isSelected()
+        is_marked = self.is_hot or self.isSelected()
         painter.setPen(self._look.hot_edge_pen if is_marked else usual)
-        painter.setOpacity(0.35 if self._is_faded else 1.0)
+        painter.setOpacity(0.35 if self.is_faded else 1.0)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(self._path)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QPointF, QTimer
 
-from workbench.gui.design.canvas.gesture import Pointer
-from workbench.gui.design.canvas.zoom_view import ZoomView
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 
 _NEAR = 28.0
 """Distance to the edge, in view pixels, from which on it scrolls."""

@@ -4,64 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
 
-from workbench.gui.design.canvas.scene import GraphScene
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 
 LAYER_MIME = "application/x-workbench-layer"
 GRAPH_MIME = "application/x-workbench-graph"
 PORT_REACH = 12.0
 """How near the pointer must be to a port, in scene pixels."""
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """Where the pointer is, and which keys are held."""
-
-    scene: QPointF
-    view: QPointF
-    modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
-
-    def has(self, modifier: Qt.KeyboardModifier) -> bool:
-        """True while a modifier key is held."""
-        return bool(self.modifiers & modifier)
-
-
-class GestureView(Protocol):
-    """What a gesture asks of the view that runs it; `GraphView` is one."""
-
-    graph_scene: GraphScene
-
-    def viewport(self) -> QWidget:
-        """The widget that shows the scene."""
-
-    def mapFromScene(self, point: QPointF, /) -> QPoint:
-        """A scene point in view pixels."""
-
-    def ensureVisible(self, rect: QRectF, xmargin: int, ymargin: int, /) -> None:
-        """Scrolls a part of the scene into view."""
-
-    def pan_by(self, delta: QPointF) -> None:
-        """Scrolls by view pixels."""
-
-    def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
-        """A view position as gestures want it."""
-
-    def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
-        """Shows a text beside the pointer, in view pixels."""
-
-    def hide_hint(self) -> None:
-        """Hides that text."""
-
-    def finish(self, pointer: Pointer) -> None:
-        """Ends the gesture: it makes its edit."""
-
-    def ask_search(self, point: QPointF, node_id: str) -> None:
-        """Opens the layer search at a scene point, for a layer after a node."""
 
 
 class Gesture:
@@ -75,7 +27,7 @@ class Gesture:
     scrolls_at_edge = True
     """Whether the canvas scrolls while the pointer stays near its edge."""
 
-    def __init__(self, view: GestureView) -> None:
+    def __init__(self, view: ZoomView) -> None:
         self.view = view
         self.scene = view.graph_scene
         self.document = view.graph_scene.document
@@ -93,8 +45,28 @@ class Gesture:
         """The gesture is given up (`reason` says why): take all marks away."""
 
     def key(self, event: QKeyEvent) -> bool:  # noqa: ARG002 - for gestures by keyboard
-        """A key during the gesture; True when it was used."""
+        """A key during the gesture; True when it ends the gesture, which then makes its edit."""
         return False
+
+
+class Pan(Gesture):
+    """Moving the picture: it follows the pointer; canceling brings it back."""
+
+    cursor = Qt.CursorShape.ClosedHandCursor
+    scrolls_at_edge = False
+
+    def start(self, pointer: Pointer) -> None:
+        self._last = pointer.view
+        self._moved = QPointF()
+
+    def move(self, pointer: Pointer) -> None:
+        delta = pointer.view - self._last
+        self._last = pointer.view
+        self._moved += delta
+        self.view.pan_by(delta)
+
+    def cancel(self, reason: str) -> None:  # noqa: ARG002 - every reason is handled alike
+        self.view.pan_by(-self._moved)
 
 
 @dataclass(frozen=True)
@@ -106,5 +78,5 @@ class GestureChoice:
         on_layer: The gesture of a layer dragged in, by the key of its type.
     """
 
-    on_press: Callable[[GestureView, Pointer], Gesture | None]
-    on_layer: Callable[[GestureView, str], Gesture]
+    on_press: Callable[[ZoomView, Pointer], Gesture]
+    on_layer: Callable[[ZoomView, str], Gesture]

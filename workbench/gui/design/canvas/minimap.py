@@ -53,17 +53,16 @@ class Minimap(QWidget):
         if self._blocks is None:
             self._blocks = self._draw_blocks()
         look = self._scene.look
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.drawPixmap(0, 0, self._blocks)
         frame = self._to_map().mapRect(self._view.visible_rect())
         frame = frame.intersected(QRectF(self.rect()).adjusted(3, 3, -3, -3))
         shade = QColor(look.accent)
         shade.setAlphaF(0.10)
-        painter.setPen(QPen(look.accent, 1))
-        painter.setBrush(shade)
-        painter.drawRoundedRect(frame, 3, 3)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.drawPixmap(0, 0, self._blocks)
+            painter.setPen(QPen(look.accent, 1))
+            painter.setBrush(shade)
+            painter.drawRoundedRect(frame, 3, 3)
 
     def _draw_blocks(self) -> QPixmap:
         """The box and the cards: kept while only the frame moves."""
@@ -95,6 +94,4 @@ class Minimap(QWidget):
         event.accept()
 
     def _go(self, point: QPointF) -> None:
-        back, is_possible = self._to_map().inverted()
-        if is_possible:
-            self._view.center_on(back.map(point))
+        self._view.center_on(self._to_map().inverted()[0].map(point))

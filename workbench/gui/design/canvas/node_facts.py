@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
@@ -12,7 +11,7 @@ from workbench.core.format import shape_text
 from workbench.core.network.graph import Graph, Node
 from workbench.core.params import check_all
 from workbench.core.registry import Registry
-from workbench.core.specs import LayerSpec, Shape
+from workbench.core.specs import LayerSpec
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class NodeFacts:
     count: str = ""
     shape: str = ""
     severity: str = ""
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[Problem, ...] = ()
     is_known: bool = True
     is_open_above: bool = False
     is_open_below: bool = False
@@ -83,20 +82,11 @@ def node_facts(
     *,
     words: str,
 ) -> NodeFacts:
-    """Collects what one card shows.
-
-    Args:
-        node: The node.
-        graph: Where it stands.
-        layers: Known layer types.
-        analysis: Newest shapes, costs and problems.
-        words: Its settings, see `settings_words`.
-    """
+    """Collects what the card of a node shows; `words` are those of `settings_words`."""
     spec = layers.get(node.kind)
-    shape = shape_words(analysis.shapes.get(node.id))
+    shape = analysis.shapes.get(node.id)
     cost = analysis.costs.nodes.get(node.id)
     count = f"{cost.parameters.total:,}" if cost is not None and cost.parameters.total else ""
-    num_inputs = len(graph.edges_into(node.id))
     problems = analysis.problems_by_node.get(node.id, ())
     return NodeFacts(
         title=spec.title if spec else node.kind,
@@ -104,11 +94,11 @@ def node_facts(
         words=words,
         category=spec.category if spec else "",
         count=count,
-        shape=shape,
+        shape=shape_text(shape) if shape else "",
         severity=problems[0].severity if problems else "",
         problems=problems,
         is_known=spec is not None,
-        is_open_above=spec is not None and num_inputs < spec.min_inputs,
+        is_open_above=spec is not None and len(graph.edges_into(node.id)) < spec.min_inputs,
         is_open_below=not graph.edges_from(node.id),
     )
 
@@ -119,13 +109,3 @@ def settings_words(node: Node, spec: LayerSpec | None) -> str:
         return "Unknown layer"
     values, _ = check_all(spec.params, node.params)
     return spec.describe(values)
-
-
-def shape_words(shape: Shape | None) -> str:
-    """A shape as people write it: "32 × 32 × 3"."""
-    return shape_text(shape) if shape else ""
-
-
-def inputs_words(shapes: Sequence[Shape]) -> str:
-    """Input shapes in the order of their ports."""
-    return " and ".join(shape_words(shape) for shape in shapes)

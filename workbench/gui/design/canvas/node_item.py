@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath
-from PySide6.QtWidgets import (
-    QGraphicsItem,
-    QStyleOptionGraphicsItem,
-    QWidget,
-)
+from PySide6.QtGui import QPainter, QPainterPath
+from PySide6.QtWidgets import QGraphicsItem
 
 from workbench.core.network.layout import NODE_HEIGHT, NODE_WIDTH, SHORT_NODE_HEIGHT
+from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.node_facts import NodeFacts
 from workbench.gui.design.canvas.routing import Box
 from workbench.gui.design.canvas.style import (
+    CENTER,
     DETAIL_FROM,
     PADDING,
     PORT_RADIUS,
     RADIUS,
+    RIGHT,
     STRIP_WIDTH,
     CanvasStyle,
-    TextStyle,
 )
 
 _MARGIN = 12.0
@@ -28,30 +26,30 @@ _BADGE = 16.0
 _SHAPE_AWAY = 12.0
 _SHAPE_TOP = 9.0
 _SHAPE_HEIGHT = 18.0
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class NodeItem(QGraphicsItem):
+class NodeItem(CanvasItem):
     """A card with its category strip, title, parameter count, settings and output shape.
 
-    Args:
-        node_id: Id of the node it stands for.
+    Attributes:
         facts: What it shows.
-        look: Colors and fonts shared by the canvas.
+        is_hovered: The pointer is over the card: its ports are shown.
+        is_target: It is a valid end of the connection being dragged.
+        is_shape_left: The output shape is left of the edge, where no line runs.
     """
 
+    LEVEL = 1.0
+    facts = Shown(NodeFacts("", ""), reshapes=True)
+    is_hovered = Shown(False)
+    is_target = Shown(False)
+    is_shape_left = Shown(False)
+
     def __init__(self, node_id: str, facts: NodeFacts, look: CanvasStyle) -> None:
-        super().__init__()
+        super().__init__(look)
         self.node_id = node_id
         self.facts = facts
-        self._look = look
-        self._is_hovered = False
-        self._is_target = False
-        self._is_shape_left = False
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
-        self.setZValue(1)
 
     @property
     def height(self) -> float:
@@ -82,32 +80,6 @@ class NodeItem(QGraphicsItem):
         away = -_SHAPE_AWAY - width if is_left else _SHAPE_AWAY
         return QRectF(NODE_WIDTH / 2 + away, self.height + _SHAPE_TOP, width, _SHAPE_HEIGHT)
 
-    def set_shape_left(self, is_left: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Writes the output shape on the left of the edge, where no line runs."""
-        if is_left != self._is_shape_left:
-            self._is_shape_left = is_left
-            self.update()
-
-    def set_facts(self, facts: NodeFacts) -> None:
-        """Shows other words; repaints only when something differs."""
-        if facts == self.facts:
-            return
-        self.prepareGeometryChange()
-        self.facts = facts
-        self.update()
-
-    def set_hovered(self, is_hovered: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Shows the ports while the pointer is over the card."""
-        if is_hovered != self._is_hovered:
-            self._is_hovered = is_hovered
-            self.update()
-
-    def set_target(self, is_target: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Marks the card as a valid end of the connection being dragged."""
-        if is_target != self._is_target:
-            self._is_target = is_target
-            self.update()
-
     def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
         """Caching pays only where texts are drawn."""
         mode = QGraphicsItem.CacheMode
@@ -123,13 +95,8 @@ class NodeItem(QGraphicsItem):
         path.addRect(QRectF(0, 0, NODE_WIDTH, self.height))
         return path
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
-    ) -> None:
-        scale = option.levelOfDetailFromTransform(painter.worldTransform())
+    def draw(self, painter: QPainter) -> None:
+        scale = scale_of(painter)
         if scale < DETAIL_FROM:
             self._paint_box(painter, scale)
             return
@@ -148,9 +115,8 @@ class NodeItem(QGraphicsItem):
         painter.fillRect(rect, look.bad_soft if is_bad else look.panel)
         strip = look.bad if is_bad else look.category_color(self.facts.category)
         painter.fillRect(QRectF(0, 0, max(STRIP_WIDTH * 4, 3 / scale), self.height), strip)
-        if self.isSelected() or self._is_target:
-            pen = look.selected_pen
-            painter.setPen(pen)
+        if self.isSelected() or self.is_target:
+            painter.setPen(look.selected_pen)
             painter.drawRect(rect)
 
     def _paint_card(self, painter: QPainter) -> None:
@@ -161,16 +127,12 @@ class NodeItem(QGraphicsItem):
         painter.setPen(look.bad_pen if is_bad else look.border_pen)
         if not self.facts.is_known:
             painter.setPen(look.placeholder_pen)
-        fill = look.panel
-        if is_bad:
-            fill = look.bad_soft
-        elif self._is_target:
-            fill = look.accent_soft
-        painter.setBrush(fill)
+        fill = look.accent_soft if self.is_target else look.panel
+        painter.setBrush(look.bad_soft if is_bad else fill)
         painter.drawPath(card)
         if self.facts.is_known:
             painter.fillPath(strip, look.category_color(self.facts.category))
-        if self.isSelected() or self._is_target:
+        if self.isSelected() or self.is_target:
             painter.setPen(look.selected_pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             outline = QRectF(0, 0, NODE_WIDTH, self.height).adjusted(-3, -3, 3, 3)
@@ -183,34 +145,34 @@ class NodeItem(QGraphicsItem):
         if facts.count:
             width = look.count_ink.metrics.horizontalAdvance(facts.count)
             place = QRectF(right - width - 1, top, width + 1, 20)
-            _draw(painter, place, facts.count, look.count_ink, _RIGHT)
+            look.count_ink.draw(painter, place, facts.count, RIGHT)
             right -= width + 10
-        title = _elided(facts.title, look.title_ink.metrics, right - PADDING)
+        title = look.title_ink.elided(facts.title, right - PADDING)
         place = QRectF(PADDING, top, right - PADDING, 20)
-        _draw(painter, place, title, look.title_ink, _LEFT)
+        look.title_ink.draw(painter, place, title)
         left = PADDING + look.title_ink.metrics.horizontalAdvance(title) + 8
         if facts.shown_name and right - left > 32:
-            name = _elided(facts.shown_name, look.words_ink.metrics, right - left)
+            name = look.words_ink.elided(facts.shown_name, right - left)
             place = QRectF(left, top, right - left, 20)
-            _draw(painter, place, name, look.words_ink, _LEFT)
+            look.words_ink.draw(painter, place, name)
 
     def _paint_words(self, painter: QPainter) -> None:
         look, width = self._look, NODE_WIDTH - 2 * PADDING + 4
         if self.facts.words:
-            words = _elided(self.facts.words, look.words_ink.metrics, width)
+            words = look.words_ink.elided(self.facts.words, width)
             place = QRectF(PADDING, 26, width, 18)
-            _draw(painter, place, words, look.words_ink, _LEFT)
+            look.words_ink.draw(painter, place, words)
 
     def _paint_shape(self, painter: QPainter) -> None:
         if not self.facts.shape:
             return
-        place = self.shape_place(is_left=self._is_shape_left)
+        place = self.shape_place(is_left=self.is_shape_left)
         painter.fillRect(place.adjusted(-3, 1, 3, -1), self._look.canvas)
-        _draw(painter, place, self.facts.shape, self._look.shape_ink, _LEFT)
+        self._look.shape_ink.draw(painter, place, self.facts.shape)
 
     def _paint_ports(self, painter: QPainter) -> None:
         """Dots where an edge can start or is still missing."""
-        is_shown = self._is_hovered or self.isSelected()
+        is_shown = self.is_hovered or self.isSelected()
         painter.setPen(self._look.selected_pen if is_shown else self._look.edge_pen)
         painter.setBrush(self._look.panel)
         if is_shown or self.facts.is_open_below:
@@ -228,21 +190,4 @@ class NodeItem(QGraphicsItem):
         painter.drawEllipse(place)
         count = len(self.facts.problems)
         sign = str(count) if 1 < count < 10 else "!"
-        center = Qt.AlignmentFlag.AlignCenter
-        _draw(painter, place, sign, look.badge_ink, center)
-
-
-def _draw(
-    painter: QPainter,
-    place: QRectF,
-    text: str,
-    ink: TextStyle,
-    alignment: Qt.AlignmentFlag,
-) -> None:
-    painter.setFont(ink.font)
-    painter.setPen(ink.color)
-    painter.drawText(place, alignment | Qt.TextFlag.TextSingleLine, text)
-
-
-def _elided(text: str, metrics: QFontMetricsF, width: float) -> str:
-    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+        look.badge_ink.draw(painter, place, sign, CENTER)

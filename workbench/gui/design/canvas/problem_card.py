@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.checks.problems import Fix, Problem
+from workbench.gui.design.canvas.item import CanvasItem, Shown, scale_of
 from workbench.gui.design.canvas.routing import Box
-from workbench.gui.design.canvas.style import DETAIL_FROM, RADIUS, CanvasStyle
+from workbench.gui.design.canvas.style import CENTER, DETAIL_FROM, RADIUS, CanvasStyle, TextStyle
 
 CARD_WIDTH = 304.0
 DISTANCE = 24.0
@@ -18,34 +18,29 @@ _PADDING = 12.0
 _BUTTON_HEIGHT = 28.0
 _BUTTON_GAP = 6.0
 _STEP = 40.0
-_WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+_WRAP = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
 
-class ProblemCard(QGraphicsItem):
-    """Title, reason and fix buttons of one problem, painted as plain text.
+class ProblemCard(CanvasItem):
+    """Title, reason and fix buttons of one problem, painted as plain text."""
 
-    Args:
-        problem: What it tells.
-        look: Colors and fonts shared by the canvas.
-    """
+    LEVEL = 4.0
+    _hovered = Shown[int | None](None)
 
     def __init__(self, problem: Problem, look: CanvasStyle) -> None:
-        super().__init__()
+        super().__init__(look)
         self.problem = problem
-        self._look = look
-        self._hovered: int | None = None
         self._anchor = QPointF()
         self._texts = self._lay_out_texts()
         self._buttons = self._lay_out_buttons(self._texts[1].bottom() + 10)
         low = self._buttons[-1].bottom() if self._buttons else self._texts[1].bottom()
         self.size = QRectF(0, 0, CARD_WIDTH, low + _PADDING)
-        self.setZValue(4)
 
     def _lay_out_texts(self) -> tuple[QRectF, QRectF]:
         width = CARD_WIDTH - 2 * _PADDING
         room = QRectF(0, 0, width, 4000)
-        title = self._look.title_ink.metrics.boundingRect(room, int(_WRAP), self.problem.title)
-        body = self._look.body_ink.metrics.boundingRect(room, int(_WRAP), self.problem.message)
+        title = self._look.title_ink.metrics.boundingRect(room, _WRAP, self.problem.title)
+        body = self._look.body_ink.metrics.boundingRect(room, _WRAP, self.problem.message)
         title_place = QRectF(_PADDING, _PADDING - 2, width, title.height() + 1)
         body_place = QRectF(_PADDING, title_place.bottom() + 4, width, body.height() + 1)
         return title_place, body_place
@@ -73,8 +68,7 @@ class ProblemCard(QGraphicsItem):
         free = free or [max(box.right for box in (node, *others)) + DISTANCE]
         is_seen = (x for x in free if room.left() <= x and x + CARD_WIDTH <= room.right())
         found = next(is_seen, free[0])
-        is_right = found > node.left
-        edge_x = node.right if is_right else node.left
+        edge_x = node.right if found > node.left else node.left
         self.prepareGeometryChange()
         self.setPos(round(found), round(top))
         self._anchor = QPointF(edge_x, (node.top + node.bottom) / 2) - self.pos()
@@ -91,13 +85,10 @@ class ProblemCard(QGraphicsItem):
         index = self._button_at(scene_point)
         return None if index is None else self.problem.fixes[index]
 
-    def hover(self, scene_point: QPointF | None) -> bool:
+    def hover(self, scene_point: QPointF) -> bool:
         """Lights the button under the pointer; True when there is one."""
-        index = None if scene_point is None else self._button_at(scene_point)
-        if index != self._hovered:
-            self._hovered = index
-            self.update()
-        return index is not None
+        self._hovered = self._button_at(scene_point)
+        return self._hovered is not None
 
     def _button_at(self, scene_point: QPointF) -> int | None:
         point = scene_point - self.pos()
@@ -108,12 +99,7 @@ class ProblemCard(QGraphicsItem):
         right = max(self.size.right(), self._anchor.x())
         return QRectF(left, 0, right - left, self.size.bottom()).adjusted(-4, -4, 4, 4)
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,
-        widget: QWidget | None = None,  # noqa: ARG002 - Qt's signature
-    ) -> None:
+    def draw(self, painter: QPainter) -> None:
         look = self._look
         pen = look.bad_pen if self.problem.severity == "error" else look.warning_pen
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -122,15 +108,12 @@ class ProblemCard(QGraphicsItem):
         painter.drawLine(self._anchor, QPointF(side, self._anchor.y()))
         painter.setBrush(look.panel)
         painter.drawRoundedRect(self.size, RADIUS, RADIUS)
-        if option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_FROM:
+        if scale_of(painter) < DETAIL_FROM:
             return
         title, body = self._texts
-        painter.setFont(look.title_ink.font)
-        painter.setPen(pen.color())
-        painter.drawText(title, int(_WRAP), self.problem.title)
-        painter.setFont(look.body_ink.font)
-        painter.setPen(look.body_ink.color)
-        painter.drawText(body, int(_WRAP), self.problem.message)
+        title_ink = TextStyle(look.title_ink.font, pen.color())
+        title_ink.draw(painter, title, self.problem.title, _WRAP)
+        look.body_ink.draw(painter, body, self.problem.message, _WRAP)
         for index in range(len(self._buttons)):
             self._paint_button(painter, index)
 
@@ -145,12 +128,8 @@ class ProblemCard(QGraphicsItem):
         painter.setBrush(fill)
         painter.drawRoundedRect(place, 6, 6)
         ink = look.primary_ink if is_primary else look.button_ink
-        painter.setFont(ink.font)
-        painter.setPen(ink.color)
-        words = ink.metrics.elidedText(
-            self.problem.fixes[index].title, Qt.TextElideMode.ElideRight, place.width() - 12
-        )
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, words)
+        words = ink.elided(self.problem.fixes[index].title, place.width() - 12)
+        ink.draw(painter, place, words, CENTER)
 
 
 def _candidates(node: Box) -> Iterable[float]:

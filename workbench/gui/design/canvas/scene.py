@@ -6,6 +6,7 @@ as a signal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from workbench.core.checks.analysis import Analysis
 from workbench.core.checks.problems import Problem
+from workbench.core.format import shape_text
 from workbench.core.network.diff import GraphDiff
 from workbench.core.network.graph import Edge, Node
 from workbench.core.network.layout import Position
@@ -21,12 +23,7 @@ from workbench.core.registry import Registry
 from workbench.core.specs import LayerSpec
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.design.canvas.edge_item import EdgeItem
-from workbench.gui.design.canvas.node_facts import (
-    NodeFacts,
-    inputs_words,
-    node_facts,
-    settings_words,
-)
+from workbench.gui.design.canvas.node_facts import NodeFacts, node_facts, settings_words
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.problem_card import ProblemCard
 from workbench.gui.design.canvas.routing import Box, Router, end_points
@@ -71,8 +68,6 @@ class GraphScene(QGraphicsScene):
         document.project_replaced.connect(self.rebuild)
         self.rebuild()
 
-    # mirroring -------------------------------------------------------------------------
-
     def rebuild(self) -> None:
         """Makes all items anew from the document."""
         with self._batch():
@@ -83,10 +78,7 @@ class GraphScene(QGraphicsScene):
             self.edges.clear()
             self._words.clear()
             self._placed = self.document.positions
-            for node_id in self.document.graph.nodes:
-                self._add_node(node_id)
-            for edge in self.document.graph.edges:
-                self._add_edge(edge)
+            self._add(self.document.graph.nodes, self.document.graph.edges)
         self.reroute()
         self._on_selection_changed()
         self.graph_changed.emit()
@@ -95,21 +87,20 @@ class GraphScene(QGraphicsScene):
         self.graph_changed.emit()
         with self._batch():
             for edge in change.removed_edges:
-                self._drop_edge(edge)
+                self.removeItem(self.edges.pop(edge))
             for node_id in change.removed_nodes:
-                self._drop_node(node_id)
-            for node_id in change.added_nodes:
-                self._add_node(node_id)
+                self._words.pop(node_id, None)
+                self.removeItem(self.nodes.pop(node_id))
+            self._add(change.added_nodes, change.added_edges)
             self.nodes = {key: self.nodes[key] for key in self.document.graph.nodes}
-            for edge in change.added_edges:
-                self._add_edge(edge)
             heights = {key: item.height for key, item in self.nodes.items()}
             self._refresh_facts()
             has_moved = self._place(self.document.positions)
         is_taller = any(item.height != heights[key] for key, item in self.nodes.items())
-        has_other_edges = change.added_edges or change.removed_edges
-        has_other_nodes = change.added_nodes or change.removed_nodes
-        if has_moved or is_taller or has_other_edges or has_other_nodes:
+        has_others = any(
+            (change.added_edges, change.removed_edges, change.added_nodes, change.removed_nodes)
+        )
+        if has_moved or is_taller or has_others:
             self.reroute()
         else:
             self._tell_contents()
@@ -135,30 +126,15 @@ class GraphScene(QGraphicsScene):
             self._refresh_facts()
             self._tell_contents()
 
-    def _add_node(self, node_id: str) -> None:
-        if node_id in self.nodes:
-            return
-        item = NodeItem(node_id, self._facts(node_id), self.look)
-        item.setPos(*self.document.positions.get(node_id, (0.0, 0.0)))
-        item.set_detailed(self._is_detailed)
-        self.nodes[node_id] = item
-        self.addItem(item)
-
-    def _drop_node(self, node_id: str) -> None:
-        self._words.pop(node_id, None)
-        item = self.nodes.pop(node_id, None)
-        if item is not None:
-            self.removeItem(item)
-
-    def _add_edge(self, edge: Edge) -> None:
-        if edge not in self.edges:
-            self.edges[edge] = item = EdgeItem(edge, self.look)
+    def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
+        for node_id in node_ids:
+            item = self.nodes[node_id] = NodeItem(node_id, self._facts(node_id), self.look)
+            item.setPos(*self.document.positions.get(node_id, (0.0, 0.0)))
+            item.set_detailed(self._is_detailed)
             self.addItem(item)
-
-    def _drop_edge(self, edge: Edge) -> None:
-        item = self.edges.pop(edge, None)
-        if item is not None:
-            self.removeItem(item)
+        for edge in edges:
+            line = self.edges[edge] = EdgeItem(edge, self.look)
+            self.addItem(line)
 
     def _facts(self, node_id: str) -> NodeFacts:
         graph, analysis = self.document.graph, self.document.analysis
@@ -171,7 +147,7 @@ class GraphScene(QGraphicsScene):
 
     def _refresh_facts(self) -> None:
         for node_id, item in self.nodes.items():
-            item.set_facts(self._facts(node_id))
+            item.facts = self._facts(node_id)
 
     def refresh_look(self) -> None:
         """Repaints everything in the theme's new colors."""
@@ -187,8 +163,6 @@ class GraphScene(QGraphicsScene):
             self._is_detailed = is_detailed
             for item in self.nodes.values():
                 item.set_detailed(is_detailed)
-
-    # lines -----------------------------------------------------------------------------
 
     def boxes(self) -> dict[str, Box]:
         """The place of every card."""
@@ -217,13 +191,13 @@ class GraphScene(QGraphicsScene):
             near = {e for out in leaving for e in graph.edges_into(out.target)} | {*leaving}
             lines = [self.edges[edge] for edge in near if edge in self.edges]
             if len(lines) < 2 and all(line.is_straight for line in lines):
-                item.set_shape_left(False)
+                item.is_shape_left = False
                 continue
             sides = [
                 item.shape_place(is_left=side).translated(item.pos()) for side in (False, True)
             ]
             right, left = (any(line.crosses(place) for line in lines) for place in sides)
-            item.set_shape_left(right and not left)
+            item.is_shape_left = right and not left
 
     def reroute_near(self, node_ids: Iterable[str]) -> None:
         """Moves the lines at some nodes only: cheap enough for every mouse move."""
@@ -238,7 +212,9 @@ class GraphScene(QGraphicsScene):
         self._place_shapes({edge.source for edge in edges})
         self._tell_contents()
 
-    # finding ---------------------------------------------------------------------------
+    def name(self, node_id: str) -> str:
+        """The name of a node, as its card shows it."""
+        return self.nodes[node_id].facts.name
 
     def has_free_input(self, node_id: str) -> bool:
         """True while a node can take one more edge: the quick part of what is allowed."""
@@ -250,10 +226,9 @@ class GraphScene(QGraphicsScene):
     def node_at(self, point: QPointF, margin: float = 0.0) -> NodeItem | None:
         """The topmost card under a scene point."""
         grown = (-margin, -margin, margin, margin)
-        for item in reversed(self.nodes.values()):
-            if item.card_rect().adjusted(*grown).contains(point):
-                return item
-        return None
+        above = reversed(self.nodes.values())
+        found = (item for item in above if item.card_rect().adjusted(*grown).contains(point))
+        return next(found, None)
 
     def output_at(self, point: QPointF, reach: float) -> NodeItem | None:
         """The node whose output port is under a scene point."""
@@ -272,11 +247,7 @@ class GraphScene(QGraphicsScene):
 
     def edge_at(self, point: QPointF) -> EdgeItem | None:
         """The line under a scene point."""
-        for item in self.edges.values():
-            near = item.boundingRect().adjusted(-8, -8, 8, 8)
-            if near.contains(point) and item.shape().contains(point):
-                return item
-        return None
+        return next((item for item in self.edges.values() if item.contains(point)), None)
 
     def edge_end_at(self, point: QPointF, reach: float) -> EdgeItem | None:
         """The line whose lower end is under a scene point."""
@@ -295,8 +266,6 @@ class GraphScene(QGraphicsScene):
                 rect = rect.united(self.card.mapRectToScene(self.card.size))
             self._content = rect
         return self._content
-
-    # selection -------------------------------------------------------------------------
 
     def selected_ids(self) -> list[str]:
         """Ids of the selected nodes, in the graph's order."""
@@ -335,8 +304,6 @@ class GraphScene(QGraphicsScene):
             self._told_selection = selected
             self.selection_changed.emit(selected[0])
 
-    # the problem card ------------------------------------------------------------------
-
     def shown_problem(self) -> Problem | None:
         """The selected node's worst problem, else the first error of all."""
         selected = self.selected_ids()
@@ -344,10 +311,8 @@ class GraphScene(QGraphicsScene):
             own = self.nodes[selected[0]].facts.problems
             if own and own[0].severity != "hint":
                 return own[0]
-        for item in self.nodes.values():
-            if item.facts.severity == "error":
-                return item.facts.problems[0]
-        return None
+        all_facts = (item.facts for item in self.nodes.values())
+        return next((facts.problems[0] for facts in all_facts if facts.severity == "error"), None)
 
     def settle_card(self, room: QRectF) -> None:
         """Puts the problem card where `room` has space; a null one means anywhere."""
@@ -376,16 +341,15 @@ class GraphScene(QGraphicsScene):
         item = self.node_at(point)
         if item is not None:
             shapes = self.document.analysis.inputs.get(item.node_id, ())
-            return item.facts.tooltip(inputs_words(shapes))
+            return item.facts.tooltip(" and ".join(map(shape_text, shapes)))
         line = self.edge_at(point)
         if line is None:
             return ""
-        source, target = self.nodes[line.edge.source], self.nodes[line.edge.target]
-        words = f"{source.facts.name} → {target.facts.name}, input {line.edge.port + 1}"
-        return f"{words}\n{source.facts.shape}" if source.facts.shape else words
+        source, target, port = line.edge.source, line.edge.target, line.edge.port
+        words = f"{self.name(source)} → {self.name(target)}, input {port + 1}"
+        return f"{words}\n{self.nodes[source].facts.shape}".rstrip()
 
 
 def distance(a: QPointF, b: QPointF) -> float:
     """Length of the straight line between two points."""
-    delta = a - b
-    return float((delta.x() ** 2 + delta.y() ** 2) ** 0.5)
+    return math.hypot(a.x() - b.x(), a.y() - b.y())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from workbench.core.network.layout import NODE_WIDTH
 from workbench.gui.kit.theme import Theme
@@ -14,6 +14,10 @@ RADIUS = 8.0
 STRIP_WIDTH = 5.0
 PADDING = 16.0
 PORT_RADIUS = 4.5
+_LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+LEFT = int(Qt.AlignmentFlag.AlignLeft | _LINE)
+RIGHT = int(Qt.AlignmentFlag.AlignRight | _LINE)
+CENTER = int(Qt.AlignmentFlag.AlignHCenter | _LINE)
 DETAIL_FROM = 0.35
 """Below this scale texts cannot be read: items draw plain boxes."""
 
@@ -28,6 +32,16 @@ class TextStyle:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metrics", QFontMetricsF(self.font))
+
+    def draw(self, painter: QPainter, place: QRectF, text: str, flags: int = LEFT) -> None:
+        """Draws a text in a place; `flags` are Qt's for alignment and lines."""
+        painter.setFont(self.font)
+        painter.setPen(self.color)
+        painter.drawText(place, flags, text)
+
+    def elided(self, text: str, width: float) -> str:
+        """A text, shortened to a width in pixels."""
+        return self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 
 class CanvasStyle:

@@ -18,21 +18,13 @@ from PySide6.QtWidgets import QToolTip
 
 from workbench.errors import WorkbenchError
 from workbench.gui.design.canvas.edge_scroller import EdgeScroller
-from workbench.gui.design.canvas.gesture import (
-    LAYER_MIME,
-    PORT_REACH,
-    Gesture,
-    GestureChoice,
-    Pointer,
-)
+from workbench.gui.design.canvas.gesture import LAYER_MIME, PORT_REACH, Gesture, GestureChoice, Pan
 from workbench.gui.design.canvas.node_item import NodeItem
-from workbench.gui.design.canvas.pan import Pan
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.walking import ARROWS, next_node
-from workbench.gui.design.canvas.zoom_view import ZoomView
-from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
+from workbench.gui.kit.labels import plain_tip
 
-_HINT_OFFSET = QPointF(16, 18)
 NUDGE = 4.0
 """Scene pixels that Alt and an arrow move the selection; ten times that with Shift."""
 
@@ -45,13 +37,10 @@ class GraphView(ZoomView):
         gestures: The gestures that presses and dragged layers begin.
 
     Signals:
-        search_asked(QPointF, str): A layer is to be searched for this scene point, to
-            come after this node ("" for none).
         node_activated(str): A node was double-clicked.
         menu_asked(QPoint, QPointF): Context menu at a global and a scene point.
     """
 
-    search_asked = Signal(QPointF, str)
     node_activated = Signal(str)
     menu_asked = Signal(object, QPointF)
 
@@ -65,16 +54,10 @@ class GraphView(ZoomView):
         self._is_space_held = False
         self._current: str | None = None
         self._scroller = EdgeScroller(self, self._on_scrolled)
-        self._hint = plain_label(parent=self)
-        self._hint.setObjectName("canvasHint")
-        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._hint.hide()
         self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Network canvas")
         scene.graph_changed.connect(self._on_graph_changed)
-
-    # gestures --------------------------------------------------------------------------
 
     @property
     def gesture(self) -> Gesture | None:
@@ -109,17 +92,15 @@ class GraphView(ZoomView):
     def finish(self, pointer: Pointer) -> None:
         """Ends the gesture: it makes its edit."""
         gesture = self._let_go()
-        if gesture is None:
-            return
         try:
-            gesture.end(pointer)
+            if gesture is not None:
+                gesture.end(pointer)
         except WorkbenchError as error:
             self.show_hint(f"{error.what} {error.fix}", pointer.view, is_refusal=True)
 
     def cancel(self, reason: str) -> None:
         """Gives the gesture up; nothing is changed."""
-        gesture = self._let_go()
-        if gesture is not None:
+        if gesture := self._let_go():
             gesture.cancel(reason)
 
     def _on_graph_changed(self) -> None:
@@ -133,82 +114,33 @@ class GraphView(ZoomView):
         self.hide_hint()
         return gesture
 
-    def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
-        """A view position as gestures want it."""
-        zoom_point = self.viewportTransform().inverted()[0].map(position)
-        return Pointer(zoom_point, position, modifiers)
-
-    def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
-        """Shows words beside the pointer."""
-        role = "refusal" if is_refusal else "hint"
-        if self._hint.property("role") != role:
-            self._hint.setProperty("role", role)
-            self._style_hint(is_refusal=is_refusal)
-        self._hint.setMaximumWidth(max(160, min(360, self.width() - 24)))
-        self._hint.setWordWrap(False)
-        self._hint.setText(text)
-        self._hint.setWordWrap(self._hint.sizeHint().width() > self._hint.maximumWidth())
-        self._hint.adjustSize()
-        place = position + _HINT_OFFSET
-        left = min(place.x(), self.width() - self._hint.width() - 8)
-        top = min(place.y(), self.height() - self._hint.height() - 8)
-        self._hint.move(round(max(8, left)), round(max(8, top)))
-        self._hint.show()
-        self._hint.raise_()
-
-    def ask_search(self, point: QPointF, node_id: str) -> None:
-        """Opens the layer search at a scene point, for a layer after a node."""
-        self.search_asked.emit(point, node_id)
-
-    def hide_hint(self) -> None:
-        """Takes the words away."""
-        self._hint.hide()
-
-    def _style_hint(self, *, is_refusal: bool) -> None:
-        look = self.graph_scene.look
-        color = look.bad if is_refusal else look.text
-        border = look.bad if is_refusal else look.line
-        self._hint.setStyleSheet(
-            f"QLabel {{ background: {look.panel.name()}; color: {color.name()};"
-            f" border: 1px solid {border.name()}; border-radius: 6px; padding: 4px 8px; }}"
-        )
-
-    # mouse -----------------------------------------------------------------------------
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()
         if self._gesture is not None:
             self.cancel("another button was pressed")
             return
-        button = event.button()
-        pointer = self.pointer(event.position(), event.modifiers())
-        wants_pan = button == Qt.MouseButton.MiddleButton or (
-            button == Qt.MouseButton.LeftButton and self._is_space_held
-        )
-        gesture: Gesture | None = None
-        if wants_pan:
-            gesture = Pan(self)
-        elif button == Qt.MouseButton.LeftButton:
-            gesture = self._gestures.on_press(self, pointer)
-        if gesture is not None:
-            self.begin(gesture, pointer)
-            self._button = button
+        button, pointer = event.button(), self._at(event)
+        is_left = button == Qt.MouseButton.LeftButton
+        if button == Qt.MouseButton.MiddleButton or (is_left and self._is_space_held):
+            self.begin(Pan(self), pointer)
+        elif is_left:
+            self.begin(self._gestures.on_press(self, pointer), pointer)
+        self._button = button
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        pointer = self.pointer(event.position(), event.modifiers())
         if self._gesture is not None:
-            self.move_gesture(pointer)
+            self.move_gesture(self._at(event))
         else:
-            self._hover(pointer)
+            self._hover(self._at(event))
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._gesture is not None and event.button() == self._button:
-            self.finish(self.pointer(event.position(), event.modifiers()))
+            self.finish(self._at(event))
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        pointer = self.pointer(event.position(), event.modifiers())
+        pointer = self._at(event)
         if event.button() != Qt.MouseButton.LeftButton or self._is_space_held:
             self.mousePressEvent(event)
             return
@@ -237,13 +169,11 @@ class GraphView(ZoomView):
 
     def _hover(self, pointer: Pointer) -> None:
         scene = self.graph_scene
-        is_on_button = scene.card is not None and scene.card.hover(pointer.scene)
         item = scene.output_at(pointer.scene, PORT_REACH)
-        is_on_port = item is not None
         self._set_hovered(item or scene.node_at(pointer.scene))
-        if is_on_button:
+        if scene.card is not None and scene.card.hover(pointer.scene):
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
-        elif is_on_port:
+        elif item is not None:
             self.viewport().setCursor(Qt.CursorShape.CrossCursor)
         else:
             self._show_cursor()
@@ -251,16 +181,14 @@ class GraphView(ZoomView):
     def _set_hovered(self, item: NodeItem | None) -> None:
         if self._hovered is not item:
             if self._hovered is not None and self._hovered.scene() is self.graph_scene:
-                self._hovered.set_hovered(False)
+                self._hovered.is_hovered = False
             self._hovered = item
             if item is not None:
-                item.set_hovered(True)
+                item.is_hovered = True
 
     def _show_cursor(self) -> None:
         open_hand = Qt.CursorShape.OpenHandCursor
         self.viewport().setCursor(open_hand if self._is_space_held else Qt.CursorShape.ArrowCursor)
-
-    # keys ------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
         """While a gesture lasts no shortcut works: undo in its middle would pull the
@@ -275,8 +203,9 @@ class GraphView(ZoomView):
         if self._gesture is not None:
             if event.key() == Qt.Key.Key_Escape:
                 self.cancel("Escape was pressed")
-            else:
-                self._gesture.key(event)
+            elif self._gesture.key(event):
+                middle = QPointF(self.viewport().rect().center())
+                self.finish(self.pointer(middle, event.modifiers()))
             event.accept()
             return
         if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
@@ -288,8 +217,7 @@ class GraphView(ZoomView):
         elif event.key() in ARROWS:
             self._on_arrow(event)
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            selected = self.graph_scene.selected_ids()
-            if selected:
+            if selected := self.graph_scene.selected_ids():
                 self.node_activated.emit(selected[-1])
         else:
             event.ignore()
@@ -325,8 +253,6 @@ class GraphView(ZoomView):
         self._is_space_held = False
         super().focusOutEvent(event)
 
-    # drag and drop ---------------------------------------------------------------------
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         key = bytes(event.mimeData().data(LAYER_MIME).data()).decode("utf-8", "replace")
         if not event.mimeData().hasFormat(LAYER_MIME) or key not in self.graph_scene.layers:
@@ -334,11 +260,11 @@ class GraphView(ZoomView):
             return
         event.acceptProposedAction()
         self._drop = self._gestures.on_layer(self, key)
-        self.begin(self._drop, self._drop_pointer(event))
+        self.begin(self._drop, self._at(event))
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         if self._is_dropping:
-            self.move_gesture(self._drop_pointer(event))
+            self.move_gesture(self._at(event))
             event.acceptProposedAction()
         else:
             event.ignore()
@@ -353,17 +279,15 @@ class GraphView(ZoomView):
             event.ignore()
             return
         event.acceptProposedAction()
-        self.finish(self._drop_pointer(event))
+        self.finish(self._at(event))
         self.setFocus(Qt.FocusReason.MouseFocusReason)
 
     @property
     def _is_dropping(self) -> bool:
         return self._drop is not None and self._gesture is self._drop
 
-    def _drop_pointer(self, event: QDropEvent) -> Pointer:
+    def _at(self, event: QMouseEvent | QDropEvent) -> Pointer:
         return self.pointer(event.position(), event.modifiers())
-
-    # tooltips --------------------------------------------------------------------------
 
     def viewportEvent(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:

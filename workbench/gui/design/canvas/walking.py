@@ -27,14 +27,12 @@ def next_node(scene: GraphScene, current: str | None, step: tuple[int, int]) -> 
         step: (-1, 0) left, (1, 0) right, (0, -1) up, (0, 1) down.
     """
     if current is None or current not in scene.nodes:
-        order = sorted(scene.nodes, key=lambda key: scene.nodes[key].pos().toTuple()[::-1])
-        return order[0] if order else None
+        places = {key: item.pos().toTuple()[::-1] for key, item in scene.nodes.items()}
+        return min(places, key=places.__getitem__, default=None)
     graph = scene.document.graph
     here = _center(scene.nodes[current])
-    linked: tuple[str, ...] = ()
-    if step[1]:
-        linked = graph.targets(current) if step[1] > 0 else graph.sources(current)
-    if linked:
+    follow = graph.targets if step[1] > 0 else graph.sources
+    if step[1] and (linked := follow(current)):
         return min(linked, key=lambda key: abs(_center(scene.nodes[key]).x() - here.x()))
     return nearest_towards(scene, current, step)
 
@@ -42,17 +40,13 @@ def next_node(scene: GraphScene, current: str | None, step: tuple[int, int]) -> 
 def nearest_towards(scene: GraphScene, current: str, step: tuple[int, int]) -> str | None:
     """The nearest card on that side: sideways distance counts double."""
     here = _center(scene.nodes[current])
-    best: tuple[float, str] | None = None
+    costs: dict[str, float] = {}
     for key, item in scene.nodes.items():
         away = _center(item) - here
         ahead = away.x() * step[0] + away.y() * step[1]
-        aside = abs(away.x() * step[1]) + abs(away.y() * step[0])
-        if key == current or ahead <= 1:
-            continue
-        cost = ahead + 2 * aside
-        if best is None or cost < best[0]:
-            best = cost, key
-    return None if best is None else best[1]
+        if key != current and ahead > 1:
+            costs[key] = ahead + 2 * (abs(away.x() * step[1]) + abs(away.y() * step[0]))
+    return min(costs, key=costs.__getitem__, default=None)
 
 
 def _center(item: NodeItem) -> QPointF:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -16,19 +18,34 @@ from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGestur
 
 from workbench.gui.design.canvas.scene import GraphScene
 from workbench.gui.design.canvas.style import DETAIL_FROM
+from workbench.gui.kit.labels import plain_label
 
 MIN_ZOOM, MAX_ZOOM = 0.08, 3.0
 ZOOM_STEP = 1.2
 _READABLE = 0.75
 _MARGIN = 24.0
+_HINT_OFFSET = QPointF(16, 18)
 _BOTTOM_BAR = 36
 """Height at the lower edge that the zoom buttons need, beyond the margin."""
 _DOTS = 24.0
 """Distance of the background's dots in scene pixels."""
 
 
+@dataclass(frozen=True)
+class Pointer:
+    """Where the pointer is, in the scene and in view pixels, and which keys are held."""
+
+    scene: QPointF
+    view: QPointF
+    modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+
+    def has(self, modifier: Qt.KeyboardModifier) -> bool:
+        """True while a modifier key is held."""
+        return bool(self.modifiers & modifier)
+
+
 class ZoomView(QGraphicsView):
-    """Zoom, scrolling and background of the canvas; knows nothing of gestures.
+    """Zoom, scrolling, background and hints of the canvas; knows nothing of gestures.
 
     Attributes:
         corner: Size of what covers the lower left corner, with its distance to cards.
@@ -36,10 +53,13 @@ class ZoomView(QGraphicsView):
     Signals:
         zoom_changed(float): 1.0 is 100 %.
         view_changed(): Another part of the scene is shown.
+        search_asked(QPointF, str): A layer is to be searched for this scene point, to
+            come after this node ("" for none).
     """
 
     zoom_changed = Signal(float)
     view_changed = Signal()
+    search_asked = Signal(QPointF, str)
 
     def __init__(self, scene: GraphScene) -> None:
         super().__init__(scene)
@@ -57,6 +77,10 @@ class ZoomView(QGraphicsView):
         self.setHorizontalScrollBarPolicy(off)
         self.setVerticalScrollBarPolicy(off)
         self.setMouseTracking(True)
+        self._hint = plain_label(parent=self)
+        self._hint.setObjectName("canvasHint")
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._hint.hide()
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
         scene.contents_changed.connect(self._update_range)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
@@ -70,6 +94,37 @@ class ZoomView(QGraphicsView):
     def visible_rect(self) -> QRectF:
         """The part of the scene that is shown."""
         return self.mapToScene(self.viewport().rect()).boundingRect()
+
+    def pointer(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> Pointer:
+        """A view position as gestures want it."""
+        scene_point = self.viewportTransform().inverted()[0].map(position)
+        return Pointer(scene_point, position, modifiers)
+
+    def show_hint(self, text: str, position: QPointF, *, is_refusal: bool = False) -> None:
+        """Shows words beside a view position."""
+        hint, look = self._hint, self.graph_scene.look
+        color, border = (look.bad, look.bad) if is_refusal else (look.text, look.line)
+        style = (
+            f"QLabel {{ background: {look.panel.name()}; color: {color.name()};"
+            f" border: 1px solid {border.name()}; border-radius: 6px; padding: 4px 8px; }}"
+        )
+        if style != hint.styleSheet():
+            hint.setStyleSheet(style)
+        hint.setMaximumWidth(max(160, min(360, self.width() - 24)))
+        hint.setWordWrap(False)
+        hint.setText(text)
+        hint.setWordWrap(hint.sizeHint().width() > hint.maximumWidth())
+        hint.adjustSize()
+        place = position + _HINT_OFFSET
+        left = min(place.x(), self.width() - hint.width() - 8)
+        top = min(place.y(), self.height() - hint.height() - 8)
+        hint.move(round(max(8, left)), round(max(8, top)))
+        hint.show()
+        hint.raise_()
+
+    def hide_hint(self) -> None:
+        """Hides those words."""
+        self._hint.hide()
 
     def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
         """Zooms; the scene point under `anchor` (view pixels) stays where it is."""

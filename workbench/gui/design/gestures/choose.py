@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.gui.design.canvas.gesture import PORT_REACH, Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import PORT_REACH, Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.drag_connection import DragConnection
 from workbench.gui.design.gestures.move_nodes import MoveNodes
 from workbench.gui.design.gestures.press import PressEdge, PressFix
@@ -12,7 +13,7 @@ _INSIDE_CARD = 5.0
 """A port is grabbed from outside its card; inside, the card is meant."""
 
 
-def choose_gesture(view: GestureView, pointer: Pointer) -> Gesture:
+def choose_gesture(view: ZoomView, pointer: Pointer) -> Gesture:
     """The gesture for what is topmost at the pointer."""
     scene, point = view.graph_scene, pointer.scene
     card = scene.card

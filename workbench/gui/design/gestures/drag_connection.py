@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, Qt
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import DraftEdgeItem, PortItem
 
 _CARD_MARGIN = 10.0
@@ -15,12 +16,9 @@ _CARD_MARGIN = 10.0
 class DragConnection(Gesture):
     """Draws an edge from an output, from an input, or takes up the end of an old one.
 
-    Exactly one end is fixed: `source` or `target`.
-
     Args:
         view: The canvas.
-        source: Node whose output the edge starts at.
-        target: Node whose input the edge ends at.
+        source, target: Node at the one end that is fixed; None for the other.
         edge: The edge whose lower end is taken up; `source` is then its source.
     """
 
@@ -28,7 +26,7 @@ class DragConnection(Gesture):
 
     def __init__(
         self,
-        view: GestureView,
+        view: ZoomView,
         *,
         source: str | None = None,
         target: str | None = None,
@@ -42,20 +40,17 @@ class DragConnection(Gesture):
         self._near: NodeItem | None = None
         self._told: dict[str, tuple[bool, str]] = {}
 
-    # the gesture -----------------------------------------------------------------------
-
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer.view
         self._draft = DraftEdgeItem(self.scene.look)
         self.scene.addItem(self._draft)
         if self._edge is not None:
-            self.scene.edges[self._edge].set_faded(True)
+            self.scene.edges[self._edge].is_faded = True
         for key, item in self.scene.nodes.items():
             if self._is_candidate(key) and not self.refusal(key):
-                ring = PortItem(key, self.scene.look)
+                ring = self._rings[key] = PortItem(self.scene.look)
                 ring.setPos(self._open_port(item))
                 self.scene.addItem(ring)
-                self._rings[key] = ring
         self._draw(pointer.scene, is_refused=False)
 
     def move(self, pointer: Pointer) -> None:
@@ -77,10 +72,9 @@ class DragConnection(Gesture):
         self._clear()
         if item is None:
             self._end_on_empty(pointer)
+        elif self.refusal(item.node_id):
             return
-        if self.refusal(item.node_id):
-            return
-        if self._edge is not None:
+        elif self._edge is not None:
             self._reconnect(self._edge, item.node_id)
         elif self._source is not None:
             self.document.connect(self._source, item.node_id)
@@ -92,13 +86,12 @@ class DragConnection(Gesture):
 
     def _end_on_empty(self, pointer: Pointer) -> None:
         """A new edge asks what should come next; an old one is taken away."""
-        travelled = (pointer.view - self._origin).manhattanLength()
-        if travelled < 2 * _CARD_MARGIN:
+        if (pointer.view - self._origin).manhattanLength() < 2 * _CARD_MARGIN:
             return
         if self._edge is not None:
             self.document.disconnect(self._edge)
         elif self._source is not None:
-            self.view.ask_search(pointer.scene, self._source)
+            self.view.search_asked.emit(pointer.scene, self._source)
 
     def _reconnect(self, old: Edge, target: str) -> None:
         """Moves an edge's end: two changes, one undo step."""
@@ -116,8 +109,6 @@ class DragConnection(Gesture):
             return False
         return self._source is None or self.scene.has_free_input(key)
 
-    # what is allowed -------------------------------------------------------------------
-
     def refusal(self, key: str) -> str:
         """Why no edge may join the fixed end and this node; "" when one may."""
         if self._edge is not None and key == self._edge.target:
@@ -128,9 +119,7 @@ class DragConnection(Gesture):
 
     def _words_for(self, item: NodeItem) -> str:
         source, target = self._source or item.node_id, self._target or item.node_id
-        names = {key: node.facts.name for key, node in self.scene.nodes.items()}
-        text = "Connect {source} to {target}"
-        words = text.format(source=names[source], target=names[target])
+        words = f"Connect {self.scene.name(source)} to {self.scene.name(target)}"
         warning = self.document.connection_warning(source, target)
         return f"{words}\n{warning}" if warning and self._completes(target) else words
 
@@ -147,12 +136,9 @@ class DragConnection(Gesture):
             return "Drop on a layer to connect, or here to add one"
         return "Drop on the layer to connect from"
 
-    # marks -----------------------------------------------------------------------------
-
     def _item_at(self, point: QPointF) -> NodeItem | None:
         item = self.scene.node_at(point, _CARD_MARGIN)
-        fixed = self._source if self._source is not None else self._target
-        return None if item is None or item.node_id == fixed else item
+        return None if item is None or item.node_id in {self._source, self._target} else item
 
     def _open_port(self, item: NodeItem) -> QPointF:
         return item.input_point() if self._source is not None else item.output_point()
@@ -170,8 +156,7 @@ class DragConnection(Gesture):
             return
         for node, is_near in ((self._near, False), (item, True)):
             if node is not None and node.node_id in self._rings:
-                node.set_target(is_near)
-                self._rings[node.node_id].set_near(is_near)
+                node.is_target = self._rings[node.node_id].is_near = is_near
         self._near = item
 
     def _clear(self) -> None:
@@ -181,5 +166,5 @@ class DragConnection(Gesture):
             self.scene.removeItem(ring)
         self._rings.clear()
         if self._edge is not None and self._edge in self.scene.edges:
-            self.scene.edges[self._edge].set_faded(False)
+            self.scene.edges[self._edge].is_faded = False
         self.view.hide_hint()

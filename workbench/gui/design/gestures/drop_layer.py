@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import GhostItem
 from workbench.gui.design.gestures.placement import Placement, card_height, place_at
 
 
 class DropLayer(Gesture):
-    """Adds a layer where the ghost stands.
+    """Adds a layer of the type with this key where the ghost stands."""
 
-    Args:
-        view: The canvas.
-        key: Key of the layer type.
-    """
-
-    def __init__(self, view: GestureView, key: str) -> None:
+    def __init__(self, view: ZoomView, key: str) -> None:
         super().__init__(view)
         self._spec = self.scene.layers[key]
         self._hot: Edge | None = None
@@ -34,25 +30,23 @@ class DropLayer(Gesture):
             self._ghost.stand_on_line(self.scene.edges[self._place.edge].middle_point())
         else:
             self._ghost.stand_at(*self._place.position)
-        is_next = self._place.after is not None
-        source = self.scene.nodes[self._place.after] if self._place.after is not None else None
-        self._ghost.link_from(source.output_point() if is_next and source else None)
+        after = self._place.after
+        self._ghost.link_from(self.scene.nodes[after].output_point() if after else None)
         self.view.show_hint(self._words(self._place), pointer.view)
 
     def _mark_edge(self, edge: Edge | None) -> None:
         if self._hot is not None and self._hot in self.scene.edges:
-            self.scene.edges[self._hot].set_hot(False)
+            self.scene.edges[self._hot].is_hot = False
         self._hot = edge
         if edge is not None:
-            self.scene.edges[edge].set_hot(True)
+            self.scene.edges[edge].is_hot = True
 
     def _words(self, place: Placement) -> str:
-        names = {key: item.facts.name for key, item in self.scene.nodes.items()}
+        name = self.scene.name
         if place.edge is not None:
-            text = "Insert between {source} and {target}"
-            return text.format(source=names[place.edge.source], target=names[place.edge.target])
+            return f"Insert between {name(place.edge.source)} and {name(place.edge.target)}"
         if place.after is not None:
-            return f"Add after {names[place.after]}"
+            return f"Add after {name(place.after)}"
         return "Add here, not connected"
 
     def end(self, pointer: Pointer) -> None:

@@ -6,8 +6,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from workbench.core.network.graph import Edge
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.walking import ARROWS, nearest_towards, next_node
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import DraftEdgeItem
 
 
@@ -16,7 +17,7 @@ class ConnectByKeys(Gesture):
 
     scrolls_at_edge = False
 
-    def __init__(self, view: GestureView, source: str) -> None:
+    def __init__(self, view: ZoomView, source: str) -> None:
         super().__init__(view)
         self._source = source
 
@@ -51,13 +52,7 @@ class ConnectByKeys(Gesture):
         step = ARROWS.get(Qt.Key(event.key()))
         if step is not None:
             self._walk(step)
-            return True
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            if not self._reason():
-                center = QPointF(self.view.viewport().rect().center())
-                self.view.finish(self.view.pointer(center, event.modifiers()))
-            return True
-        return False
+        return event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not self._reason()
 
     def _walk(self, step: tuple[int, int]) -> None:
         """To the nearest card that way; the graph's edges say nothing about a new one."""
@@ -65,7 +60,7 @@ class ConnectByKeys(Gesture):
         if found == self._source:
             found = nearest_towards(self.scene, found, step)
         if found is not None:
-            self.scene.nodes[self._target].set_target(False)
+            self.scene.nodes[self._target].is_target = False
             self._target = found
             self._show()
 
@@ -79,13 +74,11 @@ class ConnectByKeys(Gesture):
     def _show(self) -> None:
         source, target = self.scene.nodes[self._source], self.scene.nodes[self._target]
         reason = self._reason()
-        target.set_target(not reason)
+        target.is_target = not reason
         self._draft.set_line(source.output_point(), target.input_point(), is_refused=bool(reason))
         self.view.ensureVisible(target.card_rect(), 40, 40)
-        text = "Enter connects {source} to {target}"
-        if self._edge() is not None:
-            text = "Enter disconnects {source} from {target}"
-        words = text.format(source=source.facts.name, target=target.facts.name)
+        verb, to = ("connects", "to") if self._edge() is None else ("disconnects", "from")
+        words = f"Enter {verb} {source.facts.name} {to} {target.facts.name}"
         corner = self.view.mapFromScene(target.card_rect().bottomRight())
         self.view.show_hint(reason or words, QPointF(corner), is_refusal=bool(reason))
 
@@ -103,5 +96,5 @@ class ConnectByKeys(Gesture):
     def _clear(self) -> None:
         self.scene.removeItem(self._draft)
         if self._target in self.scene.nodes:
-            self.scene.nodes[self._target].set_target(False)
+            self.scene.nodes[self._target].is_target = False
         self.view.hide_hint()

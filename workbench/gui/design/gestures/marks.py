@@ -4,55 +4,23 @@ line being dragged, the rubber band.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from functools import reduce
+
+from PySide6.QtCore import QLineF, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from workbench.core.network.layout import NODE_WIDTH
+from workbench.gui.design.canvas.item import CanvasItem, Shown
 from workbench.gui.design.canvas.style import PADDING, PORT_RADIUS, RADIUS, CanvasStyle
 
 _TAG_HEIGHT = 26.0
 
 
-class GestureMark(QGraphicsItem):
-    """What the marks share: the canvas's look, a place above the cards, a plain `draw`.
+class PortItem(CanvasItem):
+    """A ring at a port where the connection being dragged may end, filled when it would."""
 
-    Args:
-        look: Colors and pens.
-        height: Which of the marks lies above which.
-    """
-
-    def __init__(self, look: CanvasStyle, height: float) -> None:
-        super().__init__()
-        self._look = look
-        self.setZValue(height)
-
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionGraphicsItem,  # noqa: ARG002 - Qt's signature
-        widget: QWidget | None = None,  # noqa: ARG002
-    ) -> None:
-        self.draw(painter)
-
-    def draw(self, painter: QPainter) -> None:
-        """Draws the mark in its own coordinates; the same at every zoom."""
-        raise NotImplementedError
-
-
-class PortItem(GestureMark):
-    """A ring at a port where the connection being dragged may end."""
-
-    def __init__(self, node_id: str, look: CanvasStyle) -> None:
-        super().__init__(look, 6)
-        self.node_id = node_id
-        self._is_near = False
-
-    def set_near(self, is_near: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Fills the ring while the pointer is close enough to connect."""
-        if is_near != self._is_near:
-            self._is_near = is_near
-            self.update()
+    LEVEL = 6.0
+    is_near = Shown(False)
 
     def boundingRect(self) -> QRectF:
         size = PORT_RADIUS * 2 + 4
@@ -61,41 +29,37 @@ class PortItem(GestureMark):
     def draw(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._look.selected_pen)
-        painter.setBrush(self._look.accent if self._is_near else self._look.panel)
-        radius = PORT_RADIUS + (3 if self._is_near else 1)
+        painter.setBrush(self._look.accent if self.is_near else self._look.panel)
+        radius = PORT_RADIUS + (3 if self.is_near else 1)
         painter.drawEllipse(QPointF(0, 0), radius, radius)
 
 
-class GhostItem(GestureMark):
+class GhostItem(CanvasItem):
     """Where the layer being dragged would stand."""
 
+    LEVEL = 5.0
+    _link_from = Shown[QPointF | None](None, reshapes=True)
+    _card = Shown(QRectF(), reshapes=True)
+
     def __init__(self, title: str, height: float, look: CanvasStyle) -> None:
-        super().__init__(look, 5)
+        super().__init__(look)
         self._title = title
         self._height = height
-        self._link_from: QPointF | None = None
-        self._card = QRectF(0, 0, NODE_WIDTH, height)
 
     def stand_at(self, x: float, y: float) -> None:
         """Stands as a card, its top-left corner at a scene point."""
-        self._resize(NODE_WIDTH, self._height)
+        self._card = QRectF(0, 0, NODE_WIDTH, self._height)
         self.setPos(x, y)
 
     def stand_on_line(self, middle: QPointF) -> None:
         """Sits on a line as a small tag, which hides neither of its cards."""
         width = self._look.title_ink.metrics.horizontalAdvance(self._title) + 2 * PADDING
-        self._resize(width, _TAG_HEIGHT)
+        self._card = QRectF(0, 0, width, _TAG_HEIGHT)
         self.setPos(middle - self._card.center())
-
-    def _resize(self, width: float, height: float) -> None:
-        self.prepareGeometryChange()
-        self._card = QRectF(0, 0, width, height)
 
     def link_from(self, scene_point: QPointF | None) -> None:
         """Draws the edge that would come with the layer."""
-        self.prepareGeometryChange()
         self._link_from = None if scene_point is None else scene_point - self.pos()
-        self.update()
 
     def boundingRect(self) -> QRectF:
         bounds = self._card
@@ -111,78 +75,54 @@ class GhostItem(GestureMark):
             painter.drawLine(self._link_from, QPointF(NODE_WIDTH / 2, 0))
         painter.setBrush(look.accent_soft)
         painter.drawRoundedRect(self._card, RADIUS, RADIUS)
-        painter.setFont(look.title_ink.font)
-        painter.setPen(look.title_ink.color)
-        place = self._card.adjusted(PADDING, 0, 0, 0)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(place, left | Qt.TextFlag.TextSingleLine, self._title)
+        look.title_ink.draw(painter, self._card.adjusted(PADDING, 0, 0, 0), self._title)
 
 
-class GuideItem(GestureMark):
-    """Thin lines that show what the moved cards are lined up with."""
+class GuideItem(CanvasItem):
+    """Thin lines, in scene pixels, that show what the moved cards are lined up with."""
 
-    def __init__(self, look: CanvasStyle) -> None:
-        super().__init__(look, 3)
-        self._lines: list[QLineF] = []
-
-    def set_lines(self, lines: list[QLineF]) -> None:
-        """Shows these lines, in scene pixels."""
-        if lines != self._lines:
-            self.prepareGeometryChange()
-            self._lines = lines
-            self.update()
+    LEVEL = 3.0
+    lines = Shown[list[QLineF]]([], reshapes=True)
 
     def boundingRect(self) -> QRectF:
-        bounds = QRectF()
-        for line in self._lines:
-            bounds = bounds.united(QRectF(line.p1(), line.p2()).normalized().adjusted(-2, -2, 2, 2))
-        return bounds
+        boxes = [QRectF(line.p1(), line.p2()).normalized() for line in self.lines]
+        return reduce(QRectF.united, (box.adjusted(-2, -2, 2, 2) for box in boxes), QRectF())
 
     def draw(self, painter: QPainter) -> None:
         painter.setPen(self._look.ghost_pen)
-        painter.drawLines(self._lines)
+        painter.drawLines(self.lines)
 
 
-class RubberBandItem(GestureMark):
-    """The rectangle drawn over the canvas to select what is in it."""
+class RubberBandItem(CanvasItem):
+    """The rectangle, in scene pixels, drawn over the canvas to select what is in it."""
 
-    def __init__(self, look: CanvasStyle) -> None:
-        super().__init__(look, 6)
-        self._rect = QRectF()
-
-    def set_rect(self, rect: QRectF) -> None:
-        """Spans another rectangle, in scene pixels."""
-        self.prepareGeometryChange()
-        self._rect = rect
-        self.update()
+    LEVEL = 6.0
+    rect = Shown(QRectF(), reshapes=True)
 
     def boundingRect(self) -> QRectF:
-        return self._rect.adjusted(-2, -2, 2, 2)
+        return self.rect.adjusted(-2, -2, 2, 2)
 
     def draw(self, painter: QPainter) -> None:
         fill = QColor(self._look.accent_soft)
         fill.setAlphaF(0.4)
         painter.setPen(self._look.ghost_pen)
         painter.setBrush(fill)
-        painter.drawRect(self._rect)
+        painter.drawRect(self.rect)
 
 
-class DraftEdgeItem(GestureMark):
+class DraftEdgeItem(CanvasItem):
     """The line that follows the pointer while a connection is dragged."""
 
-    def __init__(self, look: CanvasStyle) -> None:
-        super().__init__(look, 5)
-        self._path = QPainterPath()
-        self._is_refused = False
+    LEVEL = 5.0
+    _path = Shown(QPainterPath(), reshapes=True)
+    _is_refused = Shown(False)
 
     def set_line(self, start: QPointF, end: QPointF, *, is_refused: bool = False) -> None:
         """Runs from an output to an input, or to the pointer."""
-        self.prepareGeometryChange()
         bend = max(24.0, abs(end.y() - start.y()) / 2)
-        self._path = QPainterPath(start)
-        self._path.cubicTo(start + QPointF(0, bend), end - QPointF(0, bend), end)
-        self._is_refused = is_refused
-        self.update()
+        path = QPainterPath(start)
+        path.cubicTo(start + QPointF(0, bend), end - QPointF(0, bend), end)
+        self._path, self._is_refused = path, is_refused
 
     def boundingRect(self) -> QRectF:
         return self._path.boundingRect().adjusted(-6, -6, 6, 6)

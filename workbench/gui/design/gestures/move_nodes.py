@@ -6,9 +6,10 @@ from PySide6.QtCore import QLineF, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
 from workbench.core.network.layout import GAP, NODE_WIDTH
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
 from workbench.gui.design.canvas.node_item import NodeItem
 from workbench.gui.design.canvas.scene import distance
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 from workbench.gui.design.gestures.marks import GuideItem
 
 SNAP = 7.0
@@ -20,7 +21,7 @@ _ADDING = Qt.KeyboardModifier.ShiftModifier
 class MoveNodes(Gesture):
     """Moves the selected cards; they line up with others unless Alt is held."""
 
-    def __init__(self, view: GestureView, item: NodeItem) -> None:
+    def __init__(self, view: ZoomView, item: NodeItem) -> None:
         super().__init__(view)
         self._item = item
         self._has_moved = False
@@ -52,7 +53,7 @@ class MoveNodes(Gesture):
         if not pointer.has(Qt.KeyboardModifier.AltModifier):
             delta = self._snapped(delta)
         else:
-            self._guides.set_lines([])
+            self._guides.lines = []
         self._show(delta)
 
     def _show(self, delta: QPointF) -> None:
@@ -80,7 +81,7 @@ class MoveNodes(Gesture):
                 sides = [*row, wanted.x()]
                 level = y + self._item.height / 2
                 lines.append(QLineF(min(sides), level, max(sides) + NODE_WIDTH, level))
-        self._guides.set_lines(lines)
+        self._guides.lines = lines
         snapped = QPointF(wanted.x() if x is None else x, wanted.y() if y is None else y)
         return snapped - self._before[self._item.node_id]
 

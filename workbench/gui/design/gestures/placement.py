@@ -31,11 +31,6 @@ class Placement:
     after: str | None = None
     edge: Edge | None = None
 
-    @property
-    def source(self) -> str | None:
-        """The node that will feed it."""
-        return self.edge.source if self.edge is not None else self.after
-
 
 def card_height(spec: LayerSpec, scene: GraphScene) -> float:
     """Height of a new card of this kind."""
@@ -87,15 +82,13 @@ def behind_last(scene: GraphScene) -> str | None:
 
 def open_end_above(scene: GraphScene, point: QPointF) -> NodeItem | None:
     """The nearest node above a point whose output feeds nothing yet."""
-    best: tuple[float, NodeItem] | None = None
+    costs: dict[NodeItem, float] = {}
     for item in scene.nodes.values():
         port = item.output_point()
         down, across = point.y() - port.y(), abs(point.x() - port.x())
         if item.facts.is_open_below and 0 <= down <= _REACH_DOWN and across <= _REACH_ACROSS:
-            cost = down + across
-            if best is None or cost < best[0]:
-                best = cost, item
-    return None if best is None else best[1]
+            costs[item] = down + across
+    return min(costs, key=costs.__getitem__, default=None)
 
 
 def _edge_near(scene: GraphScene, point: QPointF) -> Edge | None:

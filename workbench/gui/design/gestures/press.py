@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt
 
 from workbench.core.checks.problems import Fix
 from workbench.gui.design.canvas.edge_item import EdgeItem
-from workbench.gui.design.canvas.gesture import Gesture, GestureView, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer, ZoomView
 
 
 class PressEdge(Gesture):
@@ -14,7 +15,7 @@ class PressEdge(Gesture):
 
     scrolls_at_edge = False
 
-    def __init__(self, view: GestureView, item: EdgeItem) -> None:
+    def __init__(self, view: ZoomView, item: EdgeItem) -> None:
         super().__init__(view)
         self._item = item
 

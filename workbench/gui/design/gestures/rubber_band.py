@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 
-from workbench.gui.design.canvas.gesture import Gesture, Pointer
+from workbench.gui.design.canvas.gesture import Gesture
+from workbench.gui.design.canvas.zoom_view import Pointer
 from workbench.gui.design.gestures.marks import RubberBandItem
 
 _ADDING = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
@@ -23,7 +24,7 @@ class RubberBand(Gesture):
 
     def move(self, pointer: Pointer) -> None:
         rect = QRectF(self._origin, pointer.scene).normalized()
-        self._item.set_rect(rect)
+        self._item.rect = rect
         touched = {
             key for key, item in self.scene.nodes.items() if item.card_rect().intersects(rect)
         }

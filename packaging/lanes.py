@@ -1,0 +1,149 @@
+"""All checks and tests, in lanes side by side.
+
+    python packaging/lanes.py [LANE ...]
+
+As many lanes run at a time as there are processors. What a lane prints goes to
+`build/lanes/LANE.log`; here is one line for each, and the end of those that fail.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build" / "lanes"
+BIN = Path(sys.executable).parent
+LAST_LINES = 60
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Commands that run one after the other; the first that fails is the last."""
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+
+    @property
+    def log(self) -> Path:
+        return LOGS / f"{self.name}.log"
+
+    def last_lines(self, count: int) -> list[str]:
+        """The end of what it has printed."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return [line for line in lines if line.strip()][-count:]
+
+
+def _python(*words: str) -> tuple[str, ...]:
+    return (sys.executable, *words)
+
+
+def _program(name: str, *words: str) -> tuple[str, ...]:
+    return (str(BIN / name), *words)
+
+
+def _tests(name: str, *words: str) -> Lane:
+    cache = f"cache_dir={LOGS / name}.cache"  # lanes must not write each other's
+    command = _python("-m", "coverage", "run", "-m", "pytest", "-q", "-o", cache, *words)
+    return Lane(name, (command,))
+
+
+def _ignored(*folders: str) -> tuple[str, ...]:
+    return tuple(f"--ignore={folder}" for folder in folders)
+
+
+_REQUESTS = ("tests/worker/requests", "tests/worker/cluster", "tests/worker/checkup")
+_PROGRAMS = ("tests/cli", "tests/remote", "tests/checkup", "tests/seams")
+_WINDOW = ("tests/gui", "tests/client", "tests/document")
+
+LANES = (
+    _tests("training", "tests/worker", *_ignored(*_REQUESTS)),
+    _tests("requests", *_REQUESTS),
+    _tests("end2end", "tests/end2end"),
+    _tests("window", *_WINDOW),
+    _tests("programs", *_PROGRAMS),
+    # All that is in no other lane: a new folder of tests cannot be left out.
+    _tests("rest", "tests", *_ignored("tests/worker", "tests/end2end", *_PROGRAMS, *_WINDOW)),
+    Lane("types", (_program("mypy"),)),
+    Lane(
+        "style",
+        (
+            _program("ruff", "check", "."),
+            _program("ruff", "format", "--check", "."),
+            _program("lint-imports", "--no-logo"),
+            _python("-m", "tests.house"),
+        ),
+    ),
+    Lane("wheel", (_python("packaging/check_wheel.py"),)),
+)
+"""Long ones first, so that no processor is idle at the end."""
+
+COVERAGE = Lane(
+    "coverage",
+    (
+        _python("-m", "coverage", "combine", "--quiet"),
+        _python("packaging/check_coverage.py"),
+    ),
+)
+"""Of all lanes of tests together."""
+
+
+def main(names: list[str]) -> int:
+    """Runs the named lanes, or all; 0 when all are green."""
+    if unknown := set(names) - {lane.name for lane in LANES}:
+        print("Unknown lane:", *sorted(unknown), "- lanes:", *(lane.name for lane in LANES))
+        return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    subprocess.run(_python("-m", "coverage", "erase"), cwd=ROOT, check=True)
+    failed = run_side_by_side([lane for lane in LANES if not names or lane.name in names])
+    if not failed and not names:
+        failed = run_side_by_side([COVERAGE])
+    verdict = f"failed: {', '.join(failed)}" if failed else "all green"
+    print(f"{_minutes(time.monotonic() - started)}  {verdict}")
+    return int(bool(failed))
+
+
+def run_side_by_side(lanes: list[Lane]) -> list[str]:
+    """Prints the result of each lane as it ends; returns the names of those that failed."""
+    failed = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = {pool.submit(_run, lane): lane for lane in lanes}
+        try:
+            for done in as_completed(runs):
+                lane, (seconds, is_green) = runs[done], done.result()
+                _report(lane, seconds, is_green=is_green)
+                failed += [] if is_green else [lane.name]
+        except KeyboardInterrupt:  # the terminal sends it to the running ones too
+            pool.shutdown(cancel_futures=True)
+            raise
+    return failed
+
+
+def _report(lane: Lane, seconds: float, *, is_green: bool) -> None:
+    lines = lane.last_lines(1 if is_green else LAST_LINES)
+    verdict = "ok    " if is_green else "FAILED"
+    print(f"{_minutes(seconds)}  {verdict}  {lane.name}", *lines, sep="\n    ", flush=True)
+
+
+def _run(lane: Lane) -> tuple[float, bool]:
+    started = time.monotonic()
+    with lane.log.open("wb") as log:
+        is_green = all(
+            subprocess.run(command, cwd=ROOT, stdout=log, stderr=log, check=False).returncode == 0
+            for command in lane.commands
+        )
+    return time.monotonic() - started, is_green
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds // 60:3.0f}:{seconds % 60:02.0f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

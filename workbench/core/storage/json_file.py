@@ -1,0 +1,46 @@
+"""Small JSON files that are one msgspec value each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from workbench.core.storage.save import save_bytes
+from workbench.errors import WorkbenchError
+
+K = TypeVar("K")
+
+DAMAGED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for bytes that are not what they should be."""
+
+_MAX_BYTES = 1024 * 1024
+
+
+def read_json(path: Path, kind: type[K]) -> K | None:
+    """The value in a file of at most 1 MiB; None where there is none, or nothing readable."""
+    try:
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(_MAX_BYTES), type=kind)
+    except (OSError, *DAMAGED):
+        return None
+
+
+def save_json(path: Path, value: msgspec.Struct) -> None:
+    """Replaces a file by a value, indented for people; raises SaveError."""
+    save_bytes(path, msgspec.json.format(msgspec.json.encode(value), indent=1))
+
+
+def refuse_newer(
+    kind: type[WorkbenchError], what: str, where: object, version: int, known: int
+) -> None:
+    """Raises `kind` for the version of a file that this program does not know yet."""
+    if version > known:
+        raise kind(
+            what,
+            where=str(where),
+            received=f"version {version}",
+            expected=f"version {known} or older",
+            fix="Update Workbench.",
+        )
