@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from workbench.client.background import Background
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
-from workbench.document.project_document import ProjectDocument
 from workbench.gui.forms.param_form import ParamForm
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import STRETCH, add_to, column, row
-from workbench.gui.kit.theme import Theme
+from workbench.gui.train.memory_warning import MemoryWarning
 from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
+from workbench.gui.train.state import TrainState
 from workbench.runs.folder import RunFolder
 
 
@@ -35,41 +34,39 @@ def differences(run: TrainingRecipe, project: TrainingRecipe) -> list[tuple[str,
 class RecipePanel(QScrollArea):
     """The recipe of the document; edits are undoable steps of the document.
 
-    `find_wanted` when "learning_rate" or "batch_size" shall be found by trying.
-
     Attributes:
         form: Its parameters in sections.
         curve, curve_words: The learning-rate schedule, drawn and told.
     """
 
-    find_wanted = Signal(str)
-
-    def __init__(self, document: ProjectDocument, background: Background, theme: Theme) -> None:
+    def __init__(self, state: TrainState) -> None:
         super().__init__()
         self._steps_per_epoch = 100  # while it is not known: enough for a smooth curve
-        self._document = document
-        self._background = background
+        self._document = document = state.context.document
+        self._background = state.background
         self._run_path: Path | None = None
         self._run_recipe: TrainingRecipe | None = None
         self.form = ParamForm(RECIPE_PARAMS, asdict(document.recipe), shared=["batch_size"])
-        self.curve = ScheduleCurve(theme)
+        self.curve = ScheduleCurve(state.context.theme)
         self.curve_words = plain_label(role="dim", wrap=True)
         self.find_rate = button("Find learning rate")
         self.find_batch = button("Find batch size")
         self.other = Box("hint", spacing_px=8)
         self.facts = plain_label(wrap=True)
         self.take = button("Use this run's settings", role="link")
-        self._build()
+        self._build(MemoryWarning(document, state.context.estimator))
         self.form.value_changed.connect(self._on_value_changed)
         self.take.clicked.connect(self._on_take)
-        self.find_rate.clicked.connect(lambda: self.find_wanted.emit("learning_rate"))
-        self.find_batch.clicked.connect(lambda: self.find_wanted.emit("batch_size"))
+        self.find_rate.clicked.connect(lambda: state.find_asked.emit("learning_rate"))
+        self.find_batch.clicked.connect(lambda: state.find_asked.emit("batch_size"))
+        state.run_changed.connect(self.show_run)
+        state.steps_changed.connect(self.set_steps_per_epoch)
         document.recipe_changed.connect(self._on_recipe_changed)
         document.project_replaced.connect(self._on_recipe_changed)
         document.target_changed.connect(self._show_recipe)
         self._show_recipe()
 
-    def _build(self) -> None:
+    def _build(self, warning: MemoryWarning) -> None:
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -81,8 +78,8 @@ class RecipePanel(QScrollArea):
         words = plain_label("The selected run used other values:", role="dim", wrap=True)
         add_to(self.other.column, heading, words, self.facts, self.take)
         self.other.hide()
-        parts = (self.form, self.other, STRETCH)
-        self._column = column(*parts, parent=inner, margins=(14, 10, 14, 14), spacing=14)
+        parts = (warning, self.form, self.other, STRETCH)
+        column(*parts, parent=inner, margins=(14, 10, 14, 14), spacing=14)
         self.setWidget(inner)
 
     def _fill_form(self) -> None:
@@ -95,10 +92,6 @@ class RecipePanel(QScrollArea):
         schedule.head.setChecked(True)
         schedule.body.insertWidget(0, self.curve)
         schedule.body.addWidget(self.curve_words)
-
-    def add_above(self, widget: QWidget) -> None:
-        """Puts a widget above the form."""
-        self._column.insertWidget(0, widget)
 
     def set_steps_per_epoch(self, steps: int) -> None:
         """About how many steps an epoch has, for the drawing of the schedule."""

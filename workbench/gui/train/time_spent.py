@@ -11,6 +11,7 @@ from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.layout import STRETCH, column
 from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
+from workbench.gui.train.state import TrainState
 from workbench.protocol.events import TimeSpent
 from workbench.runs.log.event_text import TIME_PARTS, time_shares
 
@@ -59,13 +60,13 @@ class StackedBar(PaintedWidget):
 class TimeSpentBox(QScrollArea):
     """Shows the latest TimeSpent of a run."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: TrainState) -> None:
         super().__init__()
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(220)
         self._spent: TimeSpent | None = None
-        self.bar = StackedBar(theme)
+        self.bar = StackedBar(state.context.theme)
         self.advice = plain_label(wrap=True)
         hint = "The time breakdown appears here during training."
         self.hint = plain_label(hint, role="dim", wrap=True)
@@ -81,6 +82,7 @@ class TimeSpentBox(QScrollArea):
         column(*parts, parent=page, margins=(14, 10, 14, 12), spacing=8)
         self.setWidget(page)
         self.show_time(None)
+        state.time_changed.connect(self.show_time)
 
     def show_time(self, spent: TimeSpent | None) -> None:
         """Shows where the time went; None: nothing is known yet."""

@@ -8,15 +8,14 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPo
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QMenu, QWidget
 
-from workbench.client.run_library import RunLibrary
 from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
-from workbench.gui.train.runs.overlays import RunOverlays
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
 from workbench.gui.train.runs.run_menu import run_menu
 from workbench.gui.train.runs.run_model import FilteredRuns, RunModel
+from workbench.gui.train.state import TrainState
 from workbench.runs.library.summary import RunSummary
 
 FILTER_TIP = (
@@ -55,17 +54,12 @@ class RunListView(QListView):
 
 
 class RunListPanel(QWidget):
-    """The runs of a library; selecting a single one makes it the library's current run.
+    """The runs of the library; selecting a single one makes it the library's current run."""
 
-    `asked` with what ("rename", "delete", "export:keras", ...) and a list of RunSummary.
-    """
-
-    asked = Signal(str, list)
-
-    def __init__(self, theme: Theme, library: RunLibrary, overlays: RunOverlays) -> None:
+    def __init__(self, state: TrainState) -> None:
         super().__init__()
-        self._library = library
-        self._overlays = overlays
+        self._state = state
+        self._library = state.context.library
         self._is_marking = False
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(184)
@@ -80,8 +74,8 @@ class RunListPanel(QWidget):
         self.list = RunListView()
         self.hint = plain_label("Runs appear here. Every run is kept.", role="dim", wrap=True)
         self.waiting = plain_label(role="dim", wrap=True)
-        self._build(theme)
-        self._connect(theme)
+        self._build(state.context.theme)
+        self._connect(state.context.theme)
         self._on_runs_changed()
         self._show_eyes()
 
@@ -105,7 +99,7 @@ class RunListPanel(QWidget):
         self.list.key_asked.connect(self._on_key)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.current_changed.connect(self._mark_current)
-        self._overlays.changed.connect(self._show_eyes)
+        self._state.overlays.changed.connect(self._show_eyes)
         theme.changed.connect(self.list.viewport().update)
 
     # what is shown -----------------------------------------------------------------------
@@ -136,7 +130,7 @@ class RunListPanel(QWidget):
         self.hint.setVisible(num_shown < num_runs or not num_runs)
 
     def _show_eyes(self) -> None:
-        self.model.set_eyes(self._overlays.colors)
+        self.model.set_eyes(self._state.overlays.colors)
 
     def _mark_current(self) -> None:
         current = self._library.current
@@ -178,7 +172,7 @@ class RunListPanel(QWidget):
             all_shown = all(run.path in self._library.shown for run in runs)
             asked = "hide" if all_shown else "show"
         if runs and (asked != "delete" or all(run.is_over for run in runs)):
-            self.asked.emit(asked, runs[:1] if asked == "rename" else runs)
+            self._state.runs_asked.emit(asked, runs[:1] if asked == "rename" else runs)
 
     def _on_menu_wanted(self, at: QPoint) -> None:
         index = self.list.indexAt(at)
@@ -195,4 +189,4 @@ class RunListPanel(QWidget):
 
     def make_menu(self, runs: list[RunSummary]) -> QMenu:
         """The context menu of some runs."""
-        return run_menu(self, runs, shown=self._library.shown, ask=self.asked.emit)
+        return run_menu(self, runs, shown=self._library.shown, ask=self._state.runs_asked.emit)
