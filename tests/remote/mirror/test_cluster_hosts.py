@@ -18,7 +18,7 @@ from workbench.remote.mirror.cluster_hosts import Members
 from workbench.remote.ssh.host import RemoteHost
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Remote
-from workbench.worker.cluster.join_error import join_error_of
+from workbench.worker.cluster.chief import join_error_of
 
 PATIENCE_S = 60.0
 MACHINES = ("one:1", "two:2")

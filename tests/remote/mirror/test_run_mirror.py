@@ -36,7 +36,7 @@ from workbench.remote.setup.setup import Setup, name_there
 from workbench.remote.setup.state_archive import packed_state
 from workbench.remote.ssh.connection import Connection
 from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
-from workbench.runs.folder import create_run
+from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.link import Remote, read_link, read_remote, write_link, write_remote
 from workbench.runs.log.event_log import EventWriter, read_all
 from workbench.runs.model_card import ModelCard, write_card

@@ -86,7 +86,7 @@ def peers_of(job: TrainingJob, on_hang: Callable[[WorkbenchError], None]) -> Pee
     return leader
 
 
-def _join_error_of(run: RunFolder) -> RemoteError | None:
+def join_error_of(run: RunFolder) -> RemoteError | None:
     """The reason of the first machine that could not join; None while there is none."""
     try:
         with (run.path / REFUSAL_NAME).open("rb") as file:
@@ -184,7 +184,7 @@ class Chief(ClusterPeers):
             if child is not None and child.poll() is not None:
                 self._gone.append(index)
                 raise self._went_away(index)
-        refused = _join_error_of(self._run)
+        refused = join_error_of(self._run)
         if refused is not None:
             raise refused
         if time.monotonic() > deadline:
