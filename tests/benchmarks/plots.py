@@ -112,7 +112,7 @@ def pair(
     history, *others = (_history(rng, num_batches) for _ in range(1 + num_overlays))
     plots = RunPlots(theme)
     plots.resize(1000, 420)
-    plots.set_x_axis(x_axis)
+    plots.choices.axes[x_axis].trigger()
     plots.set_history(history)
     plots.set_overlays(
         [Overlay(f"run {i}", overlay_color(i), other) for i, other in enumerate(others)]

@@ -18,7 +18,6 @@ MOST_MODULES_OF_FOLDER = 20
 
 STILL_LONG = {
     "workbench/core/checks/run_estimate.py: predict",
-    "workbench/gui/train/run_header.py: _build",
     "workbench/host/children.py: run",
     "workbench/worker/execution/autotune.py: search",
     "workbench/worker/execution/compiled.py: compile_training",

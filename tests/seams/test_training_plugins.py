@@ -18,13 +18,13 @@ from pathlib import Path
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from workbench.app import close_context, make_context
-from workbench.client.background import Background
 from workbench.gui.train.recipe import RecipePanel
+from workbench.gui.train.state import TrainState
 
 app = QApplication([])
 context = make_context(Path.cwd())
-background = Background(context.document, max_threads=1)
-panel = RecipePanel(context.document, background, context.theme)
+state = TrainState(context)
+panel = RecipePanel(state)
 panel.resize(300, 900)
 panel.show()
 for section in panel.form.sections.values():
@@ -34,7 +34,7 @@ box = panel.form.editor_widget(key)
 QTest.keyClicks(box, title)  # a closed list chooses what begins so
 print(getattr(context.document.recipe, key), panel.form.editor_widget(row).isVisible())
 print(panel.curve_words.text())
-background.close()
+state.background.close()
 close_context(context)
 """
 

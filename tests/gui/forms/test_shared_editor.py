@@ -3,20 +3,20 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.client.background import Background
 from workbench.core.projects.project import Choice
 from workbench.gui.train.recipe import RecipePanel
+from workbench.gui.train.state import TrainState
 
 
 @pytest.fixture
 def panel(qtbot, context):
-    background = Background(context.document, max_threads=1)
-    panel = RecipePanel(context.document, background, context.theme)
+    state = TrainState(context)
+    panel = RecipePanel(state)
     qtbot.addWidget(panel)
     panel.resize(300, 900)
     panel.show()
     yield panel
-    background.close()
+    state.background.close()
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_logarithmic_ticks_are_round_and_few(low, high, count):
 def test_all_plots_show_the_chosen_axis(pair, kind, x):
     pair.choices.below["learning_rate"].setChecked(True)
     pair.set_history(trained(step_s=2.0))
-    pair.set_x_axis(kind)
+    pair.choices.axes[kind].trigger()
     pair.redraw()
     for curve in (
         pair.by_key["loss"].main.raw,
@@ -178,7 +178,7 @@ def test_runs_of_other_batch_sizes_meet_at_the_same_epoch_and_image(pair):
     pair.set_history(main)
     pair.set_overlays([Overlay("half", overlay_color(0), other)])
     for kind in ("epoch", "images"):
-        pair.set_x_axis(kind)
+        pair.choices.axes[kind].trigger()
         pair.redraw()
         ends = [
             drawn(run.raw)[0][-1] for run in (pair.by_key["loss"].main, overlay_of(pair, other))
@@ -192,7 +192,7 @@ def test_a_long_run_keeps_its_first_steps_on_a_logarithmic_axis(pair):
     for first in range(1, 200_001, 1000):
         values = [1.0 / step for step in range(first, first + 1000)]
         history.add(batch(first, values, seconds=float(first)))
-    pair.set_x_axis("step")
+    pair.choices.axes["step"].trigger()
     pair.choices.log_x.setChecked(True)
     pair.set_history(history)
     pair.redraw()
@@ -208,7 +208,7 @@ def test_a_long_run_keeps_its_first_steps_on_a_logarithmic_axis(pair):
 
 def test_another_run_is_drawn_below_the_current_one_with_its_raw_line_faint(pair):
     main, other = trained(), trained(height=3.0)
-    pair.set_x_axis("step")
+    pair.choices.axes["step"].trigger()
     pair.set_history(main, "main")
     pair.set_overlays([Overlay("other", "#16a34a", other)])
     pair.redraw()
@@ -262,7 +262,7 @@ def test_overlays_come_and_go_and_keep_what_they_have(pair):
 
 def test_an_overlay_grows_with_its_history(pair):
     main, other = trained(), trained(epochs=1)
-    pair.set_x_axis("step")
+    pair.choices.axes["step"].trigger()
     pair.set_history(main)
     pair.set_overlays([Overlay("other", overlay_color(0), other)])
     pair.redraw()
@@ -274,20 +274,20 @@ def test_an_overlay_grows_with_its_history(pair):
 
 def test_the_crosshair_reads_every_run_shown(pair):
     main, other, third = trained(), trained(height=3.0), trained(height=7.0)
-    pair.set_x_axis("step")
+    pair.choices.axes["step"].trigger()
     pair.set_history(main, "main")
     overlays = [Overlay("other", "#16a34a", other), Overlay("third", "#9b5de5", third)]
     pair.set_overlays(overlays)
     pair.legend.buttons[id(third)].click()
     pair.redraw()
-    pair.by_key["loss"].hovered.emit(10.2)
+    pair.by_key["loss"].axes.hovered.emit(10.2)
     rows = [
         (row.name.text(), row.train.text(), row.validation.text())
         for row in pair.by_key["loss"].card.rows
         if not row.name.isHidden()
     ]
     assert rows == [("main", "0.1000", "0.2667"), ("other", "0.3000", "0.6000")]
-    pair.by_key["loss"].hovered.emit(None)
+    pair.by_key["loss"].axes.hovered.emit(None)
     assert pair.by_key["loss"].card.isHidden()
 
 
@@ -309,7 +309,7 @@ def test_overlay_colours_stand_out_in_both_themes(color):
 
 def test_a_resumed_run_is_drawn_anew_even_when_it_is_longer_than_before(pair):
     history = trained()
-    pair.set_x_axis("step")
+    pair.choices.axes["step"].trigger()
     pair.set_history(history)
     pair.redraw()
     pair.by_key["loss"].header.smoothing.setValue(SLIDER_STEPS // 2)
@@ -348,10 +348,10 @@ def test_the_learning_rate_has_a_plot_of_its_own(qtbot, pair, tmp_path):
     np.testing.assert_array_equal(
         drawn(pair.by_key["learning_rate"].main.raw)[1], history.series(RATE).values
     )
-    pair.by_key["learning_rate"].hovered.emit(1.0)
+    pair.by_key["learning_rate"].axes.hovered.emit(1.0)
     assert pair.by_key["learning_rate"].card.train.text() == "0.0167"
     assert not pair.by_key["learning_rate"].card.validation.isVisible()
-    with qtbot.waitSignal(pair.saved):
+    with qtbot.waitSignal(pair.said, check_params_cb=lambda words: words.startswith("Saved")):
         pair.export(pair.by_key["learning_rate"], tmp_path / "rate.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "rate.csv").read_text())))
     back = np.array([row["learning_rate"] for row in rows]).astype(np.float32)
@@ -370,7 +370,7 @@ def test_a_table_holds_all_runs_shown_with_their_images_and_seconds(qtbot, pair,
     pair.set_overlays([Overlay("other", colors[0], other), Overlay("hid", colors[1], hidden)])
     pair.legend.buttons[id(hidden)].click()
     pair.redraw()
-    with qtbot.waitSignal(pair.saved):
+    with qtbot.waitSignal(pair.said, check_params_cb=lambda words: words.startswith("Saved")):
         pair.export(pair.by_key["loss"], tmp_path / "loss.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "loss.csv").read_text())))
     assert {row["run"] for row in rows} == {"main", "other"}
@@ -378,7 +378,7 @@ def test_a_table_holds_all_runs_shown_with_their_images_and_seconds(qtbot, pair,
     assert (last["run"], last["step"], last["images"]) == ("other", "20", "140")
     assert float(last["seconds"]) == pytest.approx(20.0)
     assert np.float32(last["train_loss"]) == other.losses[-1]
-    with qtbot.waitSignal(pair.saved):
+    with qtbot.waitSignal(pair.said, check_params_cb=lambda words: words.startswith("Saved")):
         pair.export(pair.by_key["loss"], tmp_path / "loss.svg")
     assert QSvgRenderer(str(tmp_path / "loss.svg")).isValid()
 
@@ -399,7 +399,7 @@ def test_drawing_waits_where_it_would_change_no_pixel():
 
 def test_axes_stay_while_a_run_grows_a_little(pair):
     history = trained(epochs=3, steps_per_epoch=100)
-    pair.set_x_axis("step")
+    pair.choices.axes["step"].trigger()
     pair.set_history(history)
     pair.redraw()
     before = [plot.axes.box.viewRange() for plot in pair.by_key.values()]

@@ -239,7 +239,7 @@ def theme(qapp):
 def pair(qtbot, theme):
     pair = RunPlots(theme)
     pair.resize(1100, 420)
-    pair.set_x_axis("step")
+    pair.choices.axes["step"].trigger()
     qtbot.addWidget(pair)
     with qtbot.waitExposed(pair):
         pair.show()
@@ -263,13 +263,13 @@ def test_both_plots_show_the_history_and_keep_all_in_sight(pair):
 def test_the_crosshair_reads_exact_values_in_both_plots(pair):
     pair.set_history(history_of(40))
     pair.redraw()
-    pair.by_key["loss"].hovered.emit(30.2)
+    pair.by_key["loss"].axes.hovered.emit(30.2)
     assert pair.by_key["loss"].card.isVisible()
     assert pair.by_key["loss"].card.heading.text() == "epoch 3, step 30"
     assert pair.by_key["loss"].card.train.text() == number_text(1 / 30)
     assert pair.by_key["loss"].card.validation.text() == number_text(2 / 3)
     assert pair.by_key["accuracy"].card.validation.text() == "89.0%"
-    pair.by_key["loss"].hovered.emit(None)
+    pair.by_key["loss"].axes.hovered.emit(None)
     assert not pair.by_key["accuracy"].card.isVisible()
 
 
@@ -432,7 +432,9 @@ def test_a_million_batches_are_drawn_from_a_few_points(pair):
     pair.redraw()
     x, _ = pair.by_key["loss"].main.raw.item.getData()
     assert 100 < len(x) < 3000
-    assert pair.by_key["loss"].reading(654_321.0).train == inverse([654_321])[0]
+    assert (
+        pair.by_key["loss"].main.reading(654_321.0, by_epoch=False).train == inverse([654_321])[0]
+    )
     extend(history, 1)
     pair.redraw()
     assert pair.by_key["loss"].series.steps[-1] == 1_000_001
@@ -480,7 +482,7 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
     pair.set_history(history)
     pair.redraw()
     for ending in ("png", "svg", "csv"):
-        with qtbot.waitSignal(pair.saved) as saved:
+        with qtbot.waitSignal(pair.said) as saved:
             pair.export(pair.by_key["loss"], tmp_path / f"loss.{ending}")
         assert saved.args == [f"Saved the loss plot as loss.{ending}."]
     image = QImage(str(tmp_path / "loss.png"))
@@ -497,10 +499,10 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
 
 
 def test_a_plot_that_cannot_be_saved_is_told(qtbot, pair, tmp_path):
-    with qtbot.waitSignal(pair.failed) as failed:
+    with qtbot.waitSignal(pair.said) as failed:
         pair.export(pair.by_key["loss"], tmp_path / "loss.gif")
     assert ".png, .svg or .csv" in failed.args[0]
-    with qtbot.waitSignal(pair.failed) as failed:
+    with qtbot.waitSignal(pair.said) as failed:
         pair.export(pair.by_key["loss"], tmp_path / "missing" / "loss.csv")
     assert "missing" in failed.args[0]
     with pytest.raises(SaveError):
@@ -518,6 +520,6 @@ def test_a_table_is_made_in_another_thread(qtbot, pair, tmp_path, monkeypatch):
     monkeypatch.setattr(export, "csv_text", csv_text)
     pair.set_history(history_of(40))
     pair.redraw()
-    with qtbot.waitSignal(pair.saved):
+    with qtbot.waitSignal(pair.said, check_params_cb=lambda words: words.startswith("Saved")):
         pair.export(pair.by_key["loss"], tmp_path / "loss.csv")
     assert threads != [threading.main_thread()]

@@ -7,23 +7,28 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 
 from tests.gui.combos import shown_text
-from workbench.client.background import Background
 from workbench.core.training.recipe import RECIPE_PARAMS, TrainingRecipe
 from workbench.core.training.schedules import all_schedules
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.train.recipe import RecipePanel, differences
 from workbench.gui.train.schedule_curve import ScheduleCurve, schedule_words
+from workbench.gui.train.state import TrainState
 
 
 @pytest.fixture
-def panel(qtbot, context):
-    background = Background(context.document, max_threads=1)
-    panel = RecipePanel(context.document, background, context.theme)
+def state(context):
+    state = TrainState(context)
+    yield state
+    state.background.close()
+
+
+@pytest.fixture
+def panel(qtbot, state):
+    panel = RecipePanel(state)
     qtbot.addWidget(panel)
     panel.resize(300, 900)
     panel.show()
-    yield panel
-    background.close()
+    return panel
 
 
 def test_what_is_basic_is_in_sight_and_the_rest_is_folded(panel):
@@ -86,9 +91,9 @@ def test_typing_a_value_is_an_undoable_step_and_moves_the_curve(panel, context):
     assert "then constant" in panel.curve_words.text()
 
 
-def test_the_finders_are_asked_for(panel, qtbot):
+def test_the_finders_are_asked_for(panel, state, qtbot):
     for button, word in ((panel.find_rate, "learning_rate"), (panel.find_batch, "batch_size")):
-        with qtbot.waitSignal(panel.find_wanted) as told:
+        with qtbot.waitSignal(state.find_asked) as told:
             button.click()
         assert told.args == [word]
 

@@ -193,7 +193,7 @@ def test_a_living_run_is_not_deleted_with_del(qtbot, view, written, open_library
     written("lives").begin()
     open_library()
     asked = []
-    view.panels["train_runs"].asked.connect(lambda key, _runs: asked.append(key))
+    view.state.runs_asked.connect(lambda key, _runs: asked.append(key))
     choose(view, "lives")
     qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_Delete)
     assert asked == []

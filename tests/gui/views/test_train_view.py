@@ -48,7 +48,7 @@ def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 3 of 5")
     view.plots.redraw()
     assert view.plots.by_key["loss"].series.values.tolist() == run.losses
-    assert any("epoch 3 of 5" in line for line in view.log.lines())
+    assert any("epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
 
 
 def test_the_log_of_a_run_followed_anew_stands_at_its_end(qtbot, context, written, open_library):
@@ -92,7 +92,7 @@ def test_a_trainer_that_does_not_stop_can_be_ended(qtbot, view, context, written
     qtbot.waitUntil(view.header.stop.isVisible)
     context.library.stop_offered.emit(str(run.path))
     assert view.trouble.end.isVisible()
-    with qtbot.waitSignal(view.trouble.terminate_wanted):
+    with qtbot.waitSignal(view.trouble.end.clicked):
         # The run's lock is this test's own: without it nobody is ended.
         run.end()
         view.trouble.end.click()
@@ -102,15 +102,15 @@ def test_a_trainer_that_does_not_stop_can_be_ended(qtbot, view, context, written
 def test_a_trainer_that_dies_is_told_and_its_curves_stay(qtbot, view, written, open_library):
     run = written("cifar").begin().train(2)
     open_library()
-    qtbot.waitUntil(lambda: len(view.log.lines()) > 3)
-    lines = view.log.lines()
+    qtbot.waitUntil(lambda: len(view.log.text.toPlainText().splitlines()) > 3)
+    lines = view.log.text.toPlainText().splitlines()
     run.folder.log_path.write_text("ignored\nout of memory <b>\n")
     run.end()
     qtbot.waitUntil(view.trouble.isVisible)
     assert view.header.headline.text() == "Training crashed"
     assert "killed" in view.trouble.words.text()
     assert view.trouble.tail.toPlainText().endswith("out of memory <b>")
-    assert view.log.lines()[: len(lines)] == lines
+    assert view.log.text.toPlainText().splitlines()[: len(lines)] == lines
     view.plots.redraw()
     assert view.plots.by_key["loss"].series.values.tolist() == run.losses
     view.trouble.copy.click()
@@ -145,10 +145,10 @@ def test_selecting_another_run_shows_only_that_run(qtbot, view, context, written
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 1 of 2")
     context.library.select(old.path)
     qtbot.waitUntil(lambda: view.header.headline.text() == "Completed 3 epochs")
-    lines = view.log.lines()
+    lines = view.log.text.toPlainText().splitlines()
     new.train(1)
     qtbot.waitUntil(lambda: len(context.library.follower(new.path).history.epochs) == 2)
-    assert view.log.lines() == lines
+    assert view.log.text.toPlainText().splitlines() == lines
     view.plots.redraw()
     assert view.plots.by_key["loss"].series.values.tolist() == old.losses
 

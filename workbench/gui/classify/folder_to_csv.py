@@ -38,10 +38,7 @@ def csv_text(answers: list[Classified]) -> str:
 class FolderToCsv(QObject):
     """One such job; starts with `start`, can be canceled between requests.
 
-    Signals:
-        progressed: What is being done, in words.
-        finished: What came out, in words.
-        failed: The WorkbenchError; no table was written.
+    `progressed` and `finished` with words; `failed` with the WorkbenchError: there is no table.
     """
 
     progressed = Signal(str)
@@ -75,14 +72,13 @@ class FolderToCsv(QObject):
 
     def _on_listed(self, folder: Path, files: list[str]) -> None:
         if not files:
-            self.failed.emit(
-                PictureError(
-                    "This folder has no pictures.",
-                    where=str(folder),
-                    expected="PNG, JPEG, GIF, BMP, WebP or TIFF files",
-                    fix="Choose another folder.",
-                )
+            error = PictureError(
+                "This folder has no pictures.",
+                where=str(folder),
+                expected="PNG, JPEG, GIF, BMP, WebP or TIFF files",
+                fix="Choose another folder.",
             )
+            self.failed.emit(error)
             return
         self._waiting, self._total = files, len(files)
         self._next()
@@ -106,9 +102,8 @@ class FolderToCsv(QObject):
 
     def _on_classified(self, answer: Classified) -> None:
         self._answers.append(answer)
-        self.progressed.emit(
-            f"Classified {count(len(self._answers))} of {count(self._total)} pictures"
-        )
+        done, total = count(len(self._answers)), count(self._total)
+        self.progressed.emit(f"Classified {done} of {total} pictures")
 
     def _save(self) -> None:
         table, answers = self._table, self._answers

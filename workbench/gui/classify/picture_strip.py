@@ -103,10 +103,6 @@ class PictureStrip(QListView):
         """How many are shown."""
         return self._model.rowCount()
 
-    def words(self) -> list[str]:
-        """The line below each tile, in order."""
-        return [self._model.item(row).text() for row in range(self.num_tiles)]
-
     def add(
         self,
         key: object,

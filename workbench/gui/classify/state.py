@@ -67,13 +67,7 @@ class ClassifyState(QObject):
     # the network -------------------------------------------------------------------------
 
     def set_run(self, run: Path | None, title: str, *, is_wanted: bool) -> None:
-        """Chooses the run whose network answers.
-
-        Args:
-            run: Its folder.
-            title: Its name.
-            is_wanted: Whether pictures are expected soon.
-        """
+        """Chooses the run (folder and name) whose network answers, soon where it is wanted."""
         self.run = run
         self.run_changed.emit()
         if is_wanted:

@@ -22,13 +22,8 @@ from workbench.gui.kit.wait_label import WaitLabel
 
 
 class ClassifyView(QWidget):
-    """Classifies pictures with a run's network.
-
-    Signals:
-        train_requested: There is no network yet and the user wants to train one.
-
-    Attributes:
-        state: What the panels show.
+    """Classifies pictures with a run's network; `train_requested` where there is none and the
+    user wants to train one.
     """
 
     train_requested = Signal()

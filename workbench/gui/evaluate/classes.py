@@ -78,12 +78,6 @@ class ClassTable(QTableView):
             self._model.appendRow([*cells, _cell(count(score.count), score.count)])
         self.setSortingEnabled(True)
 
-    def texts(self) -> list[list[str]]:
-        """What is shown, row by row."""
-        columns = range(self._model.columnCount())
-        rows = range(self._model.rowCount())
-        return [[self._model.item(row, column).text() for column in columns] for row in rows]
-
 
 class ClassesPanel(TitledBox):
     """Accuracy, loss and number of pictures above the table of classes."""

@@ -32,14 +32,7 @@ from workbench.gui.kit.wait_label import WaitLabel
 
 
 class EvaluateView(QWidget):
-    """Scores of one run.
-
-    Signals:
-        train_requested: There is no network yet and the user wants to train one.
-
-    Attributes:
-        state: What the panels show.
-    """
+    """Scores of one run; `train_requested` where there is none and the user wants to train."""
 
     train_requested = Signal()
 

@@ -55,9 +55,9 @@ def heading_item(title: str, height_px: int) -> QListWidgetItem:
     return item
 
 
-def set_role(label: QLabel, role: Role) -> None:
-    """Changes the color of a label to that of another role."""
-    restyle(label, role=role)
+def set_role(widget: QWidget, role: str) -> None:
+    """Gives a widget the look of another role."""
+    restyle(widget, role=role)
 
 
 def restyle(widget: QWidget, **properties: str | bool) -> None:

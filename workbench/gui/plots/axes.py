@@ -18,10 +18,6 @@ from workbench.gui.plots.value_axis import ValueAxis, XAxis
 from workbench.gui.plots.x_scale import X_AXES
 from workbench.gui.plots.zoom_box import ZoomBox
 
-MAX_DOTS = 120
-AXIS_WIDTH_PX = 46
-MARGIN = 0.06
-HOVER_RATE_HZ = 60
 _ABOVE = 1.5  # lower edge of the best epoch's words, in their heights above the point
 
 
@@ -44,7 +40,8 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
     ) -> None:
         self.box = ZoomBox()
         self.x_axis = x_axis or XAxis()
-        axes = {"left": ValueAxis(is_share=is_share), "bottom": self.x_axis}
+        self._y_axis = ValueAxis(is_share=is_share)
+        axes = {"left": self._y_axis, "bottom": self.x_axis}
         super().__init__(viewBox=self.box, background=None, axisItems=axes)
         self._theme = theme
         self._is_log = False
@@ -58,20 +55,15 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.setFrameShape(self.Shape.NoFrame)
         # One rectangle: clipped to a region of many, a path takes ten times as long.
         self.setViewportUpdateMode(self.ViewportUpdateMode.BoundingRectViewportUpdate)
-        self._dots = pg.ScatterPlotItem(
-            size=5, pxMode=True, pen=None, antialias=True, useCache=False
-        )
-        self._ring = pg.ScatterPlotItem(
-            size=12, pxMode=True, brush=None, antialias=True, useCache=False
-        )
+        self._dots = pg.ScatterPlotItem(size=5, pen=None, antialias=True, useCache=False)
+        self._ring = pg.ScatterPlotItem(size=12, brush=None, antialias=True, useCache=False)
         self._best = pg.TextItem(anchor=(0.5, 1.5))
         self._line = pg.InfiniteLine(angle=90, movable=False)
         self._add_marks()
         self._style()
         self.set_caching(is_on=True)
-        self._hover = pg.SignalProxy(
-            self.scene().sigMouseMoved, rateLimit=HOVER_RATE_HZ, slot=self._on_mouse_moved
-        )
+        moved = self.scene().sigMouseMoved
+        self._hover = pg.SignalProxy(moved, rateLimit=60, slot=self._on_mouse_moved)
         theme.changed.connect(self._style)
 
     def _add_marks(self) -> None:
@@ -80,24 +72,22 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             self.plot_item.addItem(mark, ignoreBounds=True)
         self._best.hide()
         self._line.hide()
-        for side in ("left", "bottom"):
-            # Behind the curves: pyqtgraph's grid would cut them.
-            self.plot_item.getAxis(side).setZValue(-1000)
+        for axis in (self._y_axis, self.x_axis):
+            axis.setZValue(-1000)  # behind the curves: pyqtgraph's grid would cut them
 
     def _style(self) -> None:
         colors = self._theme.colors
         text, line = QColor(colors.dim), QColor(colors.line)
         self.setBackground(colors.panel)
         font = self._theme.font(11, tabular=True)
-        for side in ("left", "bottom"):
-            axis = self.plot_item.getAxis(side)
+        for axis in (self._y_axis, self.x_axis):
             axis.setPen(pg.mkPen(line))
             axis.setTextPen(pg.mkPen(text))
             axis.setTickPen(pg.mkPen(line))
             axis.setStyle(tickLength=0, tickFont=font, tickTextOffset=6)
-        self.plot_item.getAxis("left").setWidth(AXIS_WIDTH_PX)
-        self.plot_item.getAxis("left").setGrid(150)
-        self.plot_item.getAxis("left").setStyle(maxTickLevel=1 if self._is_log else 0)
+        self._y_axis.setWidth(46)
+        self._y_axis.setGrid(150)
+        self._y_axis.setStyle(maxTickLevel=1 if self._is_log else 0)
         self.x_axis.setLabel(self._x_words, color=colors.dim)
         self.x_axis.showLabel(bool(self._x_words))
         self._line.setPen(pg.mkPen(text, style=Qt.PenStyle.DashLine))
@@ -114,17 +104,12 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         Their numbers and lines are the dearest part of a plot: half of a redraw.
         """
         mode = QGraphicsItem.CacheMode
-        for side in ("left", "bottom"):
-            axis = self.plot_item.getAxis(side)
+        for axis in (self._y_axis, self.x_axis):
             axis.setCacheMode(mode.DeviceCoordinateCache if is_on else mode.NoCache)
 
     def set_x_kind(self, kind: str, words: str, *, is_log: bool) -> None:
-        """Chooses what stands on the x axis.
-
-        Args:
-            kind: A key of X_AXES.
-            words: What it is called below the axis.
-            is_log: Whether places are logarithms.
+        """Chooses what stands on the x axis (a key of X_AXES) and is written below it; places
+        may be logarithms.
         """
         if (kind, is_log) != (self.x_axis.kind, self.x_axis.logMode):
             self.x_axis.kind = kind
@@ -139,8 +124,8 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
     def set_log(self, *, is_log: bool) -> None:
         """Chooses a logarithmic value axis; the curves hand over logarithms themselves."""
         self._is_log = is_log
-        self.plot_item.getAxis("left").setLogMode(x=False, y=is_log)
-        self.plot_item.getAxis("left").setStyle(maxTickLevel=1 if is_log else 0)
+        self._y_axis.setLogMode(x=False, y=is_log)
+        self._y_axis.setStyle(maxTickLevel=1 if is_log else 0)
 
     def set_x_range(self, span: Span) -> None:
         """Shows these places of the x axis."""
@@ -150,7 +135,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
 
     def set_y_range(self, span: Span) -> None:
         """Shows these values (logarithms on a logarithmic axis) with a margin."""
-        room = max((span[1] - span[0]) * MARGIN, 1e-9, abs(span[1]) * 1e-3)
+        room = max((span[1] - span[0]) * 0.06, 1e-9, abs(span[1]) * 1e-3)
         self.box.setYRange(span[0] - room, span[1] + room, padding=0.0)
 
     def x_range(self) -> Span:
@@ -167,7 +152,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         spots: list[dict[str, Any]] = [
             {"pos": (float(x), self._y(float(y), is_log=is_log)), "brush": color}
             for xs, ys, color in lines
-            if len(xs) <= MAX_DOTS
+            if len(xs) <= 120
             for x, y in zip(xs, ys, strict=True)
             if np.isfinite(y) and (y > 0.0 or not is_log)
         ]
@@ -202,8 +187,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
 
     def pixel_of(self, point: QPointF) -> QPoint:
         """Where a point of the data is, in pixels of this widget."""
-        scene_point = self.box.mapViewToScene(point)
-        return QPoint(self.mapFromScene(scene_point))
+        return QPoint(self.mapFromScene(self.box.mapViewToScene(point)))
 
     def top_px(self) -> int:
         """Upper edge of the inner area, in pixels of this widget."""

@@ -17,13 +17,9 @@ Values = np.ndarray[Any, np.dtype[Any]]
 Steps = np.ndarray[Any, Any]
 Span = tuple[float, float]
 
-THICK = 2.0
 LOG_PARTS = 24
 """A logarithmic x axis is drawn in so many parts, each with its own share of the columns:
 otherwise a long run would have one point for all of its first decades."""
-
-SMOOTH_COLUMN_PX = 2
-"""An average is drawn at every second pixel: the eye sees no difference, and it costs half."""
 
 
 class LiveCurve:
@@ -102,7 +98,9 @@ class LiveCurve:
             Lowest and highest y drawn (as on the axis), or None where nothing was.
         """
         scale = scale or XScale()
-        columns = max(1, columns // SMOOTH_COLUMN_PX) if self._is_smooth else columns
+        if self._is_smooth:
+            # At every second pixel: the eye sees no difference, and it costs half.
+            columns = max(1, columns // 2)
         positions, y, is_grouped = self._points(scale, span, columns)
         if is_log:
             with np.errstate(invalid="ignore", divide="ignore"):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSlider, QToolButton, QWidget
 
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, Gap, add_to, row
 from workbench.gui.kit.theme import Theme
 
 SLIDER_STEPS = 60
 DEFAULT_SLIDER = 26
-WORDS_FROM_PX = 440
 
 
 def position_of(span: float) -> int:
@@ -33,7 +33,7 @@ class Swatch(QWidget):
     def __init__(self, color: str) -> None:
         super().__init__()
         self._color = color
-        self.setFixedSize(QSize(12, 12))
+        self.setFixedSize(12, 12)
 
     def set_color(self, color: str) -> None:
         """Shows another color."""
@@ -60,11 +60,16 @@ class SmoothingSlider(QSlider):
         self._proposed = DEFAULT_SLIDER
         self.setFixedWidth(72)
         self.setAccessibleName("Smoothing")
-        self.valueChanged.connect(self._tell)
-        self._tell()
+        self.valueChanged.connect(self._show_tip)
+        self._show_tip()
 
-    def _tell(self) -> None:
-        span = round(span_of(self.value()))
+    @property
+    def span(self) -> float:
+        """Number of steps the smooth curve averages over."""
+        return span_of(self.value())
+
+    def _show_tip(self) -> None:
+        span = round(self.span)
         words = "off" if span <= 1 else f"about {span:,} steps"
         self.setToolTip(f"Smoothing: {words}. Double-click to reset.")
 
@@ -100,8 +105,6 @@ class PlotHeader(QWidget):
         has_validation: Whether the legend names a second line.
     """
 
-    smoothing_changed = Signal(float)
-
     def __init__(
         self, theme: Theme, title: str, *, is_plain: bool = False, has_validation: bool = True
     ) -> None:
@@ -109,8 +112,7 @@ class PlotHeader(QWidget):
         self._is_plain = is_plain
         self._has_validation = has_validation
         self.title = plain_label(title, role="strong")
-        self.train_swatch = Swatch(theme.colors.train)
-        self.validation_swatch = Swatch(theme.colors.validation)
+        self.swatches = (Swatch(theme.colors.train), Swatch(theme.colors.validation))
         self.smoothing = SmoothingSlider()
         self.log = _toggle("Log", f"Logarithmic {title.lower()} axis")
         self.menu_button = IconButton(theme, "more", f"Options of the {title.lower()} plot")
@@ -119,18 +121,7 @@ class PlotHeader(QWidget):
         self.by_epoch.setCheckable(True)
         self.menu_button.setMenu(self.menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.smoothing.valueChanged.connect(self._on_slider_changed)
         self._build()
-
-    @property
-    def smoothing_span(self) -> float:
-        """Number of steps the smooth curve averages over."""
-        return span_of(self.smoothing.value())
-
-    def set_colors(self, train: str, validation: str) -> None:
-        """Follows the theme."""
-        self.train_swatch.set_color(train)
-        self.validation_swatch.set_color(validation)
 
     def show_controls(self, *, is_shown: bool) -> None:
         """Hides what makes no sense in a picture, or shows it again."""
@@ -140,7 +131,7 @@ class PlotHeader(QWidget):
         self._show_words(is_shown=is_shown)
 
     def _show_words(self, *, is_shown: bool = True) -> None:
-        has_room = self.width() >= WORDS_FROM_PX and not self._is_plain
+        has_room = self.width() >= 440 and not self._is_plain
         self._smooth_words.setVisible(is_shown and has_room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -148,29 +139,13 @@ class PlotHeader(QWidget):
         super().resizeEvent(event)
         self._show_words()
 
-    def _on_slider_changed(self, position: int) -> None:
-        self.smoothing_changed.emit(span_of(position))
-
     def _build(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.title)
-        row.addStretch(1)
+        line = row(self.title, STRETCH, parent=self, spacing=4)
+        lines = ("train", "validation") if self._has_validation else ("train",)
+        for swatch, words in zip(self.swatches, () if self._is_plain else lines, strict=False):
+            add_to(line, swatch, plain_label(words, role="dim"), Gap(6))
         self._smooth_words = plain_label("Smoothing", role="dim")
-        if not self._is_plain:
-            self._add_legend(row)
+        add_to(line, self._smooth_words, self.smoothing, self.log, self.menu_button)
         self.by_epoch.setVisible(not self._is_plain)
-        row.addWidget(self._smooth_words)
-        row.addWidget(self.smoothing)
-        row.addWidget(self.log)
-        row.addWidget(self.menu_button)
         self.smoothing.setVisible(not self._is_plain)
         self._show_words()
-
-    def _add_legend(self, row: QHBoxLayout) -> None:
-        lines = [(self.train_swatch, "train"), (self.validation_swatch, "validation")]
-        for swatch, words in lines if self._has_validation else lines[:1]:
-            row.addWidget(swatch)
-            row.addWidget(plain_label(words, role="dim"))
-            row.addSpacing(6)

@@ -18,35 +18,26 @@ FACTOR = 8
 
 
 class _Level:
-    """Growing arrays of lows and highs; the last group may still be filling."""
+    """A growing row of lows above one of highs; the last group may still be filling."""
 
     def __init__(self, dtype: Any) -> None:
-        self._low = np.empty(64, dtype)
-        self._high = np.empty(64, dtype)
-        self.count = 0
+        self._ends = np.empty((2, 64), dtype)
+        self._count = 0
 
     def write(self, first: int, low: Values, high: Values) -> None:
         """Sets the groups from `first` on and drops those behind them."""
-        end = first + len(low)
-        if end > len(self._low):
-            self._low = self._grown(self._low, end)
-            self._high = self._grown(self._high, end)
-        self._low[first:end] = low
-        self._high[first:end] = high
-        self.count = end
-
-    def _grown(self, old: Values, end: int) -> Values:
-        grown = np.empty(max(end, 2 * len(old)), old.dtype)
-        grown[: self.count] = old[: self.count]
-        return grown
+        end, room = first + len(low), self._ends.shape[1]
+        if end > room:
+            grown = np.empty((2, max(end, 2 * room)), self._ends.dtype)
+            grown[:, : self._count] = self.ends
+            self._ends = grown
+        self._ends[:, first:end] = low, high
+        self._count = end
 
     @property
-    def low(self) -> Values:
-        return self._low[: self.count]
-
-    @property
-    def high(self) -> Values:
-        return self._high[: self.count]
+    def ends(self) -> Values:
+        """Lows and highs, shape (2, groups)."""
+        return self._ends[:, : self._count]
 
 
 def _fold(lows: Values, highs: Values, group: int) -> tuple[Values, Values]:
@@ -81,7 +72,7 @@ class PeakPyramid:
             level = self._levels[depth]
             first = changed // FACTOR
             level.write(first, *_fold(lows[first * FACTOR :], highs[first * FACTOR :], FACTOR))
-            lows, highs, changed = level.low, level.high, first
+            (lows, highs), changed = level.ends, first
             depth += 1
 
     def window(
@@ -104,15 +95,9 @@ class PeakPyramid:
         group = -(-size // unit)
         first, last = start // (unit * group), -(-stop // (unit * group))
         here = slice(first * group, last * group)
-        all_lows, all_highs = self._at(values, depth)
+        all_lows, all_highs = self._levels[depth - 1].ends if depth else (values, values)
         lows, highs = _fold(all_lows[here], all_highs[here], group)
         middles = (np.arange(first, first + len(lows)) * 2 + 1) * (unit * group) // 2
         pairs = np.empty(2 * len(lows), lows.dtype)
         pairs[0::2], pairs[1::2] = lows, highs
         return np.repeat(np.minimum(middles, self.count - 1), 2), pairs
-
-    def _at(self, values: Values, depth: int) -> tuple[Values, Values]:
-        if depth == 0:
-            return values, values
-        level = self._levels[depth - 1]
-        return level.low, level.high

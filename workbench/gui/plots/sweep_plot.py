@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QPainter, QPen
 
-from workbench.core.format import bytes_text, count, number_text
+from workbench.core.format import bytes_text, count, number_text, rate_text
+from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
@@ -20,26 +20,16 @@ from workbench.gui.plots.value_axis import XAxis
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
-SMOOTHED_OVER = 5.0
-RAW_ALPHA = 90
 BAR_PX = 22
 GAP_PX = 10
 TEXT_PX = 12
-BAR_SHARE = 0.5
-"""Fraction of the width for the longest bar; the rest is for its text."""
-
-
-def rate_words(rate: float) -> str:
-    """A learning rate as people write it: 0.003, 1e-06."""
-    return f"{rate:.3g}"
 
 
 class RateAxis(XAxis):
     """Learning rates at powers of ten and their multiples."""
 
     def words(self, value: float) -> str:
-        """What stands at a tick."""
-        return rate_words(value)
+        return rate_text(value)
 
 
 class LearningRatePlot(PlotAxes):
@@ -57,8 +47,7 @@ class LearningRatePlot(PlotAxes):
         for z, item in ((10, self.raw), (11, self.smooth)):
             item.setZValue(z)
             self.plot_item.addItem(item, ignoreBounds=True)
-        self._rates = np.empty(0)
-        self._losses = np.empty(0)
+        self._rates = self._losses = np.empty(0)
         self._suggested: float | None = None
         self.set_x_kind("step", "learning rate", is_log=True)
         self.box.setMouseEnabled(x=False, y=False)
@@ -83,10 +72,10 @@ class LearningRatePlot(PlotAxes):
     def _draw(self) -> None:
         colors = self._theme.colors
         faint = QColor(colors.train)
-        faint.setAlpha(RAW_ALPHA)
+        faint.setAlpha(90)
         self.raw.setPen(pg.mkPen(faint))
         self.smooth.setPen(pg.mkPen(QColor(colors.train), width=2.0))
-        smooth = BiasCorrectedAverage(weight_of(SMOOTHED_OVER)).extend(self._losses)
+        smooth = BiasCorrectedAverage(weight_of(5.0)).extend(self._losses)
         x = np.log10(self._rates)
         self.raw.setData(x, self._losses)
         self.smooth.setData(x, np.where(np.isfinite(self._losses), smooth, np.nan))
@@ -111,7 +100,7 @@ class LearningRatePlot(PlotAxes):
         place = float(np.log10(self._suggested))
         self.show_line(place)
         at = int(np.argmin(np.abs(x - place)))
-        words = f"suggested: {rate_words(self._suggested)}"
+        words = f"suggested: {rate_text(self._suggested)}"
         self.show_best(QPointF(place, float(smooth[at])), words)
 
     def _on_hovered(self, x: object) -> None:
@@ -120,7 +109,7 @@ class LearningRatePlot(PlotAxes):
             at = int(np.argmin(np.abs(np.log10(self._rates) - x)))
             loss = float(self._losses[at])
             words = number_text(loss) if np.isfinite(loss) else "NaN"
-            tip = f"learning rate {rate_words(self._rates[at])}: loss {words}"
+            tip = f"learning rate {rate_text(self._rates[at])}: loss {words}"
         self.setToolTip(tip)
 
 
@@ -141,22 +130,20 @@ class BatchSizePoint:
     problem: str = ""
 
 
-class BatchSizePlot(QWidget):
+class BatchSizePlot(PaintedWidget):
     """A bar of images/s for each batch size, with its memory; the chosen one stands out."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme, QSize(300, BAR_PX + GAP_PX), least_px=240)
         self._points: list[BatchSizePoint] = []
         self._chosen: int | None = None
         self.setAccessibleName("Images per second over batch size")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def set_result(self, points: Sequence[BatchSizePoint], chosen: int | None) -> None:
         """Shows what was tried; call again while sizes are tried."""
         self._points, self._chosen = list(points), chosen
         self.setAccessibleDescription("; ".join(self.words(point) for point in points))
+        self._hint.setHeight(max(1, len(points)) * (BAR_PX + GAP_PX))
         self.updateGeometry()
         self.update()
 
@@ -169,15 +156,7 @@ class BatchSizePlot(QWidget):
         speed = count(round(point.images_per_second))
         return f"batch {count(point.batch_size)}: {speed} images/s{memory}{chosen}"
 
-    def sizeHint(self) -> QSize:
-        return QSize(300, max(1, len(self._points)) * (BAR_PX + GAP_PX))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(240, self.sizeHint().height())
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paint(self, painter: QPainter) -> None:
         painter.setFont(self._theme.font(TEXT_PX, weight=600, tabular=True))
         metrics = painter.fontMetrics()
         names = [metrics.horizontalAdvance(count(point.batch_size)) for point in self._points]
@@ -191,7 +170,6 @@ class BatchSizePlot(QWidget):
                 self._paint_problem(painter, room, point)
             else:
                 self._paint_bar(painter, room, point)
-        painter.end()
 
     def _paint_name(self, painter: QPainter, place: QRectF, point: BatchSizePoint) -> None:
         colors = self._theme.colors
@@ -206,7 +184,7 @@ class BatchSizePlot(QWidget):
         best = max(each.images_per_second or 0.0 for each in self._points)
         part = (point.images_per_second or 0.0) / max(best, 1e-9)
         bar = QRectF(room)
-        bar.setWidth(max(2.0, BAR_SHARE * room.width() * part))
+        bar.setWidth(max(2.0, 0.5 * room.width() * part))  # the rest is for the text
         is_chosen = point.batch_size == self._chosen
         painter.setBrush(QColor(colors.accent if is_chosen else colors.faint))
         painter.setPen(Qt.PenStyle.NoPen)
@@ -221,9 +199,7 @@ class BatchSizePlot(QWidget):
         painter.setPen(QPen(QColor(colors.line), 1, Qt.PenStyle.DashLine))
         painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         painter.setPen(QColor(colors.dim))
-        words = point.problem or "does not fit"
         inner = room.adjusted(GAP_PX, 0, -GAP_PX, 0)
-        short_words = painter.fontMetrics().elidedText(
-            words, Qt.TextElideMode.ElideRight, int(inner.width())
-        )
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, short_words)
+        shorten, side = painter.fontMetrics().elidedText, Qt.TextElideMode.ElideRight
+        words = shorten(point.problem or "does not fit", side, int(inner.width()))
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, words)

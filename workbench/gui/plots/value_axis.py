@@ -14,10 +14,7 @@ WIDE_DECADES = 1.3
 """From here on powers of ten and their multiples are enough."""
 
 MAX_POWER = 300.0
-_STEPS = (1.0, 2.0, 5.0, 10.0)
 _CLOCK_STEPS = (60, 120, 300, 600, 900, 1800, 3600, 7200, 4 * 3600, 6 * 3600, 12 * 3600, 24 * 3600)
-_MIN_GAP_PX = 48.0
-_MIN_X_GAP_PX = 64.0
 
 
 def round_values(low: float, high: float, count: int) -> list[float]:
@@ -26,7 +23,8 @@ def round_values(low: float, high: float, count: int) -> list[float]:
         return []
     raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * each for each in _STEPS if power * each >= raw * (1.0 - 1e-9))
+    steps = (1.0, 2.0, 5.0, 10.0)
+    step = next(power * each for each in steps if power * each >= raw * (1.0 - 1e-9))
     return _multiples(low, high, step)
 
 
@@ -35,14 +33,12 @@ def round_times(low: float, high: float, count: int) -> list[float]:
     if not (0.0 < high - low < math.inf) or count < 1:
         return []
     raw = (high - low) / count
+    if raw < 30.0:
+        return round_values(low, high, count)
     fitting = [step for step in _CLOCK_STEPS if step >= raw]
-    if raw < 30.0 or not fitting:
-        return round_values(low, high, count) if raw < 30.0 else _days(low, high, count)
-    return _multiples(low, high, fitting[0])
-
-
-def _days(low: float, high: float, count: int) -> list[float]:
-    return [24 * 3600 * day for day in round_values(low / 86400, high / 86400, count)]
+    if fitting:
+        return _multiples(low, high, fitting[0])
+    return [86400 * day for day in round_values(low / 86400, high / 86400, count)]
 
 
 def _multiples(low: float, high: float, step: float) -> list[float]:
@@ -66,7 +62,12 @@ class _RoundAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type 
     that goes from 1.6 to 1.5 would have an axis without a number.
     """
 
-    gap_px = _MIN_GAP_PX
+    gap_px = 48.0
+    """Least room of a tick."""
+
+    def __init__(self, side: str) -> None:
+        super().__init__(side)
+        self.enableAutoSIPrefix(False)
 
     def words(self, value: float) -> str:
         """What stands at a tick."""
@@ -107,14 +108,11 @@ class ValueAxis(_RoundAxis):
     def __init__(self, *, is_share: bool = False) -> None:
         super().__init__("left")
         self.is_share = is_share
-        self.enableAutoSIPrefix(False)
 
     def words(self, value: float) -> str:
-        """The label of a tick."""
         return f"{100.0 * value:.4g}%" if self.is_share else super().words(value)
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        """The labels of the ticks."""
         if self.is_share and not self.logMode:
             return [self.words(value) for value in values]
         words: list[str] = super().tickStrings(values, scale, spacing)
@@ -124,33 +122,27 @@ class ValueAxis(_RoundAxis):
 class XAxis(_RoundAxis):
     """The bottom axis: steps, epochs, seconds or pictures."""
 
-    gap_px = _MIN_X_GAP_PX
+    gap_px = 64.0
 
     def __init__(self) -> None:
         super().__init__("bottom")
         self.kind = "step"
-        self.enableAutoSIPrefix(False)
 
     def words(self, value: float) -> str:
-        """What stands at a tick."""
         return x_words(self.kind, value)
 
     def round_ticks(self, low: float, high: float, count: int) -> list[float]:
-        """Round values between two others."""
         rounded = round_times if self.kind == "time" else round_values
         return rounded(low, high, count)
 
     def _wide_ticks(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        if self.logMode:
-            return [(1.0, log_ticks(low, high, max(2, int(size / self.gap_px))))]
-        return [(1.0, self.round_ticks(low, high, max(2, int(size / self.gap_px))))]
+        ticks = log_ticks if self.logMode else self.round_ticks
+        return [(1.0, ticks(low, high, max(2, int(size / self.gap_px))))]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        """What stands at the ticks of a plain axis."""
         if self.logMode:
             return self.logTickStrings(values, scale, spacing)
         return [self.words(value) for value in values]
 
     def logTickStrings(self, values: list[float], _scale: float, _gap: float) -> list[str]:
-        """What stands at the ticks of a logarithmic axis."""
         return [self.words(float(f"{10.0 ** min(value, MAX_POWER):.6g}")) for value in values]

@@ -15,17 +15,10 @@ from workbench.runs.log.history import MetricHistory
 Numbers = np.ndarray[Any, np.dtype[Any]]
 Places = np.ndarray[Any, np.dtype[np.float64]]
 
-X_AXES = {
-    "step": "Step",
-    "epoch": "Epoch",
-    "time": "Training time",
-    "images": "Images seen",
-}
+X_AXES = {"step": "Step", "epoch": "Epoch", "time": "Training time", "images": "Images seen"}
 """Key of each x axis and its title."""
 
-
-def _none() -> Numbers:
-    return np.empty(0, dtype=np.float32)
+_NONE = np.empty(0, dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -43,8 +36,8 @@ class XScale:
     kind: str = "step"
     steps_per_epoch: int = 0
     batch_size: int = 0
-    timed_steps: Numbers = field(default_factory=_none)
-    times: Numbers = field(default_factory=_none)
+    timed_steps: Numbers = field(default_factory=_NONE.copy)
+    times: Numbers = field(default_factory=_NONE.copy)
     is_log: bool = False
 
     @property
@@ -77,8 +70,7 @@ class XScale:
         """The step (with a fraction) at a place of the axis."""
         value = 10.0 ** min(place, 300.0) if self.is_log else place
         if self.kind == "time":
-            at = _interpolated(np.array([value]), self.times, self.timed_steps)
-            return float(at[0])
+            return float(_interpolated(np.array([value]), self.times, self.timed_steps)[0])
         return value / self._factor
 
 

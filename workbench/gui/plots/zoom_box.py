@@ -20,10 +20,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph ships no type info
         super().__init__(enableMenu=False, defaultPadding=0.0)
         self.setMouseMode(pg.ViewBox.RectMode)
         self.disableAutoRange()
-        self.sigRangeChangedManually.connect(self._on_range_changed)
-
-    def _on_range_changed(self, _axes: object) -> None:
-        self.zoomed.emit()
+        self.sigRangeChangedManually.connect(lambda _axes: self.zoomed.emit())
 
     def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
         """Left draws a box; middle, or left with Shift, pans; right does nothing."""

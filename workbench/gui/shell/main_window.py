@@ -300,7 +300,7 @@ class MainWindow(QMainWindow):
             is_stopping=is_stopping,
             is_pausing=is_pausing,
             reason=self.runs.reason(),
-            num_waiting=self.runs.num_waiting,
+            num_waiting=self.context.library.num_waiting,
         )
         self.actions_by_key["start_run"].setText("Add to &queue" if running else "&Train")
         pause, stop = self.actions_by_key["pause_run"], self.actions_by_key["stop_run"]

@@ -5,17 +5,19 @@ the chosen epoch.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSlider, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSlider, QSplitter, QWidget
 
 from workbench.client.background import Background
 from workbench.errors import WorkbenchError
 from workbench.gui.common.confusion_matrix import POINT_AT, ConfusionMatrix
 from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.class_marks import ClassMarks
 from workbench.gui.train.plots.class_plot import ClassAccuracyPlot
@@ -28,7 +30,6 @@ NOTHING_YET = (
     "Accuracy per class and the confusion matrix, after each epoch with validation. Up "
     "to 256 classes are kept."
 )
-MAP_MIN_PX = 150
 
 
 class ClassPanel(QFrame):
@@ -49,45 +50,29 @@ class ClassPanel(QFrame):
         self.plot = ClassAccuracyPlot(theme)
         self.marks = ClassMarks(theme)
         self.map = ConfusionMatrix(theme)
-        self.map.setMinimumSize(MAP_MIN_PX, MAP_MIN_PX)
+        self.map.setMinimumSize(150, 150)
         self.hover = ElidedLabel(POINT_AT)
         self.hover.setProperty("role", "dim")
         self.epoch_words = plain_label(role="strong")
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Epoch of the confusion matrix")
-        self.slider.setToolTip(
-            "Choose the epoch with the slider, the arrow keys or a click on the curves"
-        )
+        tip = "Choose the epoch with the slider, the arrow keys or a click on the curves"
+        self.slider.setToolTip(tip)
         self._build()
         self._connect()
         self._show_table(np.zeros((0, 0)))
 
     def _build(self) -> None:
-        left = QWidget()
-        curves = QHBoxLayout(left)
-        curves.setContentsMargins(0, 0, 0, 0)
-        curves.addWidget(self.plot, 1)
-        curves.addWidget(self.marks)
-        top = QHBoxLayout()
-        top.addWidget(self.epoch_words)
-        top.addWidget(self.slider, 1)
-        right = QWidget()
-        matrix = QVBoxLayout(right)
-        matrix.setContentsMargins(8, 0, 0, 0)
-        matrix.setSpacing(4)
-        matrix.addLayout(top)
-        matrix.addWidget(self.map, 1)
-        matrix.addWidget(self.hover)
+        left, right = QWidget(), QWidget()
+        row((self.plot, 1), self.marks, parent=left)
+        matrix = (row(self.epoch_words, (self.slider, 1)), (self.map, 1), self.hover)
+        column(*matrix, parent=right, margins=(8, 0, 0, 0), spacing=4)
         self._parts = QSplitter(Qt.Orientation.Horizontal)
         self._parts.setChildrenCollapsible(False)
-        self._parts.addWidget(left)
-        self._parts.addWidget(right)
-        self._parts.setStretchFactor(0, 3)
-        self._parts.setStretchFactor(1, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.addWidget(self.empty)
-        column.addWidget(self._parts, 1)
+        for index, (part, share) in enumerate(((left, 3), (right, 2))):
+            self._parts.addWidget(part)
+            self._parts.setStretchFactor(index, share)
+        column(self.empty, (self._parts, 1), parent=self, margins=(12, 8, 12, 8))
 
     def _connect(self) -> None:
         self.slider.valueChanged.connect(self._on_epoch_changed)
@@ -142,15 +127,13 @@ class ClassPanel(QFrame):
                 if self._is_dirty:
                     self._read()
 
-        self._background.run(lambda: read_class_accuracy(run), done, self._failed(run))
+        failed = partial(self._on_failed, run)
+        self._background.run(lambda: read_class_accuracy(run), done, failed)
 
-    def _failed(self, run: RunFolder) -> Any:
-        def failed(error: WorkbenchError) -> None:
-            if run is self._run:
-                self._is_reading = self._is_matrix_read = False
-                self.empty.setText(str(error))
-
-        return failed
+    def _on_failed(self, run: RunFolder, error: WorkbenchError) -> None:
+        if run is self._run:
+            self._is_reading = self._is_matrix_read = False
+            self.empty.setText(str(error))
 
     def _show_table(self, table: Table) -> None:
         epochs, classes = table.shape
@@ -164,11 +147,9 @@ class ClassPanel(QFrame):
             return
         self._names += [f"class {i}" for i in range(len(self._names), classes)]
         self.marks.set_classes(self._names[:classes], table)
-        was_last = self._is_following
-        self.slider.blockSignals(True)
-        self.slider.setRange(1, epochs)
-        self.slider.setValue(epochs if was_last else self.epoch)
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(1, epochs)
+            self.slider.setValue(epochs if self._is_following else self.epoch)
         self._on_epoch_changed(self.epoch)
 
     def _on_epoch_changed(self, epoch: int) -> None:
@@ -197,4 +178,5 @@ class ClassPanel(QFrame):
             if epoch != self.epoch:
                 self._read_matrix()
 
-        self._background.run(lambda: read_confusion(run, epoch), done, self._failed(run))
+        failed = partial(self._on_failed, run)
+        self._background.run(lambda: read_confusion(run, epoch), done, failed)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem
 
@@ -17,9 +17,7 @@ from workbench.gui.train.plots.overlay import OVERLAY_COLORS
 
 Values = np.ndarray[Any, np.dtype[Any]]
 
-MARK_ALL_UP_TO = len(OVERLAY_COLORS)
 NUM_WORST = 5
-WIDTH_PX = 190
 _SWATCH_PX = QSize(12, 12)
 
 
@@ -27,9 +25,7 @@ class ClassMarks(QListWidget):
     """One line a class, with a tick that marks its curve.
 
     At first all are marked while there are colors enough, else those that are learned worst.
-
-    Signals:
-        changed: The marked classes as a dict: number -> "#rrggbb".
+    `changed` with the marked classes as a dict: number -> "#rrggbb".
     """
 
     changed = Signal(object)
@@ -41,7 +37,7 @@ class ClassMarks(QListWidget):
         self.setAccessibleName("Accuracy per class")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(theme.font(12, tabular=True))
-        self.setFixedWidth(WIDTH_PX)
+        self.setFixedWidth(190)
         self.setIconSize(_SWATCH_PX)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -53,11 +49,8 @@ class ClassMarks(QListWidget):
         self._names, self._colors = [], {}
 
     def set_classes(self, names: Sequence[str], table: Values) -> None:
-        """Lists the classes; marks of the same classes stay.
-
-        Args:
-            names: Class names, in label order.
-            table: Accuracies, shape (epochs, classes).
+        """Lists classes, in label order; marks of the same ones stay. `table` has their
+        accuracies, shape (epochs, classes).
         """
         if list(names) != self._names:
             self._fill(list(names), table[-1])
@@ -67,24 +60,22 @@ class ClassMarks(QListWidget):
         self.clear()
         self._names = names
         worst_first = np.argsort(np.where(np.isfinite(last), last, np.inf), kind="stable")
-        marked = range(len(names)) if len(names) <= MARK_ALL_UP_TO else worst_first[:NUM_WORST]
+        has_colors = len(names) <= len(OVERLAY_COLORS)
+        marked = range(len(names)) if has_colors else worst_first[:NUM_WORST]
         self._colors = {int(i): OVERLAY_COLORS[n] for n, i in enumerate(marked)}
-        self.blockSignals(True)
-        for index in range(len(names)):
-            item = QListWidgetItem()
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setToolTip(plain_tip(names[index]))
-            self.addItem(item)
-            self._show_mark(index)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for index, name in enumerate(names):
+                item = QListWidgetItem()
+                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setToolTip(plain_tip(name))
+                self.addItem(item)
+                self._show_mark(index)
 
     def set_values(self, values: Values) -> None:
         """Shows each class's accuracy, 0..1; NaN where it had no picture."""
-        self.blockSignals(True)
-        for index, name in enumerate(self._names):
-            item = self.item(index)
-            item.setText(f"{share(float(values[index]))}  {name}")
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for index, name in enumerate(self._names):
+                self.item(index).setText(f"{share(float(values[index]))}  {name}")
 
     def _show_mark(self, index: int) -> None:
         item, color = self.item(index), self._colors.get(index)
@@ -99,14 +90,9 @@ class ClassMarks(QListWidget):
         if is_on == (index in self._colors):
             return
         if is_on:
-            self._colors[index] = self._free_color()
+            self._colors[index] = min(OVERLAY_COLORS, key=list(self._colors.values()).count)
         else:
             del self._colors[index]
-        self.blockSignals(True)
-        self._show_mark(index)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self._show_mark(index)
         self.changed.emit(dict(self._colors))
-
-    def _free_color(self) -> str:
-        used = list(self._colors.values())
-        return min(OVERLAY_COLORS, key=used.count)

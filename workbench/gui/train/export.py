@@ -14,14 +14,13 @@ from workbench.core.specs import ExportSpec
 from workbench.errors import WorkbenchError
 from workbench.gui.kit.messages import show_error
 from workbench.gui.kit.save_path import ask_save_path
-from workbench.protocol.messages import Done, Export
+from workbench.protocol.messages import Export
 
 
 class ExportAction(QObject):
     """Asks where to write a run's model, and writes it.
 
-    Signals:
-        said: What is being done, and how it ended; "" after a failure.
+    `said` with what is being done, and how it ended; "" after a failure.
     """
 
     said = Signal(str)
@@ -40,17 +39,12 @@ class ExportAction(QObject):
             return
         spec = filters.get(chosen, specs[0])
         self.said.emit(f"Exporting to {Path(path).name}…")
-        self._service.send(
-            Export(id=0, model=str(run), format=spec.key, path=path),
-            Handlers(
-                on_done=self._on_done,
-                on_failed=self._on_failed,
-                on_progress=lambda progress: self.said.emit(progress.text),
-            ),
+        handlers = Handlers(
+            on_done=lambda answer: self.said.emit(answer.text or "Exported."),
+            on_failed=self._on_failed,
+            on_progress=lambda progress: self.said.emit(progress.text),
         )
-
-    def _on_done(self, answer: Done) -> None:
-        self.said.emit(answer.text or "Exported.")
+        self._service.send(Export(id=0, model=str(run), format=spec.key, path=path), handlers)
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit("")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
+from PySide6.QtWidgets import QFrame, QLabel
 
 from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import row
 from workbench.gui.kit.theme import Theme
 from workbench.protocol.events import CheckpointKept
 from workbench.protocol.messages import ErrorParts
@@ -23,21 +24,14 @@ class InfoBar(QFrame):
         self._icon = QLabel()
         self.words = plain_label(wrap=True)
         self.words.setTextInteractionFlags(self.words.textInteractionFlags().TextSelectableByMouse)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 8, 14, 8)
-        row.setSpacing(10)
-        row.addWidget(self._icon)
-        row.addWidget(self.words, 1)
+        row(self._icon, (self.words, 1), parent=self, margins=(14, 8, 14, 8), spacing=10)
         theme.changed.connect(self._refresh_icon)
         self._refresh_icon()
         self.hide()
 
     def show_checkpoint(self, checkpoint: CheckpointKept | None, *, is_over: bool) -> None:
-        """Shows the problem of the latest checkpoint; hides where there is none.
-
-        Args:
-            checkpoint: The latest one told, None before the first.
-            is_over: The run has ended: nothing is tried again.
+        """Shows the problem of the latest checkpoint, if it has one and is tried again: the run
+        is not over.
         """
         problem = checkpoint.problem if checkpoint is not None else None
         if problem is None or checkpoint is None or is_over:

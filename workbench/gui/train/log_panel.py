@@ -7,24 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QPlainTextEdit,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QStackedWidget, QToolButton
 
 from workbench.gui.kit.buttons import IconButton
 from workbench.gui.kit.fonts import mono_font
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.log_text import LogFormatter
 from workbench.protocol.events import RunEvent
-
-MAX_LINES = 5_000
-OUTPUT_INTERVAL_MS = 2_000
 
 
 class LogPanel(QFrame):
@@ -53,19 +44,12 @@ class LogPanel(QFrame):
         self._boxes.addWidget(self.text)
         self._boxes.addWidget(self.output)
         self._again = QTimer(self)
-        self._again.setInterval(OUTPUT_INTERVAL_MS)
+        self._again.setInterval(2_000)
         self._again.timeout.connect(self._ask)
         self.copy = IconButton(theme, "copy", "Copy log", size_px=14)
         self.copy.clicked.connect(self._on_copy)
-        top = QHBoxLayout()
-        top.addWidget(plain_label("Log", role="strong"), 1)
-        top.addWidget(self.switch)
-        top.addWidget(self.copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 6, 6, 6)
-        column.setSpacing(2)
-        column.addLayout(top)
-        column.addWidget(self._boxes, 1)
+        top = row((plain_label("Log", role="strong"), 1), self.switch, self.copy)
+        column(top, (self._boxes, 1), parent=self, margins=(12, 6, 6, 6), spacing=2)
 
     def clear(self) -> None:
         """Empties the log, for another run."""
@@ -88,11 +72,10 @@ class LogPanel(QFrame):
 
     def _on_switched(self, is_output: bool) -> None:  # noqa: FBT001 - Qt's signal
         self._boxes.setCurrentWidget(self.output if is_output else self.text)
+        self._again.stop()
         if is_output:
             self._again.start()
             self.output_wanted.emit()
-        else:
-            self._again.stop()
 
     def _ask(self) -> None:
         if self.isVisible():
@@ -125,10 +108,6 @@ class LogPanel(QFrame):
         bar = self.text.verticalScrollBar()
         bar.setValue(bar.maximum())
 
-    def lines(self) -> list[str]:
-        """What is shown."""
-        return self.text.toPlainText().splitlines()
-
     def _on_copy(self) -> None:
         shown = self.output if self.switch.isChecked() else self.text
         QGuiApplication.clipboard().setText(shown.toPlainText())
@@ -138,7 +117,7 @@ def _text_box(name: str, hint: str) -> QPlainTextEdit:
     box = QPlainTextEdit()
     box.setReadOnly(True)
     box.setUndoRedoEnabled(False)
-    box.setMaximumBlockCount(MAX_LINES)
+    box.setMaximumBlockCount(5_000)
     box.setFont(mono_font())
     box.setFrameShape(QFrame.Shape.NoFrame)
     box.setPlaceholderText(hint)

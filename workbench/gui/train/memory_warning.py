@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout
-
 from workbench.core.format import count
 from workbench.document.project_document import ProjectDocument
 from workbench.gui.common.run_estimator import RunEstimator, fit_words
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Box
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, add_to, row
 
 
 class MemoryWarning(Box):
@@ -24,12 +23,7 @@ class MemoryWarning(Box):
         self.use = button("")
         self.use.setToolTip("Changes the batch size in the training settings. Undo reverts this.")
         self.use.clicked.connect(self._on_use)
-        row = QHBoxLayout()
-        row.addWidget(self.use)
-        row.addStretch(1)
-        self.column.addWidget(self.words)
-        self.column.addWidget(self.basis)
-        self.column.addLayout(row)
+        add_to(self.column, self.words, self.basis, row(self.use, STRETCH))
         estimator.changed.connect(self.refresh)
         self.refresh()
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
+from workbench.core.format import count
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import FactRows
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.protocol.events import Plan, RunStarted
 from workbench.targets import target_title
 
-WIDTH_PX = 380
-
+_EXPLANATION = (
+    "Before the first epoch, a few execution settings are benchmarked and the fastest is used. "
+    "Each can be fixed in the training settings under Execution."
+)
 _PIPELINES = {
     "memory": "in memory",
     "cached": "cached on disk (decoded)",
@@ -25,10 +29,11 @@ _PIPELINES = {
 def plan_facts(started: RunStarted) -> list[tuple[str, str]]:
     """(name, value) of all parts of the plan, for people; pinned ones are marked."""
     plan = started.plan
+    steps = "–" if plan.steps_per_call is None else count(plan.steps_per_call)
     rows = [
         ("precision", "Precision", plan.precision),
         ("xla", "XLA compilation", "yes" if plan.xla else "no"),
-        ("steps_per_call", "Steps per execution", _number(plan.steps_per_call)),
+        ("steps_per_call", "Steps per execution", steps),
         ("pipeline", "Data", _PIPELINES.get(plan.pipeline or "", plan.pipeline or "–")),
         ("threads", "CPU threads", f"{plan.threads}" if plan.threads else "all cores"),
         ("", "Benchmarked speedup", f"{plan.gain:.1f}× faster than float32" if plan.gain else "–"),
@@ -51,10 +56,6 @@ def plan_pins(plan: Plan) -> Mapping[str, object]:
     }
 
 
-def _number(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"
-
-
 class PlanPopup(QFrame):
     """All of a run's plan. `pin_wanted` with recipe values when it shall stay so."""
 
@@ -63,31 +64,16 @@ class PlanPopup(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("role", "popup")
-        self.setFixedWidth(WIDTH_PX)
+        self.setFixedWidth(380)
         self._plan: Plan | None = None
         self.words = plain_label(wrap=True)
         self.rows = FactRows()
         self.pin = button("Pin in training settings", role="link")
         self.pin.clicked.connect(self._on_pin)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 12)
-        column.setSpacing(10)
-        column.addWidget(plain_label("Execution settings", role="heading"))
-        column.addWidget(self.words)
-        column.addWidget(self.rows)
-        column.addWidget(
-            plain_label(
-                "Before the first epoch, a few execution settings are benchmarked and "
-                "the fastest is used. Each can be fixed in the training settings under "
-                "Execution.",
-                role="dim",
-                wrap=True,
-            )
-        )
-        row = QHBoxLayout()
-        row.addWidget(self.pin)
-        row.addStretch(1)
-        column.addLayout(row)
+        heading = plain_label("Execution settings", role="heading")
+        explanation = plain_label(_EXPLANATION, role="dim", wrap=True)
+        parts = (heading, self.words, self.rows, explanation, row(self.pin, STRETCH))
+        column(*parts, parent=self, margins=(16, 14, 16, 12), spacing=10)
 
     def show_plan(self, started: RunStarted) -> None:
         """Fills in the plan of a run."""

@@ -38,22 +38,27 @@ class RunController(QObject):
         super().__init__(window)
         self._check = check
         self._is_asking = False
-        check.changed.connect(self.changed)
         self._document = context.document
         self._library = context.library
         self._export = ExportAction(context.service, window)
         self._export.said.connect(self.said)
         self._window = window
-        self._library.current_changed.connect(self.changed)
-        self._library.outcome_changed.connect(lambda _path: self.changed.emit())
-        self._library.asked_changed.connect(self._on_asked_changed)
-        self._library.runs_changed.connect(self.changed)
-        self._library.run_started.connect(self._on_started)
-        self._library.run_queued.connect(self._on_queued)
-        self._library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
-        self._library.failed.connect(self._on_failed)
-        self._document.analysis_changed.connect(lambda _analysis: self.changed.emit())
-        self._document.project_replaced.connect(self.changed)
+        document, library = self._document, self._library
+        for news in (
+            check.changed,
+            library.current_changed,
+            library.outcome_changed,
+            library.runs_changed,
+            library.run_started,
+            document.analysis_changed,
+            document.project_replaced,
+        ):
+            news.connect(self.changed)
+        library.run_started.connect(self.started)
+        library.asked_changed.connect(self._on_asked_changed)
+        library.run_queued.connect(self._on_queued)
+        library.run_ended.connect(lambda _path, outcome: self.said.emit(outcome.sentence()))
+        library.failed.connect(self._on_failed)
 
     @property
     def is_running(self) -> bool:
@@ -66,6 +71,7 @@ class RunController(QObject):
         current = self._library.current
         if current is not None and current.outcome is not None and _trains(current.outcome.kind):
             return current.run.path
+        # What the list says of the current one may be out of date.
         current_path = current.run.path if current is not None else None
         living = (run.path for run in self._library.runs if _trains(run.outcome))
         return next((path for path in living if path != current_path), None)
@@ -79,11 +85,6 @@ class RunController(QObject):
     def is_pausing(self) -> bool:
         """The run that trains was asked to pause; it can still be stopped instead."""
         return self._library.is_pausing(self.running)
-
-    @property
-    def num_waiting(self) -> int:
-        """Runs that wait for their turn."""
-        return self._library.num_waiting
 
     def reason(self) -> str:
         """Why training cannot start, "" when it can."""
@@ -125,13 +126,9 @@ class RunController(QObject):
             self.changed.emit()
             self._show_unready(problem)
             return
-        title = Path(path).name.removesuffix(PROJECT_SUFFIX) if path else ""
-        self._library.start_run(
-            project,
-            title=title or project.title,
-            project_path=str(path) if path else "",
-            wait=wait,
-        )
+        title = (path.name.removesuffix(PROJECT_SUFFIX) if path else "") or project.title
+        where = str(path) if path else ""
+        self._library.start_run(project, title=title, project_path=where, wait=wait)
         self.changed.emit()
 
     def _show_unready(self, problem: WorkbenchError) -> None:
@@ -162,31 +159,25 @@ class RunController(QObject):
         if not self.is_running:
             return True
         choices = ("Keep training", "Pause", "Stop and save weights", "Cancel")
-        answer = ask_choice(
-            self._window,
-            "A model is being trained.",
+        words = (
             "Training can continue in the background; curves and weights are there when "
-            "Workbench is opened again. A paused run can be resumed later.",
-            choices,
+            "Workbench is opened again. A paused run can be resumed later."
         )
+        answer = ask_choice(self._window, "A model is being trained.", words, choices)
         running = self.running
-        if answer == 1 and running is not None:
-            self._library.pause(running)
-        elif answer == 2 and running is not None:
-            self._library.stop(running)
+        end = {1: self._library.pause, 2: self._library.stop}.get(answer)
+        if running is not None and end is not None:
+            end(running)
         return answer in {0, 1, 2}
 
     def ask_export(self) -> None:
         """Writes the newest run that has weights, or the current one, to a file."""
         run = self._exportable()
-        if run is None:
-            show_notice(
-                self._window,
-                "There is no trained model to export yet.",
-                "Train the model or load weights first.",
-            )
+        if run is not None:
+            self._export.ask(run, run.name, list(run_exports().values()))
             return
-        self._export.ask(run, run.name, list(run_exports().values()))
+        what = "There is no trained model to export yet."
+        show_notice(self._window, what, "Train the model or load weights first.")
 
     def _exportable(self) -> Path | None:
         current = self._library.current
@@ -196,17 +187,11 @@ class RunController(QObject):
         return summary.path if summary is not None else None
 
     def _on_asked_changed(self, path: str) -> None:
-        is_pause = self._library.is_pausing(Path(path))
-        self.said.emit(
-            "Pausing… A checkpoint is saved; the run can be resumed."
-            if is_pause
-            else "Stopping… The weights are saved after the current step."
-        )
+        if self._library.is_pausing(Path(path)):
+            self.said.emit("Pausing… A checkpoint is saved; the run can be resumed.")
+        else:
+            self.said.emit("Stopping… The weights are saved after the current step.")
         self.changed.emit()
-
-    def _on_started(self, path: str) -> None:
-        self.changed.emit()
-        self.started.emit(path)
 
     def _on_queued(self, _path: str) -> None:
         self.said.emit("Run queued; it starts automatically.")

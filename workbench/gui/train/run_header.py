@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from time import monotonic
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
 
 from workbench.client.run_follower import RunFollower
 from workbench.core.format import count, duration, share
@@ -15,14 +15,13 @@ from workbench.gui.kit.buttons import button
 from workbench.gui.kit.cards import Figure
 from workbench.gui.kit.fonts import ui_font
 from workbench.gui.kit.labels import ElidedLabel, plain_label
+from workbench.gui.kit.layout import STRETCH, Gap, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.plan_popup import PlanPopup
 from workbench.runs.log.event_text import resumed_words
 
-TICK_MS = 500
 SAY_HOW_LONG_AFTER_S = 2.0
 PROGRESS_STEPS = 1000
-MIN_WIDTH_PX = 360
 BUTTON_WORDS_FROM_PX = 560
 SPACING_PX = 16
 MARGIN_PX = 16
@@ -35,8 +34,6 @@ ROUND_PX = 40
 
 LONGEST_S = 59 * 60 + 59
 """The widest time in words: room is kept for it, so that nothing moves while a run goes on."""
-
-WIDEST_SPEED = 88_888
 
 _TIPS = {
     "pause": "Saves a checkpoint and ends the training process. Can be resumed at any time.",
@@ -53,20 +50,15 @@ _WAITING_TIPS = {
 class RunHeader(QFrame):
     """Shows one follower.
 
-    Signals:
-        stop_wanted, pause_wanted, resume_wanted: A button was pressed.
-        pin_wanted: Recipe values that fix the run's plan for later runs.
+    Attributes:
+        stop, pause, resume: Buttons.
+        popup: The run's plan, which can be pinned for later runs.
     """
-
-    stop_wanted = Signal()
-    pause_wanted = Signal()
-    resume_wanted = Signal()
-    pin_wanted = Signal(dict)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.setMinimumWidth(MIN_WIDTH_PX)
+        self.setMinimumWidth(360)
         self._follower: RunFollower | None = None
         self._asked = ""
         self._can_resume = False
@@ -95,63 +87,28 @@ class RunHeader(QFrame):
         self.plan = button("Execution settings", role="link")
         self.popup = PlanPopup(self)
         self._tick = QTimer(self)
-        self._tick.setInterval(TICK_MS)
+        self._tick.setInterval(500)
         self._tick.timeout.connect(self.refresh)
+        self.plan.clicked.connect(self._on_plan)
         self._build()
-        self._connect()
 
     def _build(self) -> None:
         for label in (self.elapsed, self.left):
             label.setFont(ui_font(12, tabular=True))
-        self.speed.keep_room_for(count(WIDEST_SPEED))
+        self.speed.keep_room_for(count(88_888))
         self.best.keep_room_for(share(1.0))
         widest = (clock(LONGEST_S), left_words(LONGEST_S))
         metrics = self.elapsed.fontMetrics()
         self._times_px = sum(metrics.horizontalAdvance(words) for words in widest) + SPACING_PX
-        names = QVBoxLayout()
-        names.setSpacing(2)
-        names.addWidget(self.caption)
-        names.addWidget(self.headline)
-        names.addStretch(1)
-        times = QHBoxLayout()
-        times.addWidget(self.elapsed)
-        times.addStretch(1)
-        times.addWidget(self.left)
-        progress = QVBoxLayout()
-        progress.setSpacing(6)
-        progress.addSpacing(4)
-        progress.addWidget(self.bar)
-        progress.addLayout(times)
-        progress.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(SPACING_PX)
-        row.addLayout(names, 2)
-        row.addLayout(progress, 3)
-        for figure in (self.speed, self.best, self.best_epoch):
-            row.addWidget(figure)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(BUTTON_SPACING_PX)
-        for part in (self.pause, self.resume, self.stop):
-            buttons.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addLayout(buttons)
-        self._line = QWidget()
-        below = QHBoxLayout(self._line)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(12)
-        below.addWidget(self.how, 1)
-        below.addWidget(self.plan)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN_PX, 12, MARGIN_PX, 8)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self._line)
-
-    def _connect(self) -> None:
-        self.stop.clicked.connect(self.stop_wanted)
-        self.pause.clicked.connect(self.pause_wanted)
-        self.resume.clicked.connect(self.resume_wanted)
-        self.plan.clicked.connect(self._on_plan)
-        self.popup.pin_wanted.connect(self.pin_wanted)
+        names = column(self.caption, self.headline, STRETCH, spacing=2)
+        times = row(self.elapsed, STRETCH, self.left)
+        progress = column(Gap(4), self.bar, times, STRETCH, spacing=6)
+        figures = (self.speed, self.best, self.best_epoch)
+        buttons = row(self.pause, self.resume, self.stop, spacing=BUTTON_SPACING_PX)
+        top = row((names, 2), (progress, 3), *figures, buttons, spacing=SPACING_PX)
+        line = QWidget()
+        row((self.how, 1), self.plan, parent=line, spacing=12)
+        column(top, line, parent=self, margins=(MARGIN_PX, 12, MARGIN_PX, 8), spacing=4)
 
     def set_follower(self, follower: RunFollower | None, title: str) -> None:
         """Shows another run."""
@@ -187,18 +144,17 @@ class RunHeader(QFrame):
         self._show_buttons()
         self._show_parts()
 
-    def _is_waiting(self) -> bool:
+    @property
+    def _kind(self) -> str:
+        """Kind of the run's outcome, "" before it has one; of one that is "away" no trainer is
+        connected: nothing can be asked of it.
+        """
         outcome = self._follower.outcome if self._follower is not None else None
-        return outcome is not None and outcome.kind == "waiting"
-
-    def _is_away(self) -> bool:
-        """Nobody here is connected to what trains it: nothing can be asked of it."""
-        outcome = self._follower.outcome if self._follower is not None else None
-        return outcome is not None and outcome.kind == "away"
+        return outcome.kind if outcome is not None else ""
 
     def _show_parts(self) -> None:
         """A run that waits has no figures yet; where room is short the lesser give way."""
-        is_begun = not self._is_waiting()
+        is_begun = self._kind != "waiting"
         self.bar.setVisible(is_begun)
         room = self._room_for_figures()
         self.caption.setMinimumWidth(CAPTION_PX if room >= 0 and not self._asked else 0)
@@ -224,19 +180,18 @@ class RunHeader(QFrame):
         self._show_how(follower)
         self._show_buttons()
         self._show_parts()
-        is_running = follower.is_loaded and not follower.is_over
-        if is_running and not self._tick.isActive():
-            self._tick.start()
-        elif not is_running:
+        if not follower.is_loaded or follower.is_over:
             self._tick.stop()
+        elif not self._tick.isActive():
+            self._tick.start()
 
     def _show_buttons(self) -> None:
         follower = self._follower
         is_loaded = follower is not None and follower.is_loaded
         outcome = follower.outcome if follower is not None else None
         is_over = is_loaded and outcome is not None and outcome.is_over
-        is_waiting = self._is_waiting()
-        is_training = is_loaded and not is_over and not is_waiting and not self._is_away()
+        is_waiting = self._kind == "waiting"
+        is_training = is_loaded and not is_over and self._kind not in ("waiting", "away")
         has_words = self.width() >= BUTTON_WORDS_FROM_PX
         go = ("Start now", "Starting") if is_waiting else ("Resume", "Resuming")
         end = ("Remove from queue", "Removing") if is_waiting else ("Stop", "Stopping")
@@ -263,9 +218,9 @@ class RunHeader(QFrame):
         words = [resumed_words(started), started.plan.words if started is not None else ""]
         if started is not None and started.on:
             words.insert(0, f"on {started.on}")
-        if follower.outcome is not None and self._is_waiting():
-            words = [follower.outcome.sentence()]
         outcome = follower.outcome
+        if outcome is not None and outcome.kind == "waiting":
+            words = [outcome.sentence()]
         if started is None and outcome is not None and outcome.is_far:
             words = [far_words(outcome)[1]]
         text = " · ".join(filter(None, words))
@@ -295,7 +250,7 @@ class RunHeader(QFrame):
         progress = follower.history.progress
         self.bar.setValue(round(progress.fraction * PROGRESS_STEPS))
         elapsed_s = progress.elapsed_s
-        is_live = not follower.is_over and not self._is_waiting() and not self._is_away()
+        is_live = not follower.is_over and self._kind not in ("waiting", "away")
         if is_live and follower.history.num_events:
             elapsed_s += min(monotonic() - self._last_arrival, 60.0)
         self.elapsed.setText(clock(elapsed_s) if elapsed_s else "")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.client.run_follower import RunFollower
 from workbench.gui.kit.buttons import SegmentedSwitch
+from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.train.class_accuracy import ClassPanel
 from workbench.gui.train.plots.run_plots import RunPlots
 from workbench.protocol.events import DataReady, EpochFinished, RunEvent
-
-PAGES = (("curves", "Curves"), ("classes", "Classes"))
 
 
 class RunPages(QWidget):
@@ -23,20 +22,13 @@ class RunPages(QWidget):
         self._follower: RunFollower | None = None
         self.plots = RunPlots(theme)
         self.classes: ClassPanel | None = None
-        self.switch = SegmentedSwitch(PAGES)
+        self.switch = SegmentedSwitch((("curves", "Curves"), ("classes", "Classes")))
         self.switch.setProperty("compact", True)
         self.switch.set_current("curves")
         self.switch.chosen.connect(self.show_page)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.plots)
-        top = QHBoxLayout()
-        top.addWidget(self.switch)
-        top.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addWidget(self._pages, 1)
+        column(row(self.switch, STRETCH), (self._pages, 1), parent=self, spacing=8)
 
     def show_page(self, key: str) -> None:
         """Brings "curves" or "classes" to the front."""
@@ -71,8 +63,7 @@ class RunPages(QWidget):
     def _show_classes(self) -> None:
         if self.classes is None:
             return
-        follower = self._follower
-        if follower is None:
+        if self._follower is None:
             self.classes.set_run(None, [])
         else:
-            self.classes.set_run(follower.run, follower.history.class_names)
+            self.classes.set_run(self._follower.run, self._follower.history.class_names)

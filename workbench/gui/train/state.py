@@ -17,7 +17,8 @@ class TrainState(QObject):
         run_changed(Path | None): Folder of the run that is shown.
         time_changed(TimeSpent | None): Where the time of that run went.
         steps_changed(int): About how many steps an epoch of the next run has.
-        runs_asked(str, list): What is to be done with these runs, see RunActions.
+        runs_asked(str, list): What is to be done ("rename", "delete", "export:keras", ...) with
+            these RunSummary.
         find_asked(str): "learning_rate" or "batch_size" shall be found by trying.
 
     Attributes:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLabel,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QWidget
 
 from workbench.core.format import duration
 from workbench.gui.kit.labels import plain_label, plain_tip
+from workbench.gui.kit.layout import STRETCH, column
+from workbench.gui.kit.painted import PaintedWidget
 from workbench.gui.kit.theme import Theme
+from workbench.gui.train.state import TrainState
 from workbench.protocol.events import TimeSpent
 from workbench.runs.log.event_text import TIME_PARTS, time_shares
 
 BAR_PX = 12
-GAP_PX = 2
 
 PART_COLORS = {
     "compute": "#3b82f6",
@@ -35,15 +30,12 @@ PART_COLORS = {
 Shares = list[tuple[str, float, float]]
 
 
-class StackedBar(QWidget):
+class StackedBar(PaintedWidget):
     """Parts of a whole side by side; an empty track while there is nothing."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
+        super().__init__(theme, QSize(200, BAR_PX), least_px=40)
         self.shares: Shares = []
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self.update)
 
     def set_shares(self, shares: Shares) -> None:
         """Shows (name, seconds, share 0..1) triples."""
@@ -51,15 +43,7 @@ class StackedBar(QWidget):
         self.setAccessibleName(", ".join(f"{name} {part:.0%}" for name, _, part in shares))
         self.update()
 
-    def sizeHint(self) -> QSize:
-        return QSize(200, BAR_PX)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, BAR_PX)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paint(self, painter: QPainter) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         if not self.shares:
             painter.setBrush(QColor(self._theme.colors.hover))
@@ -69,24 +53,23 @@ class StackedBar(QWidget):
         for name, _, part in self.shares:
             width = self.width() * part
             painter.setBrush(QColor(PART_COLORS[name]))
-            painter.drawRoundedRect(QRectF(x, 0, max(width - GAP_PX, 1.5), BAR_PX), 2, 2)
+            painter.drawRoundedRect(QRectF(x, 0, max(width - 2, 1.5), BAR_PX), 2, 2)
             x += width
 
 
 class TimeSpentBox(QScrollArea):
     """Shows the latest TimeSpent of a run."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, state: TrainState) -> None:
         super().__init__()
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(220)
         self._spent: TimeSpent | None = None
-        self.bar = StackedBar(theme)
+        self.bar = StackedBar(state.context.theme)
         self.advice = plain_label(wrap=True)
-        self.hint = plain_label(
-            "The time breakdown appears here during training.", role="dim", wrap=True
-        )
+        hint = "The time breakdown appears here during training."
+        self.hint = plain_label(hint, role="dim", wrap=True)
         self._rows: dict[str, tuple[QLabel, QLabel, QLabel]] = {}
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(8)
@@ -95,16 +78,11 @@ class TimeSpentBox(QScrollArea):
         for row, (name, _, what) in enumerate(TIME_PARTS):
             self._add_row(row, name, what)
         page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(14, 10, 14, 12)
-        column.setSpacing(8)
-        column.addWidget(self.bar)
-        column.addWidget(self.advice)
-        column.addLayout(self._grid)
-        column.addWidget(self.hint)
-        column.addStretch(1)
+        parts = (self.bar, self.advice, self._grid, self.hint, STRETCH)
+        column(*parts, parent=page, margins=(14, 10, 14, 12), spacing=8)
         self.setWidget(page)
         self.show_time(None)
+        state.time_changed.connect(self.show_time)
 
     def show_time(self, spent: TimeSpent | None) -> None:
         """Shows where the time went; None: nothing is known yet."""
@@ -125,13 +103,6 @@ class TimeSpentBox(QScrollArea):
         self.advice.setText(advice)
         self.advice.setVisible(bool(advice))
 
-    def words(self) -> dict[str, str]:
-        """What is shown, by part."""
-        return {
-            name: value.text() for name, (_, _, value) in self._rows.items() if value.text()
-            and not value.isHidden()
-        }  # fmt: skip
-
     def _add_row(self, row: int, name: str, what: str) -> None:
         dot = QLabel()
         dot.setFixedSize(9, 9)
@@ -140,6 +111,6 @@ class TimeSpentBox(QScrollArea):
         value = plain_label(role="value")
         value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         title.setToolTip(plain_tip(name))
-        for column, label in enumerate((dot, title, value)):
-            self._grid.addWidget(label, row, column)
+        for place, label in enumerate((dot, title, value)):
+            self._grid.addWidget(label, row, place)
         self._rows[name] = (dot, title, value)

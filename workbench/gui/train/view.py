@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QMainWindow,
-    QScrollArea,
-    QSplitter,
-    QStackedWidget,
-    QVBoxLayout,
-)
+from PySide6.QtWidgets import QFrame, QMainWindow, QPushButton, QSplitter, QStackedWidget
 
 from workbench.core.projects.project import HERE
 from workbench.errors import WorkbenchError
@@ -20,6 +14,7 @@ from workbench.gui.common.context import WindowContext
 from workbench.gui.common.docks import Docks
 from workbench.gui.common.panel_spec import PanelSpec
 from workbench.gui.kit.empty import EmptyPage
+from workbench.gui.kit.layout import column, scroll_area
 from workbench.gui.train.error_banner import ErrorBanner
 from workbench.gui.train.finders.controller import FinderController
 from workbench.gui.train.info_bar import InfoBar
@@ -30,8 +25,6 @@ from workbench.gui.train.runs.controller import RunActions
 from workbench.gui.train.state import TrainState
 from workbench.protocol.events import Heartbeat, LogLine, RunEvent, TimeSpent
 from workbench.runs.state.outcome import RunOutcome
-
-OUTPUT_LINES = 400
 
 
 class TrainView(QMainWindow):
@@ -61,7 +54,7 @@ class TrainView(QMainWindow):
         self.finders = FinderController(context, self)
         self.header = RunHeader(theme)
         self.notice = InfoBar(theme)
-        self.trouble = ErrorBanner(theme)
+        self.trouble = ErrorBanner()
         self.curves = RunPages(theme)
         self.plots = self.curves.plots
         self.log = LogPanel(theme)
@@ -92,39 +85,34 @@ class TrainView(QMainWindow):
         parts.setStretchFactor(1, 1)
         parts.setSizes([600, 130])
         page = QFrame()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(14, 14, 14, 14)
-        column.setSpacing(12)
-        column.addWidget(self.header)
-        column.addWidget(self.notice)
-        column.addWidget(self.trouble)
-        column.addWidget(parts, 1)
+        above = (self.header, self.notice, self.trouble)
+        column(*above, (parts, 1), parent=page, margins=14, spacing=12)
         self._pages.addWidget(self.empty)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setWidget(page)
-        self._pages.addWidget(scroll)
+        self._pages.addWidget(scroll_area(page))
         self.setCentralWidget(self._pages)
 
     def _connect(self) -> None:
+        library, header, trouble = self._library, self.header, self.trouble
+        presses: tuple[tuple[QPushButton, Callable[[Path], None]], ...] = (
+            (header.stop, library.stop),
+            (header.pause, library.pause),
+            (header.resume, self._resume),
+            (trouble.resume, self._resume),
+            (trouble.end, library.terminate),
+            (trouble.kill, library.kill),
+            (trouble.attach, library.attach),
+            (trouble.go_on, lambda path: library.go_on_with(path, HERE)),
+        )
+        for pressed, ask in presses:
+            pressed.clicked.connect(lambda _checked=False, ask=ask: self._ask(ask))
+        trouble.retry_wanted.connect(self._on_retry)
+        header.popup.pin_wanted.connect(self._on_pin)
+        for part in (self.plots, self.actions_of_runs, self.finders):
+            part.said.connect(self._say)
         self.empty.pressed.connect(self.train_requested)
-        self.header.stop_wanted.connect(self._library.stop)
-        self.header.pause_wanted.connect(self._library.pause)
-        self.header.resume_wanted.connect(self._on_resume)
-        self.header.pin_wanted.connect(self._on_pin)
-        self.trouble.terminate_wanted.connect(self._library.terminate)
-        self.trouble.kill_wanted.connect(self._library.kill)
-        self.trouble.resume_wanted.connect(self._on_resume)
-        self.trouble.retry_wanted.connect(self._on_retry)
-        self.trouble.attach_wanted.connect(self._on_attach)
-        self.trouble.move_wanted.connect(self._on_move)
-        self.plots.failed.connect(self._say)
-        self.plots.saved.connect(self._say)
         self.log.output_wanted.connect(self._on_output_wanted)
         self.state.runs_asked.connect(self.actions_of_runs.do)
-        self.actions_of_runs.said.connect(self._say)
         self.state.find_asked.connect(self.finders.find)
-        self.finders.said.connect(self._say)
         self.state.overlays.changed.connect(self._show_overlays)
         self._library.current_changed.connect(self._show_current)
         self._library.runs_changed.connect(self._on_runs_changed)
@@ -150,7 +138,7 @@ class TrainView(QMainWindow):
         self.header.set_follower(follower, self._shown_title)
         self._show_asked()
         self._show_time()
-        self.state.run_changed.emit(follower.run.path if follower is not None else None)
+        self.state.run_changed.emit(self._path)
         self.curves.set_follower(follower, self._shown_title)
         if follower is None:
             return
@@ -169,20 +157,22 @@ class TrainView(QMainWindow):
         self._follower.events_arrived.disconnect(self._on_events)
         self._follower.outcome_changed.disconnect(self._on_outcome)
 
+    @property
+    def _path(self) -> Path | None:
+        """Folder of the run that is shown."""
+        return self._follower.run.path if self._follower is not None else None
+
     def _title(self) -> str:
-        path = self._follower.run.path if self._follower is not None else None
-        summary = self._library.summary(path)
-        return summary.title if summary is not None else (path.name if path else "")
+        summary = self._library.summary(self._path)
+        return summary.title if summary is not None else (self._path.name if self._path else "")
 
     def _on_loaded(self) -> None:
-        follower = self._follower
-        if follower is None:
-            return
-        self.curves.set_follower(follower, self._shown_title)
-        self.log.clear()
-        self.log.add_events(follower.notes, self._epochs())
-        self.header.refresh()
-        self._show_time()
+        if self._follower is not None:
+            self.curves.set_follower(self._follower, self._shown_title)
+            self.log.clear()
+            self.log.add_events(self._follower.notes, self._epochs())
+            self.header.refresh()
+            self._show_time()
 
     def _on_events(self, events: list[RunEvent]) -> None:
         self.log.add_events(events, self._epochs())
@@ -206,18 +196,16 @@ class TrainView(QMainWindow):
         history = follower.history if follower is not None else None
         self.state.time_changed.emit(history.time_spent if history is not None else None)
         is_over = follower is None or follower.is_over
-        self.notice.show_checkpoint(
-            history.checkpoint if history is not None else None, is_over=is_over
-        )
+        checkpoint = history.checkpoint if history is not None else None
+        self.notice.show_checkpoint(checkpoint, is_over=is_over)
 
     def _show_asked(self) -> None:
         """What the trainer was asked and has not done yet."""
-        follower = self._follower
-        path = follower.run.path if follower is not None else None
-        is_over = follower is not None and follower.is_over
-        asked = "pause" if self._library.is_pausing(path) else ""
-        asked = asked or ("stop" if self._library.is_stopping(path) else "")
-        self.header.set_asked("" if is_over else asked)
+        asked = ""
+        if self._follower is None or not self._follower.is_over:
+            is_stopping, is_pausing = self._library.is_stopping, self._library.is_pausing
+            asked = "pause" if is_pausing(self._path) else "stop" if is_stopping(self._path) else ""
+        self.header.set_asked(asked)
 
     def _show_overlays(self) -> None:
         self.plots.set_overlays(self.state.overlays.overlays())
@@ -226,13 +214,12 @@ class TrainView(QMainWindow):
         follower = self._follower
         if follower is None:
             return
-        run = follower.run
 
         def show(lines: tuple[str, ...]) -> None:
             if self._follower is follower:
                 self.log.show_output(lines)
 
-        self.state.background.run(lambda: run.log_tail(max_lines=OUTPUT_LINES), show)
+        self.state.background.run(lambda: follower.run.log_tail(max_lines=400), show)
 
     def _epochs(self) -> int:
         started = self._follower.history.started if self._follower is not None else None
@@ -248,27 +235,21 @@ class TrainView(QMainWindow):
 
     # what the user asks ------------------------------------------------------------------
 
-    def _on_resume(self) -> None:
-        follower = self._follower
-        if follower is None:
-            return
+    def _ask(self, ask: Callable[[Path], None]) -> None:
+        """Asks something of the run that is shown."""
+        if self._path is not None:
+            ask(self._path)
+
+    def _resume(self, path: Path) -> None:
+        outcome = self._follower.outcome if self._follower is not None else None
         self.header.set_asked("resume")
-        if follower.outcome is not None and follower.outcome.kind == "waiting":
-            self._library.start_now(follower.run.path)
+        if outcome is not None and outcome.kind == "waiting":
+            self._library.start_now(path)
         else:
-            self._library.resume(follower.run.path, wait=self._library.is_training)
+            self._library.resume(path, wait=self._library.is_training)
 
     def _on_retry(self, changes: dict[str, object]) -> None:
-        if self._follower is not None:
-            self.actions_of_runs.retry(self._follower.run.path, changes)
-
-    def _on_attach(self) -> None:
-        if self._follower is not None:
-            self._library.attach(self._follower.run.path)
-
-    def _on_move(self) -> None:
-        if self._follower is not None:
-            self._library.go_on_with(self._follower.run.path, HERE)
+        self._ask(lambda path: self.actions_of_runs.retry(path, changes))
 
     def _on_pin(self, values: dict[str, object]) -> None:
         self._context.document.set_recipe(**values)
@@ -281,8 +262,8 @@ class TrainView(QMainWindow):
             self.trouble.show_outcome(follower.outcome)  # an earlier offer to end it is void
 
     def _on_stop_offered(self, path: str) -> None:
-        if self._follower is not None and str(self._follower.run.path) == path:
-            self.trouble.offer_end(is_pause=self._library.is_pausing(self._follower.run.path))
+        if str(self._path) == path:
+            self.trouble.offer_end(is_pause=self._library.is_pausing(self._path))
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.trouble.allow()

@@ -7,22 +7,12 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.core.training.recipe import RECIPE_PARAMS
 from workbench.gui.common.context import WindowContext
-from workbench.gui.train.finders.batch_size import FindBatchSizeDialog
+from workbench.gui.train.finders.dialogs import FindBatchSizeDialog, FindLearningRateDialog
 from workbench.gui.train.finders.finder import FinderDialog
-from workbench.gui.train.finders.learning_rate import FindLearningRateDialog
-
-_DIALOGS: dict[str, type[FindLearningRateDialog | FindBatchSizeDialog]] = {
-    "learning_rate": FindLearningRateDialog,
-    "batch_size": FindBatchSizeDialog,
-}
 
 
 class FinderController(QObject):
-    """Opens the finders over a window.
-
-    Signals:
-        said: What was changed, or why nothing can be tried.
-    """
+    """Opens the finders over a window; `said` what was changed, or why nothing can be tried."""
 
     said = Signal(str)
 
@@ -38,11 +28,11 @@ class FinderController(QObject):
             self.dialog.raise_()
             self.dialog.activateWindow()
             return
-        errors = self._context.document.analysis.errors
-        if errors:
+        if errors := self._context.document.analysis.errors:
             self.said.emit(f"{errors[0].title}. {errors[0].message}")
             return
-        dialog = self.dialog = _DIALOGS[key](self._context, self._window)
+        make = FindLearningRateDialog if key == "learning_rate" else FindBatchSizeDialog
+        dialog = self.dialog = make(self._context, self._window)
         dialog.chosen.connect(self._on_chosen)
         dialog.finished.connect(self._on_finished)
         dialog.show()

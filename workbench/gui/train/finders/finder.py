@@ -5,40 +5,25 @@ The trying is done by the measuring worker; classification does not wait for it.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QProgressBar,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QProgressBar, QStackedWidget, QWidget
 
 from workbench.client.question import Handlers, Question
 from workbench.core.projects.project_file import project_text
 from workbench.gui.common.context import WindowContext
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.labels import plain_label, set_role
+from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Progress
 
-SIZE = QSize(640, 520)
 PROGRESS_STEPS = 1000
-RESULT_PX = 52
 
 
 class FinderDialog(QDialog):
-    """The frame of both finders.
+    """The frame of both finders: what is found, how in a sentence or two, and its chart.
 
-    Args:
-        context: The project, and the worker that measures.
-        title: What is found.
-        explanation: How, in a sentence or two.
-        plot: The chart.
-
-    Signals:
-        chosen: Recipe values, when what was found shall be used.
+    `chosen` with recipe values, when what was found shall be used.
     """
 
     chosen = Signal(dict)
@@ -54,11 +39,10 @@ class FinderDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(f"{title} — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(640, 520)
         self._context = context
         self._question = Question(context.measurer)
         self._found: dict[str, object] = {}
-        self.plot = plot
         self.status = WaitLabel()
         self.progress = QProgressBar()
         self.progress.setRange(0, PROGRESS_STEPS)
@@ -66,39 +50,23 @@ class FinderDialog(QDialog):
         self.words = plain_label(wrap=True)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._pages = QStackedWidget()
-        self._pages.setFixedHeight(RESULT_PX)
+        self._pages.setFixedHeight(52)
         self.use = button("Use this", role="primary")
         self.again = button("Search again")
         self.stop = button("Cancel")
         self.use.clicked.connect(self._on_use)
         self.again.clicked.connect(self.start)
         self.stop.clicked.connect(self._on_stop)
-        self._build(title, explanation)
-        self.start()
-
-    def _build(self, title: str, explanation: str) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.use)
-        buttons.addWidget(self.again)
-        buttons.addStretch(1)
-        buttons.addWidget(self.stop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(10)
-        column.addWidget(plain_label(title, role="title"))
-        column.addWidget(plain_label(explanation, role="dim", wrap=True))
-        column.addWidget(self.plot, 1)
         searching = QWidget()
-        below = QVBoxLayout(searching)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.addWidget(self.progress)
-        below.addWidget(self.status)
-        below.addStretch(1)
+        column(self.progress, self.status, STRETCH, parent=searching)
         for page in (searching, self.words):
             self._pages.addWidget(page)
-        column.addWidget(self._pages)
-        column.addLayout(buttons)
+        buttons = row(self.use, self.again, STRETCH, self.stop, spacing=8)
+        heading = plain_label(title, role="title")
+        words = plain_label(explanation, role="dim", wrap=True)
+        parts = (heading, words, (plot, 1), self._pages, buttons)
+        column(*parts, parent=self, margins=(20, 18, 20, 16), spacing=10)
+        self.start()
 
     # what each finder is -----------------------------------------------------------------
 
@@ -128,16 +96,14 @@ class FinderDialog(QDialog):
         self.words.setText("")
         self._pages.setCurrentIndex(0)
         self.progress.setRange(0, 0)
-        request = self.make_request(project_text(self._context.document.project))
-        self._question.ask(
-            request,
-            Handlers(
-                on_done=self._on_done,
-                on_failed=lambda error: self._end(str(error), is_bad=True),
-                on_progress=self._on_progress,
-                on_part=self.take,
-            ),
+        handlers = Handlers(
+            on_done=self._on_done,
+            on_failed=lambda error: self._end(str(error), is_bad=True),
+            on_progress=self._on_progress,
+            on_part=self.take,
         )
+        request = self.make_request(project_text(self._context.document.project))
+        self._question.ask(request, handlers)
         self.status.wait_for("Starting")
         self._show_buttons()
 
@@ -177,15 +143,12 @@ class FinderDialog(QDialog):
 
     def _on_stop(self) -> None:
         if self.is_searching:
-            self._call_off()
+            self._question.drop()
             self._end("Canceled. The training settings are unchanged.")
         else:
             self.reject()
 
-    def _call_off(self) -> None:
-        self._question.drop()
-
     def done(self, result: int) -> None:
         """However it is closed: the worker need not go on."""
-        self._call_off()
+        self._question.drop()
         super().done(result)

@@ -11,62 +11,46 @@ from PySide6.QtWidgets import QMenu
 from workbench.curves import CurveSpec
 from workbench.gui.plots.x_scale import X_AXES
 
-DEFAULT_X_AXIS = "epoch"
-
 
 class PlotChoices(QObject):
     """The x axis, whether it is logarithmic, and which plots are shown below the others.
 
     The same actions stand in the menu of each plot. `changed` when one of them changes.
-
-    Args:
-        below: The curves that can be shown there.
-        parent: Qt's.
     """
 
     changed = Signal()
 
     def __init__(self, below: Iterable[CurveSpec], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._axes = QActionGroup(self)
-        for key, title in X_AXES.items():
-            action = self._axes.addAction(title)
+        self._group = QActionGroup(self)
+        self.axes = {key: self._group.addAction(title) for key, title in X_AXES.items()}
+        for key, action in self.axes.items():
             action.setCheckable(True)
             action.setData(key)
-            action.setChecked(key == DEFAULT_X_AXIS)
+        self.axes["epoch"].setChecked(True)
         self.log_x = QAction("Logarithmic x axis", self)
         self.log_x.setCheckable(True)
         self.below = {curve.key: QAction(f"Show {curve.title.lower()}", self) for curve in below}
         for action in self.below.values():
             action.setCheckable(True)
-            action.toggled.connect(self._tell)
-        self._axes.triggered.connect(self._tell)
-        self.log_x.toggled.connect(self._tell)
+            action.toggled.connect(self.changed)
+        self._group.triggered.connect(self.changed)
+        self.log_x.toggled.connect(self.changed)
 
     @property
     def x_axis(self) -> str:
         """A key of X_AXES."""
-        return str(self._axes.checkedAction().data())
+        return str(self._group.checkedAction().data())
 
     @property
     def is_x_log(self) -> bool:
         """Whether the x axis is logarithmic."""
         return self.log_x.isChecked()
 
-    def set_x_axis(self, kind: str) -> None:
-        """Chooses by key."""
-        for action in self._axes.actions():
-            if action.data() == kind and not action.isChecked():
-                action.setChecked(True)
-                self._tell()
-
     def add_to(self, menu: QMenu) -> None:
         """Adds the actions to a plot's menu."""
         axes = menu.addMenu("X axis")
-        axes.addActions(self._axes.actions())
+        axes.addActions(self._group.actions())
         axes.addSeparator()
         axes.addAction(self.log_x)
         menu.addActions(list(self.below.values()))
-
-    def _tell(self, _what: object = None) -> None:
-        self.changed.emit()

@@ -14,17 +14,13 @@ from workbench.gui.plots.axes import PlotAxes
 
 Table = np.ndarray[Any, np.dtype[Any]]
 
-FAINT_ALPHA = 90
 MANY_LINES = 20
-MARKED_PX = 2.0
-MAX_DOTTED_EPOCHS = 60
 
 
 class ClassAccuracyPlot(PlotAxes):
     """Lines over the epochs, and a line at the chosen one.
 
-    Signals:
-        epoch_clicked: Number of the epoch nearest to a click, from 1.
+    `epoch_clicked` with the number of the epoch nearest to a click, from 1.
     """
 
     epoch_clicked = Signal(int)
@@ -71,15 +67,14 @@ class ClassAccuracyPlot(PlotAxes):
 
     def _color(self) -> None:
         faint = QColor(self._theme.colors.dim)
-        faint.setAlpha(max(25, FAINT_ALPHA * MANY_LINES // max(MANY_LINES, len(self.lines))))
+        faint.setAlpha(max(25, 90 * MANY_LINES // max(MANY_LINES, len(self.lines))))
         dots: list[tuple[Any, Any, str]] = []
         epochs = np.arange(1, len(self._table) + 1)
         for index, line in enumerate(self.lines):
             color = self._marked.get(index)
-            pen = pg.mkPen(QColor(color), width=MARKED_PX) if color else pg.mkPen(faint)
-            line.setPen(pen)
+            line.setPen(pg.mkPen(QColor(color), width=2.0) if color else pg.mkPen(faint))
             line.setZValue(20 if color else 10)
-            if color and len(epochs) <= MAX_DOTTED_EPOCHS:
+            if color and len(epochs) <= 60:
                 dots.append((epochs, self._table[:, index], color))
         self.set_dots(dots, is_log=False)
 

@@ -23,13 +23,12 @@ from workbench.runs.log.columns import Column
 from workbench.runs.log.series import Series, epoch_at
 
 PNG_SCALE = 2.0
-CSS_DPI = 96
 
 
-def png_bytes(widget: QWidget, scale: float = PNG_SCALE) -> bytes:
-    """The widget as a PNG picture, `scale` pixels for each of its own."""
-    image = QImage(widget.size() * scale, QImage.Format.Format_ARGB32)
-    image.setDevicePixelRatio(scale)
+def png_bytes(widget: QWidget) -> bytes:
+    """The widget as a PNG picture, two pixels for each of its own."""
+    image = QImage(widget.size() * PNG_SCALE, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(PNG_SCALE)
     image.fill(widget.palette().window().color())
     widget.render(image)
     buffer = QBuffer()
@@ -47,7 +46,7 @@ def svg_bytes(widget: QWidget, title: str) -> bytes:
     writer.setOutputDevice(buffer)
     writer.setSize(QSize(widget.size()))
     writer.setViewBox(QRect(0, 0, widget.width(), widget.height()))
-    writer.setResolution(CSS_DPI)
+    writer.setResolution(96)  # of CSS, per inch
     writer.setTitle(title)
     painter = QPainter(writer)
     widget.render(painter, QPoint())
@@ -109,9 +108,8 @@ def _rows(run: RunTable, *, is_plain: bool) -> Iterator[list[object]]:
 
 def _places(run: RunTable, steps: Column) -> tuple[list[object], list[object]]:
     """Pictures seen and seconds trained at some steps; "" where they are not known."""
-    empty: list[object] = [""] * len(steps)
-    scale = replace(run.scale, is_log=False)
-    images, seconds = empty, empty
+    images: list[object] = [""] * len(steps)
+    seconds, scale = images, replace(run.scale, is_log=False)
     if scale.batch_size:
         images = [int(v) for v in replace(scale, kind="images").values(steps)]
     if len(scale.timed_steps):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
@@ -12,7 +13,6 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QToolButton, QWidget
 from workbench.gui.kit.labels import plain_label, plain_tip
 from workbench.gui.kit.theme import Theme
 
-MAX_NAME_PX = 180
 SWATCH_PX = QSize(16, 12)
 
 
@@ -27,11 +27,7 @@ class LegendEntry:
 
 
 class Legend(QWidget):
-    """One button a run.
-
-    Signals:
-        toggled: Key of a run, and whether it is to be seen.
-    """
+    """One button a run; `toggled` with the key of a run, and whether it is to be seen."""
 
     toggled = Signal(object, bool)
 
@@ -70,13 +66,17 @@ class Legend(QWidget):
         button.setIcon(_swatch(entry.color, self._theme.colors.faint, is_main=entry.is_main))
         button.setFont(self._theme.font(12, weight=600 if entry.is_main else 400))
         title = " ".join(entry.title.split())
-        metrics = button.fontMetrics()
-        short = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, MAX_NAME_PX)
-        button.setText(" " + short.replace("&", "&&"))
+        button.setText(" " + short_title(button, title, 180).replace("&", "&&"))
         button.setToolTip(plain_tip(f"{title}: click to show or hide"))
         button.setAccessibleName(f"Curves of {title}")
         button.show()
         return button
+
+
+def short_title(place: QWidget, title: str, room_px: int) -> str:
+    """A run's name in one line, as far as it fits, in the font of the widget that shows it."""
+    text = " ".join(title.split())
+    return place.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room_px)
 
 
 def _swatch(color: str, faint: str, *, is_main: bool) -> QIcon:
@@ -133,10 +133,7 @@ class _FlowLayout(QLayout):
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        size = QSize()
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
-        return size
+        return reduce(QSize.expandedTo, (item.minimumSize() for item in self._items), QSize())
 
     def _place(self, rect: QRect, *, is_test: bool) -> int:
         """Height in pixels that the lines need."""

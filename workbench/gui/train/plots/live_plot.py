@@ -4,26 +4,26 @@ each epoch, the best epoch marked, other runs beside it, and a crosshair with ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from workbench.curves import CurveSpec
+from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.axes import PlotAxes
-from workbench.gui.plots.curve import THICK, Span
+from workbench.gui.plots.curve import Span
 from workbench.gui.plots.header import PlotHeader
 from workbench.gui.plots.x_scale import XScale, x_words
 from workbench.gui.train.plots.export import RunTable, plot_file
-from workbench.gui.train.plots.run_curves import RunCurves, RunLook
+from workbench.gui.train.plots.run_curves import THICK, RunCurves, RunLook
 from workbench.gui.train.plots.value_card import RunReading, ValueCard
 from workbench.runs.log.series import Reading, Series
 
-OVERLAY_RAW_ALPHA = 38
 OVERLAY_WIDTH = 1.5
 KEEP_RANGE = 0.6
 """The value axis stays as it is while the values fill at least this share of it: an axis
@@ -31,25 +31,14 @@ that changes with every batch cannot be read, and costs more than the curves."""
 
 
 class LivePlot(QFrame):
-    """The plot of one curve.
+    """The plot of one curve; a plain one is one line a run, never smoothed.
 
     `set_series` only stores and marks; `redraw` draws, and is called by the one timer of
-    the pair.
-
-    Args:
-        theme: Colors.
-        curve: What is plotted; a plain one is one line a run, never smoothed.
-
-    Signals:
-        hovered: The place of the x axis under the mouse, None when it leaves.
-        changed: A control asks for a redraw.
-        zoomed: The mouse has chosen another part.
-        all_wanted: All values are to be seen again.
+    the pair. `changed` when a control asks for a redraw, `all_wanted` when all values are to
+    be seen again.
     """
 
-    hovered = Signal(object)
     changed = Signal()
-    zoomed = Signal()
     all_wanted = Signal()
 
     def __init__(self, theme: Theme, curve: CurveSpec) -> None:
@@ -60,11 +49,9 @@ class LivePlot(QFrame):
         self.setProperty("role", "card")
         self.setAccessibleName(f"{curve.title} plot")
         self.setMinimumSize(340, 150 if self._is_plain else 190)
+        has_validation = curve.validation is not None
         self.header = PlotHeader(
-            theme,
-            curve.title,
-            is_plain=self._is_plain,
-            has_validation=curve.validation is not None,
+            theme, curve.title, is_plain=self._is_plain, has_validation=has_validation
         )
         self.axes = PlotAxes(theme, is_share=curve.is_share)
         self.card = ValueCard(theme, self.axes, curve)
@@ -75,18 +62,11 @@ class LivePlot(QFrame):
         theme.changed.connect(self._on_theme_changed)
 
     def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 8, 8)
-        column.setSpacing(4)
-        column.addWidget(self.header)
-        column.addWidget(self.axes, 1)
-        self.header.smoothing_changed.connect(self._on_smoothing_changed)
+        column(self.header, (self.axes, 1), parent=self, margins=(12, 8, 8, 8), spacing=4)
+        self.header.smoothing.valueChanged.connect(self._on_smoothing_changed)
         self.header.log.toggled.connect(self._on_mode_changed)
         self.header.by_epoch.toggled.connect(self._on_mode_changed)
-        self.axes.box.zoomed.connect(self.zoomed)
-        self.axes.box.zoomed.connect(self.changed)
         self.axes.box.all_wanted.connect(self.all_wanted)
-        self.axes.hovered.connect(self.hovered)
         self.axes.resized.connect(self.changed)
 
     @property
@@ -106,7 +86,7 @@ class LivePlot(QFrame):
 
     @property
     def _span(self) -> float:
-        return 1.0 if self._is_plain else self.header.smoothing_span
+        return 1.0 if self._is_plain else self.header.smoothing.span
 
     @property
     def runs(self) -> list[RunCurves]:
@@ -119,7 +99,7 @@ class LivePlot(QFrame):
 
     def set_overlays(self, runs: dict[Hashable, tuple[str, str]]) -> None:
         """Chooses the other runs: title and color by key. Known ones keep their values."""
-        for key in [key for key in self.overlays if key not in runs]:
+        for key in self.overlays.keys() - runs.keys():
             self.overlays.pop(key).remove()
         for order, (key, (title, color)) in enumerate(runs.items()):
             look = self._overlay_look(color, order)
@@ -128,10 +108,6 @@ class LivePlot(QFrame):
             self.overlays[key].title = title
             self.overlays[key].set_look(look)
         self.fit()
-
-    def set_x_kind(self, kind: str, words: str, *, is_log: bool) -> None:
-        """Chooses what stands on the x axis; the scales of the runs must agree with it."""
-        self.axes.set_x_kind(kind, words, is_log=is_log)
 
     def clear(self) -> None:
         """Empties the current run's part, for another run."""
@@ -161,40 +137,33 @@ class LivePlot(QFrame):
         self._mark()
 
     def _show_values(self, low: float, high: float) -> None:
-        if self._bounds is not None:
-            old_low, old_high = self._bounds
-            is_inside = old_low <= low and high <= old_high
-            if is_inside and high - low >= KEEP_RANGE * (old_high - old_low):
-                return
-        self._bounds = (low, high)
-        self.axes.set_y_range(self._bounds)
-
-    def reading(self, x: float) -> Reading | None:
-        """The current run's exact values at the step nearest to a place of the x axis."""
-        return self.main.reading(x, by_epoch=self.is_by_epoch)
+        old_low, old_high = self._bounds or (low, low)
+        is_inside = old_low <= low and high <= old_high
+        if self._bounds is None or not is_inside or high - low < KEEP_RANGE * (old_high - old_low):
+            self._bounds = (low, high)
+            self.axes.set_y_range(self._bounds)
 
     def show_crosshair(self, x: float | None) -> None:
         """Moves the crosshair to the current run's step nearest to `x`; None hides it."""
-        reading = self.reading(x) if x is not None and self.main.is_shown else None
-        others = self._other_readings(x) if x is not None else []
-        if x is None or (reading is None and not others):
+        main = self._readings(x, [self.main]) if x is not None else []
+        others = self._readings(x, self.overlays.values()) if x is not None else []
+        if x is None or not (main or others):
             self.card.hide()
             self.axes.show_line(None)
             return
+        reading = main[0].reading if main else None
         place = self.main.scale.place(float(reading.step)) if reading else x
         place = place if np.isfinite(place) else x
         self.axes.show_line(place)
         at = self.axes.pixel_of(QPointF(place, 0.0))
         point = QPoint(at.x(), self.axes.top_px() + 8)
-        main = RunReading(self.main.title, self.main.look.train, reading) if reading else None
-        self.card.show_reading(self._heading(reading, place), main, others, point)
+        words = self._heading(reading, place)
+        self.card.show_reading(words, main[0] if main else None, others, point)
 
-    def _other_readings(self, x: float) -> list[RunReading]:
-        readings = (
-            (run, run.reading(x, by_epoch=self.is_by_epoch))
-            for run in self.overlays.values()
-            if run.is_shown
-        )
+    def _readings(self, x: float, runs: Iterable[RunCurves]) -> list[RunReading]:
+        """The exact values of the runs that are shown, at the step nearest to a place."""
+        by_epoch = self.is_by_epoch
+        readings = ((run, run.reading(x, by_epoch=by_epoch)) for run in runs if run.is_shown)
         return [RunReading(run.title, run.look.train, found) for run, found in readings if found]
 
     def _heading(self, reading: Reading | None, place: float) -> str:
@@ -211,14 +180,7 @@ class LivePlot(QFrame):
         return words
 
     def file_writer(self, path: Path) -> Callable[[], None]:
-        """Draws the plot without its controls: .png, .svg, or .csv with every value.
-
-        Returns:
-            What writes the file, in any thread; raises SaveError when it cannot.
-
-        Raises:
-            SaveError: another ending.
-        """
+        """Draws the plot without its controls for a file; see `plot_file`."""
         self.show_crosshair(None)
         self.header.show_controls(is_shown=False)
         self.axes.set_caching(is_on=False)
@@ -240,18 +202,15 @@ class LivePlot(QFrame):
                 dots.append((places, series.epoch_train, main.look.train))
         self.axes.set_dots(dots, is_log=self.is_log)
         best = series.best_point() if main.is_shown else None
-        if best is None:
-            self.axes.show_best(None, "")
-            return
-        point = QPointF(main.scale.place(best[0]), best[1])
+        point = QPointF(main.scale.place(best[0]), best[1]) if best else None
         self.axes.show_best(point, series.best_words, is_log=self.is_log)
 
-    def _on_smoothing_changed(self, _span: float) -> None:
+    def _on_smoothing_changed(self) -> None:
         for run in (self.main, *self.overlays.values()):
             run.set_span(self._span)
         self.changed.emit()
 
-    def _on_mode_changed(self, _is_checked: object) -> None:
+    def _on_mode_changed(self) -> None:
         self.axes.set_log(is_log=self.is_log)
         self.header.smoothing.setEnabled(not self.is_by_epoch)
         self.fit()
@@ -266,13 +225,12 @@ class LivePlot(QFrame):
     def _overlay_look(self, color: str, order: int) -> RunLook:
         z = 10.0 - 0.1 * order
         raw_width = OVERLAY_WIDTH if self._is_plain else 1.0
-        return RunLook(
-            color, color, OVERLAY_RAW_ALPHA, OVERLAY_WIDTH, z, is_dashed=True, raw_width=raw_width
-        )
+        return RunLook(color, color, 38, OVERLAY_WIDTH, z, is_dashed=True, raw_width=raw_width)
 
     def _on_theme_changed(self) -> None:
         colors = self._theme.colors
-        self.header.set_colors(colors.train, colors.validation)
-        self.card.set_colors(colors.train, colors.validation)
+        for train, validation in (self.header.swatches, self.card.swatches):
+            train.set_color(colors.train)
+            validation.set_color(colors.validation)
         self.main.set_look(self._main_look())
         self.changed.emit()

@@ -22,13 +22,7 @@ class RedrawThrottle:
         self._drawn_size: tuple[int, ...] = ()
 
     def drew(self, now_s: float, cost_s: float, size: tuple[int, ...]) -> None:
-        """A drawing is done.
-
-        Args:
-            now_s: Now.
-            cost_s: Time of the processor that it took.
-            size: How much of what was drawn: batches, epochs, ...
-        """
+        """A drawing of so many batches, epochs, ... is done, and took that processor time."""
         self._drawn_at = now_s
         self._drawn_size = size
         self._interval_s = min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, cost_s / LIVE_SHARE))

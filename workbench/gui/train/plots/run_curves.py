@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from PySide6.QtGui import QColor
 
-from workbench.gui.plots.curve import THICK, LiveCurve, Span
+from workbench.gui.plots.curve import LiveCurve, Span
 from workbench.gui.plots.smoothing import BiasCorrectedAverage, weight_of
 from workbench.gui.plots.x_scale import XScale
+from workbench.runs.log.columns import GrowingColumns
 from workbench.runs.log.series import Reading, Series, read_at
 
-SMOOTHED_FROM = 1.5
-"""Averages over fewer steps are the values themselves."""
+THICK = 2.0
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,10 @@ class RunCurves:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether an average is drawn over the faint line of every batch."""
-        return self._span > SMOOTHED_FROM
+        """Whether an average is drawn over the faint line of every batch: over fewer steps it
+        would be the values themselves.
+        """
+        return self._span > 1.5
 
     def set_look(self, look: RunLook) -> None:
         """Follows the theme."""
@@ -91,14 +93,14 @@ class RunCurves:
 
     def set_series(self, series: Series, scale: XScale) -> None:
         """Takes the metric as it is now; arrays begin with the values given before."""
-        if series.rewinds != self.series.rewinds or len(series.values) < self._averaged:
+        if series.rewinds != self.series.rewinds or len(series.values) < self._averages.size:
             self.clear()
         self.series, self.scale = series, scale
-        fresh = series.values[self._averaged :]
-        if len(fresh) and self.is_smooth:
-            self._append_average(self._average.extend(fresh))
+        if self.is_smooth:
+            fresh = series.values[self._averages.size :]
+            self._averages.append({"y": self._average.extend(fresh)})
         self.raw.set_data(series.steps, series.values)
-        self.smooth.set_data(series.steps[: self._averaged], self._smooth_y[: self._averaged])
+        self.smooth.set_data(series.steps[: self._averages.size], self._averages.view("y"))
         self.epoch_train.set_data(series.epoch_steps, series.epoch_train)
         self.epoch_validation.set_data(series.epoch_steps, series.epoch_validation)
 
@@ -147,16 +149,6 @@ class RunCurves:
 
     def forget_average(self) -> None:
         """The average is made again from the first value."""
-        self._averaged = 0
-        self._smooth_y: np.ndarray[Any, np.dtype[np.float32]] = np.empty(0, np.float32)
+        self._averages = GrowingColumns({"y": np.float32}, room=1024)
         self._average = BiasCorrectedAverage(weight_of(self._span))
         self.smooth.clear()
-
-    def _append_average(self, values: np.ndarray[Any, np.dtype[np.float64]]) -> None:
-        end = self._averaged + len(values)
-        if end > len(self._smooth_y):
-            grown = np.empty(max(end, 2 * len(self._smooth_y), 1024), np.float32)
-            grown[: self._averaged] = self._smooth_y[: self._averaged]
-            self._smooth_y = grown
-        self._smooth_y[self._averaged : end] = values
-        self._averaged = end

@@ -5,17 +5,19 @@ by one timer.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter, thread_time
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from workbench.client.background import Background
 from workbench.curves import all_curves
 from workbench.errors import WorkbenchError
+from workbench.gui.kit.layout import add_to, column, row
 from workbench.gui.kit.save_path import ask_save_path
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.x_scale import X_AXES, XScale, scale_of
@@ -27,11 +29,6 @@ from workbench.gui.train.plots.redraw_throttle import RedrawThrottle
 from workbench.runs.log.history import MetricHistory
 
 REDRAW_INTERVAL_MS = 40
-STACK_BELOW_PX = 780
-MAX_SPAN = 30.0
-SPANS_IN_RUN = 60
-"""Proposed smoothing: a sixtieth of the run, at most 30 steps; a short run stays as it is."""
-
 END_MARGIN = 1.02
 """Room behind the last step, so that its dot and ring are seen whole."""
 
@@ -48,29 +45,24 @@ class RunPlots(QWidget):
 
     Call `grow` whenever a history has grown: it costs nothing until the timer draws, at
     most 2.5 times a second, less often where drawing is dear or would change nothing, and
-    only while the plots can be seen.
+    only while the plots can be seen. `said` when an export was written or failed.
 
     Attributes:
         by_key: The plot of each curve that has one, by the curve's key.
-
-    Signals:
-        saved, failed: An export was written or failed, in words.
     """
 
-    saved = Signal(str)
-    failed = Signal(str)
+    said = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         # Narrower than both side by side: they are stacked then.
         self.setMinimumWidth(340)
         curves = all_curves().values()
-        beside = [LivePlot(theme, curve) for curve in curves if curve.place == "row"]
-        below = [LivePlot(theme, curve) for curve in curves if curve.place == "below"]
-        self.by_key = {plot.curve.key: plot for plot in (*beside, *below)}
-        self._first = beside[0]
+        beside, below = ([c for c in curves if c.place == place] for place in ("row", "below"))
+        self.by_key = {curve.key: LivePlot(theme, curve) for curve in (*beside, *below)}
+        self._first = self.by_key[beside[0].key]
         self.legend = Legend(theme)
-        self.choices = PlotChoices([plot.curve for plot in below], self)
+        self.choices = PlotChoices(below, self)
         self._theme = theme
         self._title = ""
         self._main: MetricHistory | None = None
@@ -87,19 +79,11 @@ class RunPlots(QWidget):
         self._build()
 
     def _build(self) -> None:
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setSpacing(12)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.legend)
-        column.addLayout(self._row, 3)
+        self._row = row(spacing=12)
+        whole = column(self.legend, (self._row, 3), parent=self, spacing=8)
         for key, plot in self.by_key.items():
-            if key in self.choices.below:
-                column.addWidget(plot, 2)
-                plot.hide()
-            else:
-                self._row.addWidget(plot, 1)
+            is_below = key in self.choices.below
+            add_to(whole if is_below else self._row, (plot, 2 if is_below else 1))
             self._connect(plot)
         self.legend.hide()
         self.legend.toggled.connect(self._on_legend_toggled)
@@ -108,9 +92,9 @@ class RunPlots(QWidget):
         self._on_choices_changed()
 
     def _connect(self, plot: LivePlot) -> None:
-        plot.hovered.connect(self._on_hovered)
+        plot.axes.hovered.connect(self._on_hovered)
+        plot.axes.box.zoomed.connect(partial(self._on_zoomed, plot))
         plot.changed.connect(self.refresh)
-        plot.zoomed.connect(lambda plot=plot: self._on_zoomed(plot))
         plot.all_wanted.connect(self.show_all)
         menu = plot.header.menu
         self.choices.add_to(menu)
@@ -118,21 +102,9 @@ class RunPlots(QWidget):
         menu.addAction("Reset zoom", self.show_all)
         menu.addSeparator()
         for words, suffix in (("PNG image", "png"), ("SVG image", "svg"), ("CSV table", "csv")):
-            action = menu.addAction(f"Save as {words}…")
-            action.triggered.connect(
-                lambda _checked=False, plot=plot, suffix=suffix: self._on_export(plot, suffix)
-            )
+            menu.addAction(f"Save as {words}…", partial(self._on_export, plot, suffix))
 
     # what is shown -----------------------------------------------------------------------
-
-    @property
-    def x_axis(self) -> str:
-        """What stands on the x axis: a key of X_AXES."""
-        return self.choices.x_axis
-
-    def set_x_axis(self, kind: str) -> None:
-        """Chooses the x axis of all plots by its key in X_AXES."""
-        self.choices.set_x_axis(kind)
 
     def set_history(self, history: MetricHistory | None, title: str = "This run") -> None:
         """Shows another run; None shows empty axes. The runs beside it stay."""
@@ -154,24 +126,16 @@ class RunPlots(QWidget):
         """Shows these runs beside the current one, and no others."""
         known: dict[Hashable, Overlay] = {id(each.history): each for each in overlays}
         self._overlays = known
-        self._hidden &= {MAIN, *known}
-        looks: dict[Hashable, tuple[str, str]] = {
-            key: (overlay.title, overlay.color) for key, overlay in known.items()
-        }
+        self._hidden &= {MAIN, *known} if known else set()
         for plot in self.by_key.values():
-            plot.set_overlays(looks)
-        if not known:
-            self._hidden = set()
+            plot.set_overlays({key: (each.title, each.color) for key, each in known.items()})
         self._apply_hidden()
         self._show_legend()
         self.refresh()
 
     def _show_legend(self) -> None:
         entries = [LegendEntry(MAIN, self._title, self._theme.colors.train, is_main=True)]
-        entries += [
-            LegendEntry(key, overlay.title, overlay.color)
-            for key, overlay in self._overlays.items()
-        ]
+        entries += [LegendEntry(key, o.title, o.color) for key, o in self._overlays.items()]
         self.legend.set_entries(entries, self._hidden)
         self.legend.setVisible(bool(self._overlays))
 
@@ -190,10 +154,7 @@ class RunPlots(QWidget):
     def _on_choices_changed(self) -> None:
         for key, action in self.choices.below.items():
             self.by_key[key].setVisible(action.isChecked())
-        self._is_following = True
-        for plot in self.by_key.values():
-            plot.fit()
-        self.refresh()
+        self.show_all()
 
     # drawing -----------------------------------------------------------------------------
 
@@ -255,7 +216,7 @@ class RunPlots(QWidget):
         return [p for key, p in self.by_key.items() if key not in below or below[key].isChecked()]
 
     def _feed(self) -> None:
-        kind, is_log = self.x_axis, self.choices.is_x_log
+        kind, is_log = self.choices.x_axis, self.choices.is_x_log
         words = X_AXES[kind].lower()
         main = self._main
         if main is not None:
@@ -264,22 +225,21 @@ class RunPlots(QWidget):
                 words = "step"
         for key, plot in self.by_key.items():
             # Those below the others need no words of their own.
-            plot.set_x_kind(kind, "" if key in self.choices.below else words, is_log=is_log)
-        shown = self._visible_plots()
-        if main is not None:
-            scale = scale_of(main, kind, is_log=is_log)
-            for plot in shown:
-                plot.set_series(main.series(plot.curve), scale)
-        for run, overlay in self._overlays.items():
-            scale = scale_of(overlay.history, kind, is_log=is_log)
-            for plot in shown:
-                plot.overlays[run].set_series(overlay.history.series(plot.curve), scale)
+            plot.axes.set_x_kind(kind, "" if key in self.choices.below else words, is_log=is_log)
+        histories = {key: overlay.history for key, overlay in self._overlays.items()}
+        for run, history in {MAIN: main, **histories}.items():
+            if history is None:
+                continue
+            scale = scale_of(history, kind, is_log=is_log)
+            for plot in self._visible_plots():
+                curves = plot.main if run == MAIN else plot.overlays[run]
+                curves.set_series(history.series(plot.curve), scale)
 
     def _propose_smoothing(self, history: MetricHistory) -> None:
         total = history.progress.total_steps
-        if total:
+        if total:  # a sixtieth of the run, at most 30 steps: a short run stays as it is
             for plot in self.by_key.values():
-                plot.header.smoothing.propose(min(MAX_SPAN, total / SPANS_IN_RUN))
+                plot.header.smoothing.propose(min(30.0, total / 60))
 
     def _whole_span(self) -> tuple[float, float]:
         """The places of the x axis that hold everything shown."""
@@ -291,12 +251,9 @@ class RunPlots(QWidget):
             starts = [run.first_place() for run in runs]
             start = min((start for start in starts if np.isfinite(start)), default=0.0)
             return start, max(end, start + 0.1) + 0.02
-        end = self._room_to_grow(end, main.scale) if self._is_growing else END_MARGIN * end
+        is_growing = self._main is not None and self._main.finished is None
+        end = self._room_to_grow(end, main.scale) if is_growing else END_MARGIN * end
         return 0.0, end if end > 0.0 else 1.0
-
-    @property
-    def _is_growing(self) -> bool:
-        return self._main is not None and self._main.finished is None
 
     def _room_to_grow(self, end: float, scale: XScale) -> float:
         """An end of the axis that holds for a while, but not behind the planned last step."""
@@ -342,10 +299,10 @@ class RunPlots(QWidget):
             self.export(plot, Path(path))
 
     def export(self, plot: LivePlot, path: Path) -> None:
-        """Writes one plot as the file's ending says; `saved` or `failed` follows."""
+        """Writes one plot as the file's ending says; `said` follows."""
 
         def fail(error: WorkbenchError) -> None:
-            self.failed.emit(str(error))
+            self.said.emit(str(error))
 
         try:
             write = plot.file_writer(path)
@@ -353,7 +310,7 @@ class RunPlots(QWidget):
             fail(error)
             return
         words = f"Saved the {plot.curve.title.lower()} plot as {path.name}."
-        self._background.run(write, lambda _done: self.saved.emit(words), fail)
+        self._background.run(write, lambda _done: self.said.emit(words), fail)
 
     def close_background(self) -> None:
         """Waits for what is still written; called before the application ends."""
@@ -369,10 +326,7 @@ class RunPlots(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        is_narrow = event.size().width() < STACK_BELOW_PX
-        direction = (
-            QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
-        )
-        if self._row.direction() != direction:
-            self._row.setDirection(direction)
+        sides = QBoxLayout.Direction
+        is_narrow = event.size().width() < 780
+        self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)
         self.refresh()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
@@ -13,10 +14,10 @@ from workbench.curves import CurveSpec
 from workbench.gui.kit.labels import plain_label
 from workbench.gui.kit.theme import Theme
 from workbench.gui.plots.header import Swatch
+from workbench.gui.train.plots.legend import short_title
 from workbench.runs.log.series import Reading
 
 GAP_PX = 12
-MAX_NAME_PX = 130
 MAX_RUNS = 12
 
 
@@ -43,20 +44,15 @@ class _Row:
             label.setAlignment(Qt.AlignmentFlag.AlignRight)
             grid.addWidget(label, row, column)
 
-    def set_visible(self, *, is_visible: bool) -> None:
+    def set_visible(self, *, is_visible: bool, has_validation: bool = True) -> None:
         """Shows or hides all of it."""
-        for part in (self.swatch, self.name, self.train, self.validation):
+        for part in (self.swatch, self.name, self.train):
             part.setVisible(is_visible)
+        self.validation.setVisible(is_visible and has_validation)
 
 
 class ValueCard(QFrame):
-    """A small box over a plot; the mouse passes through it.
-
-    Args:
-        theme: Colors.
-        parent: The plot it stands over.
-        curve: What the plot shows.
-    """
+    """A small box over a plot, its parent; the mouse passes through it."""
 
     def __init__(self, theme: Theme, parent: QWidget, curve: CurveSpec) -> None:
         super().__init__(parent)
@@ -74,6 +70,7 @@ class ValueCard(QFrame):
         self._grid.addWidget(self.heading, 0, 0, 1, 4)
         self._train = _Row(self._grid, 1, theme.colors.train, words)
         self._validation = _Row(self._grid, 2, theme.colors.validation, "validation")
+        self.swatches = (self._train.swatch, self._validation.swatch)
         self._captions = [plain_label(each, role="dim") for each in ("train", "validation")]
         for column, label in enumerate(self._captions, start=2):
             label.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -93,21 +90,16 @@ class ValueCard(QFrame):
         """The current run's validation value."""
         return self._validation.train
 
-    def set_colors(self, train: str, validation: str) -> None:
-        """Follows the theme."""
-        self._train.swatch.set_color(train)
-        self._validation.swatch.set_color(validation)
-
     def show_reading(
         self, heading: str, main: RunReading | None, others: Sequence[RunReading], at: QPoint
     ) -> None:
-        """Shows the values beside `at` (in the parent's pixels), on the side with room.
+        """Shows values beside the crosshair, on the side with room.
 
         Args:
             heading: Where on the x axis this is.
             main: The current run's values; None while it is hidden or has none.
             others: The values of other runs.
-            at: Where the crosshair is.
+            at: The crosshair, in the parent's pixels.
         """
         self.heading.setText(heading)
         is_alone = main is not None and not others
@@ -145,17 +137,13 @@ class ValueCard(QFrame):
             self.rows.append(_Row(self._grid, 4 + len(self.rows), "#000000", ""))
         for label in self._captions:
             label.setVisible(bool(others) and self._has_validation)
-        for index, row in enumerate(self.rows):
-            row.set_visible(is_visible=index < len(others))
-            row.validation.setVisible(index < len(others) and self._has_validation)
-        for row, other in zip(self.rows, others, strict=False):
-            row.swatch.set_color(other.color)
-            metrics = row.name.fontMetrics()
-            title = " ".join(other.title.split())
-            short = metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, MAX_NAME_PX)
-            row.name.setText(short)
-            row.train.setText(self._text(other.reading.train))
-            row.validation.setText(self._text(other.reading.validation))
+        for row, other in zip_longest(self.rows, others):
+            row.set_visible(is_visible=other is not None, has_validation=self._has_validation)
+            if other is not None:
+                row.swatch.set_color(other.color)
+                row.name.setText(short_title(row.name, other.title, 130))
+                row.train.setText(self._text(other.reading.train))
+                row.validation.setText(self._text(other.reading.validation))
         left = len(all_others) - len(others)
         self.more.setVisible(left > 0)
         self.more.setText(f"and {left:,} more")

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QGuiApplication
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from workbench.client.background import Background
-from workbench.core.format import plural
+from workbench.core.format import list_text, plural
 from workbench.errors import WorkbenchError
 from workbench.gui.common.run_text import when
 from workbench.gui.kit.buttons import button
 from workbench.gui.kit.combo import ElidedComboBox
 from workbench.gui.kit.labels import plain_tip
+from workbench.gui.kit.layout import STRETCH, column, row
 from workbench.gui.kit.theme import Theme
 from workbench.gui.kit.wait_label import WaitLabel
 from workbench.runs.folder import RunFolder
@@ -32,16 +24,10 @@ from workbench.runs.library.compare import RunComparison, Section, compare_runs
 from workbench.runs.library.compare_graphs import Row
 from workbench.runs.library.summary import RunSummary
 
-SIZE = QSize(760, 620)
-
 
 class CompareRuns(QDialog):
-    """Compares any two of some runs; their folders are read in another thread.
-
-    Args:
-        theme: Colors and fonts.
-        runs: The runs to choose from.
-        left, right: Folders of the two that are compared first.
+    """Compares any two of some runs, `left` and `right` first; their folders are read in
+    another thread.
     """
 
     def __init__(
@@ -55,7 +41,7 @@ class CompareRuns(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Compare runs — Workbench")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(SIZE)
+        self.resize(760, 620)
         self._theme = theme
         self._background = Background(self, max_threads=1)
         self._asked = 0
@@ -82,26 +68,13 @@ class CompareRuns(QDialog):
         self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         header = self.tree.header()
         header.setStretchLastSection(False)
-        for column in (0, 3):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        for column in (1, 2):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        choosers = QHBoxLayout()
-        choosers.setSpacing(8)
-        choosers.addWidget(self.left, 1)
-        choosers.addWidget(self.swap)
-        choosers.addWidget(self.right, 1)
-        below = QHBoxLayout()
-        below.addWidget(self.copy)
-        below.addStretch(1)
-        below.addWidget(self.close_button)
-        page = QVBoxLayout(self)
-        page.setContentsMargins(16, 16, 16, 14)
-        page.setSpacing(10)
-        page.addLayout(choosers)
-        page.addWidget(self.words)
-        page.addWidget(self.tree, 1)
-        page.addLayout(below)
+        fit, grow = QHeaderView.ResizeMode.ResizeToContents, QHeaderView.ResizeMode.Stretch
+        for section, mode in enumerate((fit, grow, grow, fit)):
+            header.setSectionResizeMode(section, mode)
+        choosers = row((self.left, 1), self.swap, (self.right, 1), spacing=8)
+        below = row(self.copy, STRETCH, self.close_button)
+        parts = (choosers, self.words, (self.tree, 1), below)
+        column(*parts, parent=self, margins=(16, 16, 16, 14), spacing=10)
 
     def compare(self) -> None:
         """Reads both runs again and shows what differs."""
@@ -145,10 +118,10 @@ class CompareRuns(QDialog):
         top.setFont(0, self._theme.font(weight=400 if section.is_equal else 600))
         self.tree.addTopLevelItem(top)
         top.setFirstColumnSpanned(True)
-        for row in different:
-            item = self._row(row)
-            for column in (1, 2):
-                item.setFont(column, self._theme.font(weight=600, tabular=True))
+        for each in different:
+            item = self._row(each)
+            for index in (1, 2):
+                item.setFont(index, self._theme.font(weight=600, tabular=True))
             top.addChild(item)
         folded = top
         if different and equal:
@@ -156,28 +129,27 @@ class CompareRuns(QDialog):
             folded.setForeground(0, QColor(self._theme.colors.dim))
             top.addChild(folded)
             folded.setFirstColumnSpanned(True)
-        for row in equal:
-            folded.addChild(self._row(row))
+        for each in equal:
+            folded.addChild(self._row(each))
         top.setExpanded(bool(different))
 
     def _row(self, row: Row) -> QTreeWidgetItem:
         item = self._item(row.title, row.left, row.right, row.difference)
-        for column in (0, 3):
-            item.setForeground(column, QColor(self._theme.colors.dim))
+        for index in (0, 3):
+            item.setForeground(index, QColor(self._theme.colors.dim))
         return item
 
     def _item(self, *texts: str) -> QTreeWidgetItem:
         item = QTreeWidgetItem(list(texts))
-        for column, text in enumerate(texts):
-            item.setToolTip(column, plain_tip(text))
+        for index, text in enumerate(texts):
+            item.setToolTip(index, plain_tip(text))
         return item
 
     def _on_swap(self) -> None:
         left, right = self.left.currentIndex(), self.right.currentIndex()
-        for box, index in ((self.left, right), (self.right, left)):
-            box.blockSignals(True)
-            box.setCurrentIndex(index)
-            box.blockSignals(False)
+        with QSignalBlocker(self.left), QSignalBlocker(self.right):
+            self.left.setCurrentIndex(right)
+            self.right.setCurrentIndex(left)
         self.compare()
 
     def _on_copy(self) -> None:
@@ -196,9 +168,7 @@ def summary_words(comparison: RunComparison) -> str:
     different = [section for section in comparison.sections if not section.is_equal]
     if not different:
         return "Both runs are identical in everything that is compared."
-    names = [section.title.lower() for section in different]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"The runs differ in {listed}."
+    return f"The runs differ in {list_text([each.title.lower() for each in different])}."
 
 
 def comparison_text(comparison: RunComparison, left: str, right: str) -> str:

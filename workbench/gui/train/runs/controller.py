@@ -31,11 +31,7 @@ Runs = list[RunSummary]
 
 
 class RunActions(QObject):
-    """Does what the list of runs asks for.
-
-    Signals:
-        said: A sentence about what goes on or went wrong.
-    """
+    """Does what the list of runs asks for; `said` with what goes on or went wrong."""
 
     said = Signal(str)
 
@@ -73,11 +69,8 @@ class RunActions(QObject):
         self._background.close()
 
     def do(self, asked: str, runs: Runs) -> None:
-        """Does one thing with some runs.
-
-        Args:
-            asked: A key such as "rename"; behind a colon the format of an export.
-            runs: What it is for, at least one.
+        """Does one thing with at least one run: a key such as "rename"; behind a colon the
+        format of an export.
         """
         key, _, detail = asked.partition(":")
         if key == "export":
@@ -97,12 +90,8 @@ class RunActions(QObject):
 
         def start(found: tuple[Project, RunRequest]) -> None:
             project, request = found
-            self._library.start_run(
-                project,
-                title=request.title,
-                project_path=request.project_path,
-                wait=self._library.is_training,
-            )
+            title, path, wait = request.title, request.project_path, self._library.is_training
+            self._library.start_run(project, title=title, project_path=path, wait=wait)
 
         self._background.run(work, start, self._on_failed)
 
@@ -137,13 +126,9 @@ class RunActions(QObject):
         if not others:
             show_notice(self._window, "There is no other run to compare with yet.")
             return
-        CompareRuns(
-            self._context.theme,
-            self._library.runs,
-            runs[0].path,
-            (runs[1] if len(runs) > 1 else others[0]).path,
-            self._window,
-        ).show()
+        left, right = runs[0].path, (runs[1] if len(runs) > 1 else others[0]).path
+        theme, all_runs = self._context.theme, self._library.runs
+        CompareRuns(theme, all_runs, left, right, self._window).show()
 
     def _on_folder(self, runs: Runs) -> None:
         path = runs[0].path
@@ -156,22 +141,14 @@ class RunActions(QObject):
         self._export_action.ask(run.path, run.title, [run_exports()[key]])
 
     def _export_curves(self, run: RunSummary, suffix: str) -> None:
-        path = self._ask_path(run, f".{suffix}", f"{suffix.upper()} table")
+        filters, name = f"{suffix.upper()} table (*.{suffix})", f"{run.title}.{suffix}"
+        path, _ = ask_save_path(self._window, f"Export {run.title}", name, filters)
         if path:
-            self._background.run(
-                lambda: export_curves(RunFolder(run.path), Path(path)),
-                self._on_curves_written,
-                self._on_failed,
-            )
+            export = partial(export_curves, RunFolder(run.path), Path(path))
+            self._background.run(export, self._on_curves_written, self._on_failed)
 
     def _on_curves_written(self, files: tuple[Path, ...]) -> None:
         self.said.emit(f"Curves written to {' and '.join(f.name for f in files)}.")
-
-    def _ask_path(self, run: RunSummary, suffix: str, words: str) -> str:
-        path, _ = ask_save_path(
-            self._window, f"Export {run.title}", f"{run.title}{suffix}", f"{words} (*{suffix})"
-        )
-        return path
 
     def _on_failed(self, error: WorkbenchError) -> None:
         self.said.emit(str(error))

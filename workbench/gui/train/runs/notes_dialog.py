@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
 
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import Gap, add_to, column
 from workbench.runs.library.summary import RunSummary
 from workbench.runs.store.notes import MAX_TEXT, MAX_TITLE, RunNotes, tidy
-
-WIDTH_PX = 420
-NOTE_PX = 120
 
 
 class RunNotesDialog(QDialog):
     """Edits what people write about a run; `notes()` is what they wrote.
 
-    Args:
-        run: The run as it is now.
-        focus: "rename", "tags" or "note": the field that is ready to be typed in.
+    `focus` is "rename", "tags" or "note": the field that is ready to be typed in.
     """
 
     def __init__(self, run: RunSummary, focus: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Name, tags and note — Workbench")
-        self.setMinimumWidth(WIDTH_PX)
+        self.setMinimumWidth(420)
         self.title = QLineEdit(run.title)
         self.title.setMaxLength(MAX_TITLE)
         self.tags = QLineEdit(" ".join(run.tags))
@@ -38,25 +27,22 @@ class RunNotesDialog(QDialog):
         self.text = QPlainTextEdit(run.note)
         self.text.setPlaceholderText("What was tried, and the result")
         self.text.setTabChangesFocus(True)
-        self.text.setMinimumHeight(NOTE_PX)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 16, 20, 16)
-        column.setSpacing(6)
+        self.text.setMinimumHeight(120)
+        form = column(parent=self, margins=(20, 16, 20, 16), spacing=6)
         for words, field in (("Name", self.title), ("Tags", self.tags), ("Note", self.text)):
             label = plain_label(words, role="dim")
             label.setBuddy(field)
             field.setAccessibleName(words)
-            column.addWidget(label)
-            column.addWidget(field)
+            add_to(form, label, field)
             if field is self.tags:
                 hint = "Separate tags with spaces. Filter runs with tag:baseline."
-                column.addWidget(plain_label(hint, role="dim", wrap=True))
-            column.addSpacing(6)
+                form.addWidget(plain_label(hint, role="dim", wrap=True))
+            add_to(form, Gap(6))
         kinds = QDialogButtonBox.StandardButton
         buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        form.addWidget(buttons)
         wanted = {"tags": self.tags, "note": self.text}.get(focus, self.title)
         wanted.setFocus()
         if wanted is self.title:
@@ -64,10 +50,6 @@ class RunNotesDialog(QDialog):
 
     def notes(self) -> RunNotes:
         """What was written, tidied."""
-        return tidy(
-            RunNotes(
-                title=self.title.text(),
-                tags=self.tags.text().replace(",", " ").split(),
-                text=self.text.toPlainText()[:MAX_TEXT],
-            )
-        )
+        tags = self.tags.text().replace(",", " ").split()
+        text = self.text.toPlainText()[:MAX_TEXT]
+        return tidy(RunNotes(title=self.title.text(), tags=tags, text=text))

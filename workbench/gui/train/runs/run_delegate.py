@@ -88,14 +88,10 @@ class RunDelegate(QStyledItemDelegate):
         colors = self._theme.colors
         color = QColor(state_color(self._theme, run.outcome))
         middle = QPoint(inner.left() + 4, inner.top() + 9)
-        if run.outcome in ("waiting", "paused"):  # a ring: it can begin, or go on
-            painter.setPen(color)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(middle, 4, 4)
-        else:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(color)
-            painter.drawEllipse(middle, 4, 4)
+        is_ring = run.outcome in ("waiting", "paused")  # it can begin, or go on
+        painter.setPen(color if is_ring else Qt.PenStyle.NoPen)
+        painter.setBrush(Qt.BrushStyle.NoBrush if is_ring else color)
+        painter.drawEllipse(middle, 4, 4)
         accuracy = run.test_accuracy if run.test_accuracy is not None else run.best_val_accuracy
         figure = "" if accuracy is None else share(accuracy)
         width = inner.width() - _DOT_PX - EYE_PX - 6
@@ -105,9 +101,8 @@ class RunDelegate(QStyledItemDelegate):
         painter.drawText(top, _RIGHT, figure)
         top.setRight(top.right() - painter.fontMetrics().horizontalAdvance(figure) - 8)
         painter.setFont(self._theme.font(13, weight=600))
-        painter.drawText(
-            top, _LEFT, painter.fontMetrics().elidedText(run.title, _ELIDE, top.width())
-        )
+        title = painter.fontMetrics().elidedText(run.title, _ELIDE, top.width())
+        painter.drawText(top, _LEFT, title)
 
     def _paint_second_line(self, painter: QPainter, inner: QRect, run: RunSummary) -> None:
         below = QRect(inner.left(), inner.top() + 20, inner.width(), 18)

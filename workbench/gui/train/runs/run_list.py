@@ -6,26 +6,18 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QLineEdit,
-    QListView,
-    QMenu,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QMenu, QWidget
 
-from workbench.client.run_library import RunLibrary
 from workbench.core.format import count
 from workbench.gui.kit.labels import plain_label
+from workbench.gui.kit.layout import column
 from workbench.gui.kit.theme import Theme
-from workbench.gui.train.runs.overlays import RunOverlays
 from workbench.gui.train.runs.run_delegate import SUMMARY_ROLE, RunDelegate, eye_rect
 from workbench.gui.train.runs.run_menu import run_menu
 from workbench.gui.train.runs.run_model import FilteredRuns, RunModel
+from workbench.gui.train.state import TrainState
 from workbench.runs.library.summary import RunSummary
 
-FILTER_FROM_RUNS = 2
 FILTER_TIP = (
     "Search by name, tag, note, data set or state, or by field:\ntag:paper   -failed   "
     "acc>0.8   loss<0.5   epochs>=10   data:cifar"
@@ -52,10 +44,9 @@ class RunListView(QListView):
             self.key_asked.emit(asked)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        index = self.indexAt(event.position().toPoint())
-        is_eye = index.isValid() and eye_rect(self.visualRect(index)).contains(
-            event.position().toPoint()
-        )
+        at = event.position().toPoint()
+        index = self.indexAt(at)
+        is_eye = index.isValid() and eye_rect(self.visualRect(index)).contains(at)
         if is_eye and event.button() == Qt.MouseButton.LeftButton:
             self.eye_clicked.emit(index)
         else:
@@ -63,19 +54,12 @@ class RunListView(QListView):
 
 
 class RunListPanel(QWidget):
-    """The runs of a library; selecting a single one makes it the library's current run.
+    """The runs of the library; selecting a single one makes it the library's current run."""
 
-    Signals:
-        asked: What is asked ("rename", "delete", "export:keras", ...) and a list of
-            RunSummary.
-    """
-
-    asked = Signal(str, list)
-
-    def __init__(self, theme: Theme, library: RunLibrary, overlays: RunOverlays) -> None:
+    def __init__(self, state: TrainState) -> None:
         super().__init__()
-        self._library = library
-        self._overlays = overlays
+        self._state = state
+        self._library = state.context.library
         self._is_marking = False
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(184)
@@ -90,8 +74,8 @@ class RunListPanel(QWidget):
         self.list = RunListView()
         self.hint = plain_label("Runs appear here. Every run is kept.", role="dim", wrap=True)
         self.waiting = plain_label(role="dim", wrap=True)
-        self._build(theme)
-        self._connect(theme)
+        self._build(state.context.theme)
+        self._connect(state.context.theme)
         self._on_runs_changed()
         self._show_eyes()
 
@@ -104,15 +88,8 @@ class RunListPanel(QWidget):
         self.list.setAccessibleName("Runs")
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(8)
-        top = QVBoxLayout()
-        top.setContentsMargins(14, 0, 14, 0)
-        for part in (self.filter, self.waiting, self.hint):
-            top.addWidget(part)
-        column.addLayout(top)
-        column.addWidget(self.list, 1)
+        top = column(self.filter, self.waiting, self.hint, margins=(14, 0, 14, 0))
+        column(top, (self.list, 1), parent=self, margins=(0, 8, 0, 0), spacing=8)
 
     def _connect(self, theme: Theme) -> None:
         self.filter.textChanged.connect(self._on_filter)
@@ -122,7 +99,7 @@ class RunListPanel(QWidget):
         self.list.key_asked.connect(self._on_key)
         self._library.runs_changed.connect(self._on_runs_changed)
         self._library.current_changed.connect(self._mark_current)
-        self._overlays.changed.connect(self._show_eyes)
+        self._state.overlays.changed.connect(self._show_eyes)
         theme.changed.connect(self.list.viewport().update)
 
     # what is shown -----------------------------------------------------------------------
@@ -130,7 +107,7 @@ class RunListPanel(QWidget):
     def _on_runs_changed(self) -> None:
         runs = self._library.runs
         self._quietly(lambda: self.model.set_runs(runs))
-        self.filter.setVisible(len(runs) >= FILTER_FROM_RUNS)
+        self.filter.setVisible(len(runs) >= 2)
         waiting = sum(run.outcome == "waiting" for run in runs)
         self.waiting.setText(f"{count(waiting)} queued")
         self.waiting.setVisible(waiting > 0)
@@ -153,7 +130,7 @@ class RunListPanel(QWidget):
         self.hint.setVisible(num_shown < num_runs or not num_runs)
 
     def _show_eyes(self) -> None:
-        self.model.set_eyes(self._overlays.colors)
+        self.model.set_eyes(self._state.overlays.colors)
 
     def _mark_current(self) -> None:
         current = self._library.current
@@ -162,11 +139,8 @@ class RunListPanel(QWidget):
             return
         rows = [i for i, run in enumerate(self.model.runs) if run.path == path]
         index = self._shown.mapFromSource(self.model.index(rows[0])) if rows else QModelIndex()
-        self._quietly(
-            lambda: self.list.selectionModel().setCurrentIndex(
-                index, QItemSelectionModel.SelectionFlag.ClearAndSelect
-            )
-        )
+        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self._quietly(lambda: self.list.selectionModel().setCurrentIndex(index, how))
 
     def _quietly(self, change: Callable[[], None]) -> None:
         """Changes the list without taking it as the user's choice."""
@@ -198,7 +172,7 @@ class RunListPanel(QWidget):
             all_shown = all(run.path in self._library.shown for run in runs)
             asked = "hide" if all_shown else "show"
         if runs and (asked != "delete" or all(run.is_over for run in runs)):
-            self.asked.emit(asked, runs[:1] if asked == "rename" else runs)
+            self._state.runs_asked.emit(asked, runs[:1] if asked == "rename" else runs)
 
     def _on_menu_wanted(self, at: QPoint) -> None:
         index = self.list.indexAt(at)
@@ -215,4 +189,4 @@ class RunListPanel(QWidget):
 
     def make_menu(self, runs: list[RunSummary]) -> QMenu:
         """The context menu of some runs."""
-        return run_menu(self, runs, shown=self._library.shown, ask=self.asked.emit)
+        return run_menu(self, runs, shown=self._library.shown, ask=self._state.runs_asked.emit)

@@ -20,13 +20,9 @@ CURVE_FORMATS = {"csv": "Curves as CSV", "parquet": "Curves as Parquet"}
 def run_menu(
     parent: QWidget, runs: Sequence[RunSummary], *, shown: Collection[Path], ask: Ask
 ) -> QMenu:
-    """The context menu of the selected runs.
+    """The context menu of the selected runs, at least one; `ask` is called with what was chosen.
 
-    Args:
-        parent: Owner.
-        runs: What is selected, at least one.
-        shown: Runs that are drawn on the plots beside the selected one.
-        ask: Told what was chosen.
+    Those in `shown` are drawn on the plots beside the selected one.
     """
     menu = QMenu(parent)
     chosen = list(runs)

@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QSortFilterProxyModel,
-    Qt,
-)
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtWidgets import QWidget
 
 from workbench.gui.common.run_text import state_words
 from workbench.gui.kit.labels import plain_tip
-from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, SUMMARY_ROLE
+from workbench.gui.train.runs.run_delegate import EYE_COLOR_ROLE, SUMMARY_ROLE, Index
 from workbench.runs.library.filter import matches
 from workbench.runs.library.summary import RunSummary
-
-Index = QModelIndex | QPersistentModelIndex
 
 
 class RunModel(QAbstractListModel):
@@ -83,16 +75,14 @@ class RunModel(QAbstractListModel):
         if not index.isValid():
             return None
         run = self.runs[index.row()]
-        match int(role):
-            case value if value == SUMMARY_ROLE:
-                return run
-            case value if value == EYE_COLOR_ROLE:
-                return self._eyes.get(run.path, "")
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
-                return self._words(run)
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_tip("\n".join(filter(None, tip_lines(run))))
-        return None
+        if role == SUMMARY_ROLE:
+            return run
+        if role == EYE_COLOR_ROLE:
+            return self._eyes.get(run.path, "")
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._words(run)
+        is_tip = role == Qt.ItemDataRole.ToolTipRole
+        return plain_tip("\n".join(filter(None, tip_lines(run)))) if is_tip else None
 
     def _words(self, run: RunSummary) -> str:
         on_plot = "overlaid on plots" if run.path in self._eyes else ""
