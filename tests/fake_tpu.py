@@ -150,7 +150,7 @@ def trace_evaluation(tf: Any, compiled: Compiled) -> Trace:
     loop, evaluator = compiled.loop, compiled.validation
     assert evaluator is not None
     iterator = loop.distribute(evaluator._dataset)
-    zeros = loop._step.evaluation_zeros()
+    zeros = loop.step.evaluation_zeros()
     steps = tf.TensorSpec((), tf.int32)
     return _trace(loop._run_evaluation.get_concrete_function(iterator, steps, *zeros), 0)
 

@@ -202,7 +202,7 @@ def test_scores_are_counted_as_predictions_say():
     second = np.argsort(outputs, axis=1)[:, -2:]
     assert scores.top_k_accuracy == pytest.approx((second == part.y[:, None]).any(axis=1).mean())
     assert scores.loss == pytest.approx(-np.log(outputs[np.arange(75), part.y]).mean(), rel=1e-4)
-    assert net.scores(part).top_k_accuracy is None
+    assert small().scores(part).top_k_accuracy is None
 
 
 def test_scores_are_the_same_to_the_bit_however_calls_are_cut():

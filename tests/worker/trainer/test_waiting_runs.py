@@ -135,7 +135,8 @@ def boards(folder):
     for part in ("train", "validation"):
         found[part] = {"starts": []}
         for path in sorted((folder / part).iterdir()):
-            for event in tf.compat.v1.train.summary_iterator(str(path)):
+            for record in tf.data.TFRecordDataset(str(path)):
+                event = tf.compat.v1.Event.FromString(record.numpy())
                 if event.session_log.status == 1:
                     found[part]["starts"].append(event.step)
                 for value in event.summary.value:
