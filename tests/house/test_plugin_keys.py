@@ -49,7 +49,6 @@ ALLOWED = (
     ("python", "hardware/address.py", "a part of an address"),
     ("add", "gui/design/canvas_*.py", "an action and its icon"),
     ("folder", "cli/*.py", "an argument, or a field of JSON"),
-    ("folder", "gui/shell/actions.py", "an icon"),
     ("folder", "gui/train/runs/*.py", "an action of the menu"),
     ("notebook", "cli/notebook.py", "a command"),
     ("notebook", "gui/help/pages.py", "a page of help"),
