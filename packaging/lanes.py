@@ -2,8 +2,9 @@
 
     python packaging/lanes.py [LANE ...]
 
-As many lanes run at a time as there are processors. What a lane prints goes to
-`build/lanes/LANE.log`; here is one line for each, and the end of those that fail.
+One lane more runs at a time than there are processors. What a lane prints goes to
+`build/lanes/LANE.log`, with its slowest tests; here is one line for each, and the end of those
+that fail.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "lanes"
 BIN = Path(sys.executable).parent
 LAST_LINES = 60
+AT_ONCE = (os.cpu_count() or 1) + 1
+"""Lanes at a time: tests wait a third of their time for processes and timers."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ def _program(name: str, *words: str) -> tuple[str, ...]:
 
 def _tests(name: str, *words: str) -> Lane:
     cache = f"cache_dir={LOGS / name}.cache"  # lanes must not write each other's
-    command = _python("-m", "coverage", "run", "-m", "pytest", "-q", "-o", cache, *words)
-    return Lane(name, (command,))
+    command = ("-m", "coverage", "run", "-m", "pytest", "-q", "--durations=30", "-o", cache)
+    return Lane(name, (_python(*command, *words),))
 
 
 def _ignored(*folders: str) -> tuple[str, ...]:
@@ -112,7 +115,7 @@ def main(names: list[str]) -> int:
 def run_side_by_side(lanes: list[Lane]) -> list[str]:
     """Prints the result of each lane as it ends; returns the names of those that failed."""
     failed = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = {pool.submit(_run, lane): lane for lane in lanes}
         try:
             for done in as_completed(runs):

@@ -139,7 +139,7 @@ def curve(context, folder):
     next(each for each in actions if each.text() == "Show images per second").trigger()
     plots.redraw()
     x, y = plot.main.raw.item.getData()
-    plot.hovered.emit(1.0)
+    plot.axes.hovered.emit(1.0)
     saved = []
     plots.saved.connect(saved.append)
     plots.export(plot, folder / "plot.csv")
