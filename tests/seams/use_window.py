@@ -141,7 +141,7 @@ def curve(context, folder):
     x, y = plot.main.raw.item.getData()
     plot.axes.hovered.emit(1.0)
     saved = []
-    plots.saved.connect(saved.append)
+    plots.said.connect(saved.append)
     plots.export(plot, folder / "plot.csv")
     wait_until(lambda: saved)
     return {
