@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pause",
         action="store_true",
-        help="pause instead: end without a test, to be resumed with `workbench resume`",
+        help="pause, to be resumed later with `workbench resume`",
     )
 
 
