@@ -197,13 +197,16 @@ class Connection:
                 raise no_ssh(argv[0]) from error
 
     def _greet(self, home: str) -> Mapping[str, Any]:
-        """Sends the bridge's sources and waits for its HELLO; what comes before is noise."""
+        """Sends the bridge's sources and waits for its HELLO; what comes before is noise.
+
+        They are more than a pipe holds: a program that never reads them may say why meanwhile.
+        """
         alarm = threading.Timer(HELLO_S, self._give_up, ["it did not respond in time"])
         alarm.daemon = True
         alarm.start()
+        self._threads.append(threading.Thread(target=self._open, args=[home], daemon=True))
+        self._threads[-1].start()
         try:
-            with contextlib.suppress(OSError):  # a program that has ended says why below
-                self._write(opening(home))
             line = self._hello_line()
         finally:
             alarm.cancel()
@@ -223,6 +226,10 @@ class Connection:
         self._heard = time.monotonic()
         self._has_stood = True
         return hello
+
+    def _open(self, home: str) -> None:
+        with contextlib.suppress(OSError):  # a program that has ended says why itself
+            self._write(opening(home))
 
     def _hello_line(self) -> bytes | None:
         seen = 0
