@@ -65,24 +65,31 @@ def compiled_of(target, middle, *, train, validation=None, classes=3, **values):
     return project, compiled
 
 
-def masks(target):
-    """Layer -> what it does to ones alone, and on each replica; twice in a row."""
-    found = {}
-    for name, layer in RANDOM.items():
-        results = []
-        for place in (Connected(tf.distribute.OneDeviceStrategy("/cpu:0")), target):
-            _, compiled = compiled_of(place, [WIDE, layer], train=part(64, 3))
-            drawing = next(one for one in compiled.built.model.layers if one.name == "n3")
-            ones = tf.ones((2, 2, 2, 16))
+def drawn(place):
+    """Layer -> what it does to ones, twice in a row; on each replica of a place."""
+    _, compiled = compiled_of(place, [WIDE, *RANDOM.values()], train=part(64, 3))
+    layers = {one.name: one for one in compiled.built.model.layers}
+    drawing = [layers[f"n{3 + index}"] for index in range(len(RANDOM))]
+    ones = tf.ones((2, 2, 2, 16))
 
-            def call(drawing=drawing, ones=ones):
-                return tf.stack([drawing(ones, training=True), drawing(ones, training=True)])
+    def call():
+        return [tf.stack([one(ones, training=True) for _ in range(2)]) for one in drawing]
 
-            run = tf.function(place.strategy.run, autograph=False)
-            parts = place.strategy.experimental_local_results(run(call))
-            results.append([np.array(value).ravel().tolist() for value in parts])
-        found[name] = [results[0][0], results[1]]
-    return found
+    of_layers = tf.function(place.strategy.run, autograph=False)(call)
+    return {
+        name: [np.array(value).ravel().tolist() for value in local(place, values)]
+        for name, values in zip(RANDOM, of_layers, strict=True)
+    }
+
+
+def local(place, values):
+    return place.strategy.experimental_local_results(values)
+
+
+def masks(target, alone):
+    """Layer -> what it does to ones on one device, and on each replica."""
+    parts = drawn(target)
+    return {name: [alone[name][0], parts[name]] for name in RANDOM}
 
 
 def counted(target):
@@ -127,9 +134,10 @@ def predictions(target, sync):
 def main():
     # The largest first: they share the devices that this makes.
     targets = {str(count): connect(Project(target=on(count))) for count in (8, 7)}
+    alone = drawn(Connected(tf.distribute.OneDeviceStrategy("/cpu:0")))
     results = {
         key: {
-            "masks": masks(target),
+            "masks": masks(target, alone),
             "counted": list(counted(target)),
             "predictions": predictions(target, SYNC[key]),
         }

@@ -25,10 +25,11 @@ CONV = ("conv2d", {"filters": 4, "activation": "relu", "kernel_l2": 0.01})
 NORM = ("batch_normalization", {})
 CASES = {
     # Clipping looks at the gradient of the whole batch, wherever its parts were computed.
-    "clipped": ([CONV], {"clip_norm": 0.5, "label_smoothing": 0.1}),
     "mixed": (
         [("random_flip", {}), CONV],
         {
+            "clip_norm": 0.5,
+            "label_smoothing": 0.1,
             "ema_decay": 0.9,
             "mixing": "mixup",
             "random_erasing": 0.5,
@@ -38,15 +39,23 @@ CASES = {
     ),
     "lamb": ([CONV], {"optimizer": "lamb", "decay_biases": False, "weight_decay": 0.01}),
     "muon": ([CONV], {"optimizer": "muon", "clip_norm": 1.0, "ema_decay": 0.9}),
-    "lars": (
+    "synchronized": (
         [CONV, NORM],
-        {"optimizer": "lars", "decay_biases": False, "weight_decay": 0.01, "sync_batch_norm": "on"},
+        {
+            "optimizer": "lars",
+            "decay_biases": False,
+            "weight_decay": 0.01,
+            "loss": "focal",
+            "sync_batch_norm": "on",
+        },
     ),
-    "dropout": ([CONV, ("dropout", {"rate": 0.3})], {}),
-    "noise": ([CONV, ("spatial_dropout2d", {"rate": 0.3}), ("gaussian_noise", {})], {}),
+    "random": (
+        [CONV, ("dropout", {"rate": 0.3}), ("spatial_dropout2d", {"rate": 0.3}),
+         ("gaussian_noise", {})],
+        {},
+    ),
     "normalized": ([CONV, NORM], {"loss": "focal", "sync_batch_norm": "off"}),
-    "synchronized": ([CONV, NORM], {"loss": "focal", "sync_batch_norm": "on"}),
-}
+}  # fmt: skip
 STEPS = 6
 
 

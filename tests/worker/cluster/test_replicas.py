@@ -99,7 +99,7 @@ def compared():
     return cases
 
 
-@pytest.mark.parametrize("case", ["clipped", "mixed", "lamb", "muon", "lars", "synchronized"])
+@pytest.mark.parametrize("case", ["mixed", "lamb", "muon", "synchronized"])
 def test_several_replicas_train_as_one_device_does(compared, case):
     """The seam that a TPU uses: same code, eight cores instead of one."""
     one, several = compared[case]
@@ -122,7 +122,7 @@ def test_several_replicas_go_on_from_a_state_bit_for_bit(compared):
     assert all(result["is_resumed_exactly"] for results in compared.values() for result in results)
 
 
-@pytest.mark.parametrize("case", ["normalized", "dropout", "noise"])
+@pytest.mark.parametrize("case", ["normalized", "random"])
 def test_all_replicas_hold_the_same_values_though_they_compute_different_things(compared, case):
     one, several = compared[case]
     assert several["spread"] == 0
