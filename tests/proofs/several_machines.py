@@ -106,10 +106,12 @@ def distances(run: RunFolder, reference: RunFolder) -> tuple[float, float]:
     return float(np.abs(left.losses - right.losses).max()), weights
 
 
-def disturbed(run: RunFolder, disturb: Callable[[RunFolder], None]) -> tuple[RunFinished, float]:
+def disturbed(
+    run: RunFolder, disturb: Callable[[RunFolder], None], *, resume: bool = False
+) -> tuple[RunFinished, float]:
     """Starts a run, disturbs it after its first checkpoint; its end, and seconds until then."""
     tail = Tail(run)
-    start_trainer(run)
+    start_trainer(run, resume=resume)
     if tail.until(lambda event: isinstance(event, CheckpointKept)) is None:
         raise AssertionError(f"it ended before it was disturbed: {history_of(run).finished}")
     disturb(run)
