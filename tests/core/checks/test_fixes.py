@@ -31,6 +31,8 @@ def test_a_layer_asks_for_a_layer_before_it():
 
 def test_the_fix_of_an_output_that_is_gone_changes_nothing():
     graph = chain(INPUT, ("conv2d", {}))
-    offered = [fix for p in analyse(graph, LAYERS, recipe=TrainingRecipe()).problems for fix in p.fixes]
+    offered = [
+        fix for p in analyse(graph, LAYERS, recipe=TrainingRecipe()).problems for fix in p.fixes
+    ]
     assert offered
     assert [fix.apply(Graph()) for fix in offered] == [Graph()] * len(offered)
