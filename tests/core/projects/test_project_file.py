@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.project_strategies import projects
+from tests.proofs.project_fuzz import is_promise_kept, mutated_texts
 from workbench.core.network.graph import Edge
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import (
@@ -251,6 +252,13 @@ def test_half_characters_do_not_stop_saving(tmp_path):
     path = tmp_path / "p.workbench"
     save_project(Project(title="half \ud800"), path)
     assert read_project(path).title == "half ?"
+
+
+def test_mutated_files_are_projects_or_told_errors():
+    outcomes = [is_promise_kept(text) for text in mutated_texts(400, seed=11)]
+    assert False not in outcomes
+    assert outcomes.count(True) > 100
+    assert outcomes.count(None) > 40
 
 
 def test_two_thousand_mutated_files_are_projects_or_told_errors():
