@@ -45,3 +45,31 @@ def test_short(value, words):
 def test_plural():
     assert numbers.plural(1, "problem") == "1 problem"
     assert numbers.plural(0, "class", "classes") == "0 classes"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.0, "0.1 s"), (12.3, "12 s"), (100, "1.7 min"), (7_300, "2 h"), (math.inf, "–")],
+)
+def test_an_estimated_duration_has_two_digits(seconds, words):
+    assert numbers.rough_duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1_100_000_000, "1.1 GB"), (999_600, "1.0 MB")],
+)
+def test_bytes(count, words):
+    assert numbers.bytes_text(count) == words
+
+
+def test_the_largest_unit_goes_on():
+    assert numbers.bytes_text(1e19) == f"{1e19 / 1000**4:.0f} TB"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(None, "–"), (0.00012, "1.200e-04"), (0.5, "0.5000"), (123_456.0, "1.235e+05")],
+)
+def test_metrics(value, words):
+    assert numbers.number_text(value) == words

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.core.projects.project_file import read_project
+from workbench.document import recovery
 from workbench.document.autosave import Autosave
 from workbench.document.project_document import ProjectDocument
 from workbench.document.recovery import RecoverySlot, discard_offer, find_offers
@@ -217,3 +218,47 @@ def test_a_window_lives_without_a_recovery_folder(document, tmp_path, qtbot):
         document.add_node("input")
     assert "recovery folder cannot be used" in told.args[0]
     autosave.close()
+
+
+def test_work_done_while_a_file_is_written_is_kept_for_recovery(document, autosave, folder, qtbot):
+    document.add_node("conv2d")
+    document.saved.emit()  # of an older state: the document has been edited since
+    qtbot.wait_until(lambda: folder.is_dir() and snapshots(folder) != [])
+    assert document.is_dirty
+
+
+def test_a_damaged_offer_is_refused_in_words(folder, tmp_path):
+    folder.mkdir()
+    damaged = folder / f"{'0' * 16}.workbench"
+    damaged.write_text("{")
+    (offer,) = find_offers(folder)
+    slot = RecoverySlot(folder)
+    with pytest.raises(InputError):
+        slot.take(offer)
+    slot.close()
+    assert offer.problem
+
+
+def test_a_slot_has_no_snapshot_after_it_was_cleared(document, folder):
+    slot = RecoverySlot(folder)
+    slot.save(document.project, None, 1)
+    assert snapshots(folder) == [slot.snapshot]
+    slot.clear()
+    assert snapshots(folder) == []
+    slot.close()
+
+
+def test_a_lock_that_cannot_be_looked_at_is_taken_for_held(tmp_path):
+    assert recovery._is_free(tmp_path / "none")
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    assert not recovery._is_free(loop)
+
+
+def test_a_folder_that_cannot_be_used_is_told_when_saving(tmp_path, document):
+    (tmp_path / "file").write_text("")
+    slot = RecoverySlot(tmp_path / "file" / "recovery")
+    with pytest.raises(SaveError) as caught:
+        slot.save(document.project, None, 1)
+    assert "recovery folder" in caught.value.what
+    slot.close()

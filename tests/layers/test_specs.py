@@ -214,3 +214,11 @@ def test_tpu_hint_says_how_full_the_matrix_unit_is(filters, words):
     hint = spec.tpu_hint({**spec.defaults(), "filters": filters}, (8, 8, filters))
     assert hint.startswith(words)
     assert bool(hint) == bool(words)
+
+
+def test_a_transposed_convolution_that_no_memory_holds_is_a_problem():
+    spec = all_layers()["conv2d_transpose"]
+    params = {**spec.defaults(), "strides": (1_000, 1_000)}
+    with pytest.raises(ShapeProblem) as caught:
+        spec.infer_shape(params, [(1_000, 1_000, 1)])
+    assert caught.value.title == "The output is too large"

@@ -71,11 +71,10 @@ def number_text(value: float | None) -> str:
 def bytes_text(count: float) -> str:
     """1_100_000_000 -> "1.1 GB" (decimal units, as file managers write them)."""
     value = float(count)
-    for unit in _BYTE_UNITS:
-        if value < 999.5 or unit == _BYTE_UNITS[-1]:
-            return f"{three_figures(value) if unit != 'bytes' else f'{value:.0f}'} {unit}"
-        value /= 1000
-    raise AssertionError
+    power = 0
+    while value >= 999.5 and power < len(_BYTE_UNITS) - 1:
+        value, power = value / 1000, power + 1
+    return f"{three_figures(value) if power else f'{value:.0f}'} {_BYTE_UNITS[power]}"
 
 
 def three_figures(value: float) -> str:

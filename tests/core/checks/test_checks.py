@@ -297,3 +297,10 @@ def test_what_cannot_learn_through_a_layer_is_told_before_it_is_trained():
     assert not check(chain(INPUT, area, ("conv2d", {}), *ends)).errors
     assert not check(chain(INPUT, ("max_pooling2d", {}), area, ("conv2d", {}), *ends)).errors
     assert not check(chain(INPUT, ("normalization", {}), area, ("conv2d", {}), *ends)).errors
+
+
+def test_pictures_are_not_compared_with_an_input_that_has_no_shape():
+    graph = chain(("input", {"shape": [0, 8, 1]}), ("flatten", {}), END)
+    found = [title for _, title, _ in titles(graph)]
+    assert found
+    assert not [title for title in found if title.startswith("Images")]

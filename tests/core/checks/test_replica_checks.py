@@ -97,3 +97,9 @@ def test_the_check_of_a_project_knows_its_target():
 def test_templates_suit_this_computer():
     for template in list_templates():
         assert titles(template.project.recipe, TargetLimits()) == [], template.key
+
+
+def test_a_rate_that_is_scaled_already_is_not_scaled_twice():
+    recipe = TrainingRecipe(batch_size=2_048, optimizer="sgd", rate_scaling="linear")
+    (large,) = check_split(recipe, EIGHT)
+    assert [fix.title for fix in large.fixes] == ["Warm up for 5 epochs"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.core.checks.analysis import Analysis, DatasetFacts, analyse
 from workbench.core.checks.costs import Costs
 from workbench.core.checks.run_estimate import (
     MeasuredRun,
+    RunEstimate,
     memory_needed,
     numbers_per_picture,
     predict,
@@ -132,3 +135,23 @@ def test_without_known_pictures_only_the_speed_is_told() -> None:
     found = predict_run(_analysis(), RECIPE, None, speeds=[])
     assert found.epoch_s is None
     assert found.images_per_second > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({}, "About 12 s per epoch, 1.3 of 24 GB of memory."),
+        ({"epoch_s": None, "limit_bytes": 0}, "About 3,100 images/s, 1.3 GB of memory."),
+        ({"fitting_batch": 64}, "Does not fit (1.3 of 24 GB): try a batch of 64."),
+        ({"fitting_batch": 0}, "Does not fit (1.3 of 24 GB) at any batch size."),
+    ],
+)
+def test_an_estimate_is_one_sentence(values: dict[str, int | None], words: str) -> None:
+    estimate = RunEstimate(3_111.0, 12.0, 1_300_000_000, 24_000_000_000, None, 2)
+    assert replace(estimate, **values).sentence() == words  # type: ignore[arg-type]
+
+
+def test_the_basis_of_an_estimate_is_named() -> None:
+    estimate = RunEstimate(3_111.0, 12.0, 1_300_000_000, 24_000_000_000, None, 2)
+    assert estimate.basis() == "estimated from 2 runs on this computer"
+    assert replace(estimate, num_runs=0).basis() == "rough estimate: no run on this computer yet"

@@ -93,3 +93,9 @@ def test_removed_nodes_take_their_edges_along():
     left = graph.without_nodes(["b"])
     assert set(left.nodes) == {"a", "c"}
     assert left.edges == ()
+
+
+def test_equal_nodes_have_equal_hashes():
+    one, other = (Node("n1", "dense", "dense", {"units": units}) for units in (1, 1))
+    assert one == other
+    assert len({one, other}) == 1

@@ -1,5 +1,6 @@
 """Project files: round trips, refusals in words, unknown things kept."""
 
+import errno
 import json
 import os
 import re
@@ -295,3 +296,31 @@ def test_what_cannot_be_read_is_told_in_plain_words(tmp_path, name, words):
     assert words in caught.value.what
     assert caught.value.where == str(tmp_path / name)
     assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"layers": [7, "x"], "connections": []},
+        {"layers": [], "connections": [["a"], 3]},
+        {"layers": {"id": 1}, "connections": []},
+    ],
+)
+def test_a_damaged_file_of_the_first_format_is_refused_in_words(changes):
+    plain = {"format": "workbench-project", "version": 0, **changes}
+    assert refusal(plain).what
+
+
+def test_a_file_of_another_account_names_its_owner_as_the_way(tmp_path, monkeypatch):
+    path = tmp_path / "p.workbench"
+    path.write_text("{}")
+
+    def denied(*_args, **_words):  # root may read every file
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "open", denied)
+    monkeypatch.setattr(Path, "open", denied)
+    with pytest.raises(ProjectFileError) as caught:
+        read_project(path)
+    assert "permission denied" in caught.value.what
+    assert "owner" in caught.value.fix

@@ -126,3 +126,27 @@ def test_twenty_kills_corrupt_nothing(tmp_path):
     tally = kill_savers(tmp_path, kills=20, seed=3)
     assert tally.is_kept, tally
     assert tally.saves > 0
+
+
+def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "read_only"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "access", lambda *_args: False)  # root may write every file
+    with pytest.raises(SaveError):
+        save_bytes(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_sweeping_passes_over_folders_and_what_cannot_be_looked_at(tmp_path, monkeypatch):
+    folder = tmp_path / f".workbench-save-{'0' * 16}"
+    folder.mkdir()
+    hidden = tmp_path / f".workbench-save-{'1' * 16}"
+    hidden.write_bytes(b"")
+    os.utime(hidden, (0, 0))
+
+    def fail(_path):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(save, "is_locked", fail)
+    assert sweep_leftovers(tmp_path) == 0
+    assert {folder, hidden} <= set(tmp_path.iterdir())

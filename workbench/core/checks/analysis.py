@@ -141,10 +141,8 @@ def analyse(
 def _check_pictures(
     graph: Graph, layers: Layers, shapes: Mapping[str, Shape], dataset: DatasetFacts
 ) -> Iterator[Problem]:
-    for node in input_nodes(graph, layers):
-        shape = shapes.get(node.id)
-        if shape is None:
-            continue
+    for node in (node for node in input_nodes(graph, layers) if node.id in shapes):
+        shape = shapes[node.id]
         spec = layers[node.kind]
         param = spec.params[0]
         data = f"“{dataset.title}”" if dataset.title else "the data set"

@@ -1,0 +1,36 @@
+"""What plug-in files declare, and that it fits the recipe."""
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.core.specs import DatasetSpec
+from workbench.core.training.fields import setting
+from workbench.core.training.fields.basics import BasicFields
+from workbench.core.training.optimizers import all_optimizers
+from workbench.core.training.schedules import all_schedules
+from workbench.errors import RegistryError
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [({"path": "/data/flowers"}, "flowers"), ({"path": "/"}, "Folder"), ({}, "Folder")],
+)
+def test_a_source_of_files_is_named_after_them(params, words):
+    spec = DatasetSpec(key="own", title="Folder", summary="", load=lambda context, params: None)
+    assert replace(spec, source_param="path").name_of(params) == words
+
+
+def test_a_recipe_has_every_parameter_that_a_plug_in_uses(monkeypatch):
+    adam = all_optimizers()["adam"]
+    broken = replace(adam, uses=(*adam.uses, "no_such_parameter"))
+    monkeypatch.setattr(setting, "PLUG_INS", ({"adam": broken},))
+    with pytest.raises(RegistryError) as caught:
+        setting.declared(BasicFields)
+    assert caught.value.received == "no_such_parameter"
+
+
+def test_a_rate_that_drops_at_every_step_has_no_marks():
+    drops = all_schedules()["step"].drops
+    values = {"decay_every_epochs": 1e-6, "decay_factor": 0.5}
+    assert drops(values, 1_000_000, 1).size == 0

@@ -1,0 +1,29 @@
+"""Edits of the graph, and where new layers are put."""
+
+from workbench.core.network.graph import Edge, Graph, Node
+from workbench.document.graph_edits import checked_params, connection_problem, connection_warning
+from workbench.document.placement import between, free_place
+from workbench.layers import all_layers
+
+LAYERS = all_layers()
+
+
+def test_a_connection_that_cannot_be_made_has_no_warning():
+    graph = Graph.of([Node("a", "flatten", "flatten"), Node("b", "flatten", "flatten_2")])
+    assert connection_warning(graph, "a", "a", None, LAYERS) == ""
+    assert connection_problem(graph, "a", "a", None, LAYERS)
+
+
+def test_values_of_an_unknown_layer_are_taken_as_they_are():
+    node = Node("a", "of_a_newer_version", "new")
+    assert checked_params(node, {"anything": [1]}, LAYERS) == {"anything": [1]}
+
+
+def test_a_new_node_goes_above_what_it_feeds_or_where_there_is_room():
+    graph = Graph.of([Node("a", "input", "input"), Node("b", "flatten", "flatten")])
+    graph = graph.with_edge(Edge("a", "b"))
+    positions = {"b": (40.0, 300.0)}
+    x, y = between(graph, positions, {}, "a")
+    assert x == 40.0
+    assert y < 300.0
+    assert between(graph, {}, {}, "a") == free_place({}, (0.0, 0.0))
