@@ -12,10 +12,12 @@ import time
 
 import pytest
 
+from tests.small_projects import stripes_project
 from tests.written_runs import WrittenRun
 from workbench.cli import _ctrl_c, main
 from workbench.cli import train as train_command
 from workbench.cli._ctrl_c import CtrlC
+from workbench.core.projects.project_file import save_project
 from workbench.runs.control import wish_of
 from workbench.runs.folder import RunFolder
 
@@ -103,9 +105,17 @@ def test_what_ignores_the_key_goes_on_ignoring_it(written):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture
+def small(tmp_path):
+    """The file of a project that is trained in a moment."""
+    path = tmp_path / "small.workbench"
+    save_project(stripes_project(tmp_path), path)
+    return path
+
+
 @pytest.mark.worker
-def test_a_real_training_is_stopped_and_told_to_its_end(project):
-    words = ["train", str(project), "--json", "--epochs", "500", "--set", "steps_per_epoch=20"]
+def test_a_real_training_is_stopped_and_told_to_its_end(small):
+    words = ["train", str(small), "--json", "--epochs", "100000", "--set", "steps_per_epoch=20"]
     command = [sys.executable, "-m", "workbench", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         events = []
@@ -119,10 +129,10 @@ def test_a_real_training_is_stopped_and_told_to_its_end(project):
 
 
 @pytest.mark.worker
-def test_a_run_that_was_just_complete_is_done_whatever_was_pressed(project, tmp_path):
+def test_a_run_that_was_just_complete_is_done_whatever_was_pressed(small, tmp_path):
     folder = RunFolder(tmp_path / "run")
     words = ["--epochs", "1", "--set", "steps_per_epoch=1", "--run", str(folder.path)]
-    command = [sys.executable, "-m", "workbench", "train", str(project), "--json", *words]
+    command = [sys.executable, "-m", "workbench", "train", str(small), "--json", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         lines = [process.stdout.readline()]
         process.send_signal(signal.SIGSTOP)  # it does not see the run's end before the key

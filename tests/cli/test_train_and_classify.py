@@ -1,14 +1,21 @@
-"""The whole job from the command line, in real processes with real TensorFlow."""
+"""The whole job from the command line, with real TensorFlow: training and the first classification
+in processes of their own, other commands with one service worker for all.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from workbench.cli import _service, main
+from workbench.protocol.service_call import ServiceCall
 
 pytestmark = pytest.mark.worker
 
@@ -23,8 +30,36 @@ def _workbench(*words):
     )
 
 
-def _lines(result):
-    return [json.loads(line) for line in result.stdout.splitlines()]
+def _lines(output):
+    return [json.loads(line) for line in output.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def service():
+    """A service worker that answers all commands that `run_command` runs."""
+    with ServiceCall() as call:
+        yield call
+
+
+@pytest.fixture
+def run_command(service, monkeypatch, capsys):
+    """Runs a command in this process: (its exit code, its lines of JSON)."""
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service))
+
+    def run(*words):
+        code = main([*map(str, words), "--json"])
+        return code, _lines(capsys.readouterr().out)
+
+    return run
+
+
+def _small_graph():
+    """A linear classifier of the bundled pictures, as in a project file."""
+    dense = {"units": 10, "activation": "softmax"}
+    kinds = {"input": {"shape": [28, 28, 1]}, "rescaling": {}, "flatten": {}, "dense": dense}
+    nodes = [{"id": key, "kind": key, "name": key, "params": kinds[key]} for key in kinds]
+    edges = [{"source": a, "target": b, "port": 0} for a, b in itertools.pairwise(kinds)]
+    return {"nodes": nodes, "edges": edges}
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +70,11 @@ def trained(tmp_path_factory):
     assert _workbench("new", "fashion_convnet", project).returncode == 0
     plain = json.loads(project.read_text())
     plain["recipe"].update(steps_per_epoch=20, batch_size=200)
+    plain["graph"] = _small_graph()
     project.write_text(json.dumps(plain))
     result = _workbench("train", project, "--epochs", 2, "--run", folder / "run", "--json")
     assert result.returncode == 0, result.stderr
-    return folder / "run", _lines(result)
+    return folder / "run", _lines(result.stdout)
 
 
 def test_train_prints_the_events_that_programs_rely_on(trained):
@@ -66,7 +102,7 @@ def test_every_batch_is_in_the_log(trained):
     assert len(losses) == 40
 
 
-def test_classify_goes_on_after_a_bad_picture(trained, tmp_path):
+def test_classify_goes_on_after_a_bad_picture(trained, run_command, tmp_path):
     run, _ = trained
     good, bad = tmp_path / "good.png", tmp_path / "bad.png"
     Image.fromarray(np.full((28, 28), 90, np.uint8)).save(good)
@@ -74,31 +110,29 @@ def test_classify_goes_on_after_a_bad_picture(trained, tmp_path):
     table = tmp_path / "table.csv"
     result = _workbench("classify", run, bad, good, "--top", 3, "--csv", table, "--json")
     assert result.returncode == 0, result.stderr
-    first, second = _lines(result)
+    first, second = _lines(result.stdout)
     assert first["file"] == str(bad)
     assert first["error"]["what"]
     assert len(second["scores"]) == 3
     assert second["label"] == second["scores"][0]["class"]
     assert second["milliseconds"] > 0
     assert len(table.read_text().splitlines()) == 3
-    assert _workbench("classify", run, bad, "--json").returncode == 3
+    assert run_command("classify", run, bad)[0] == 3
 
 
-def test_evaluate_agrees_with_the_run(trained):
+def test_evaluate_agrees_with_the_run(trained, run_command):
     run, events = trained
-    result = _workbench("evaluate", run, "--json")
-    assert result.returncode == 0, result.stderr
-    (answer,) = _lines(result)
+    code, (answer,) = run_command("evaluate", run)
+    assert code == 0
     assert answer["accuracy"] == pytest.approx(events[-1]["test"]["accuracy"], abs=1e-3)
     assert sum(map(sum, answer["confusion"])) == 10_000
     assert len(answer["per_class"]) == 10
 
 
-def test_exports_are_written(trained, tmp_path):
+def test_exports_are_written(trained, run_command, tmp_path):
     run, _ = trained
     for name, out in (("keras", "m.keras"), ("weights", "m.weights.h5"), ("python", "m.py")):
-        result = _workbench("export", run, name, tmp_path / out, "--json")
-        assert result.returncode == 0, result.stderr
+        assert run_command("export", run, name, tmp_path / out)[0] == 0
         assert (tmp_path / out).stat().st_size > 500
 
 
@@ -112,7 +146,7 @@ def test_data_check_counts_and_names_bad_files(tmp_path):
     (tmp_path / "set" / "a" / "broken.jpg").write_bytes(b"\xff\xd8\xff")
     result = _workbench("data", "check", f"folder:{tmp_path / 'set'}", "--json")
     assert result.returncode == 1, result.stderr
-    (answer,) = _lines(result)
+    (answer,) = _lines(result.stdout)
     assert answer["ok"] is False
     assert [c["class"] for c in answer["classes"]] == ["a", "b"]
     assert len(answer["bad_files"]) == 1

@@ -128,7 +128,7 @@ def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
     user.set_number(user.design.panels["inspector"].form, "units", "10")
     user.choose(user.design.panels["inspector"].form, "activation", "softmax")
     user.shot("design")
-    user.document.set_recipe(epochs=1, batch_size=200, validation="test")
+    user.document.set_recipe(epochs=1, steps_per_epoch=100, batch_size=200, validation="test")
     problems = [p.message for p in user.document.analysis.problems if p.severity == "error"]
     if not problems:
         user.train()

@@ -29,7 +29,9 @@ class Researcher(User):
     def begin(self) -> None:
         """Opens the Fashion-MNIST template and the Train view."""
         self.window.files.new(find_template("fashion_convnet").project)
-        self.document.set_recipe(epochs=400, batch_size=250, steps_per_epoch=8)
+        self.document.set_recipe(
+            epochs=400, batch_size=250, steps_per_epoch=8, validation_share=0.02
+        )
         self.library = self.window.context.library
         self.robot.key("ctrl+3")
         self.robot.wait(lambda: self.window.views.current_key == "train", "Train view")
@@ -72,7 +74,7 @@ class Researcher(User):
         self.shot("paused")
         steps = len(self.library.current.history.steps)
         self.press(self.view.header.resume)
-        self.wait_for_steps(steps + 40)
+        self.wait_for_steps(steps + 16)
         self.shot("resumed")
         history = self.library.current.history
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,15 +13,28 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+ONE_WORKER = """
+import json
+import sys
+from contextlib import nullcontext
+
+from workbench.cli import _service, main
+from workbench.protocol.service_call import ServiceCall
+
+with ServiceCall() as call:
+    _service.ServiceCall = lambda: nullcontext(call)
+    for words in json.load(sys.stdin):
+        assert main(words) == 0, words
+"""
+
 
 class Tree:
     """A copy of `workbench/` and `resources/` in a folder of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("workbench", "resources"):
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        for name in ("workbench", "resources"):  # with what is compiled: it stays valid
+            shutil.copytree(ROOT / name, folder / name)
 
     def add(self, path: str, text: str) -> None:
         """Adds one file, "workbench/layers/gaussian_dropout.py"; there must be none yet."""
@@ -42,6 +56,13 @@ class Tree:
             **keywords,
         )
 
+    def with_one_worker(self, *commands: tuple[str, ...]) -> None:
+        """Runs commands of the command line in one process, with one service worker for all;
+        fails the test unless each ends with 0.
+        """
+        done = self.python("-c", ONE_WORKER, input=json.dumps(commands))
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def workbench(self, *arguments: str) -> str:
         """Runs a command of the command line; fails the test unless it ends with 0."""
         result = self.python("-m", "workbench", *arguments)
@@ -53,3 +74,11 @@ class Tree:
 def tree(tmp_path):
     """A copy of the program."""
     return Tree(tmp_path / "copy")
+
+
+@pytest.fixture(scope="module")
+def module_tree(tmp_path_factory):
+    """A copy of the program for all tests of a module, with a home of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
+        yield Tree(tmp_path_factory.mktemp("tree") / "copy")

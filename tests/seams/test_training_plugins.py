@@ -1,4 +1,7 @@
-"""One file adds an optimizer, a schedule or a loss: to form, checks, training and export."""
+"""One file adds an optimizer, a schedule or a loss: to form, checks, training and export.
+
+All three are in one training, whose figures must be those of all three.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ pytestmark = pytest.mark.worker
 EXAMPLES = Path(__file__).parent / "examples"
 
 FORM = """
+import json
 import sys
 from pathlib import Path
 from PySide6.QtTest import QTest
@@ -29,22 +33,33 @@ panel.resize(300, 900)
 panel.show()
 for section in panel.form.sections.values():
     section.head.setChecked(True)
-key, title, row = sys.argv[1:]
-box = panel.form.editor_widget(key)
-QTest.keyClicks(box, title)  # a closed list chooses what begins so
-print(getattr(context.document.recipe, key), panel.form.editor_widget(row).isVisible())
-print(panel.curve_words.text())
+seen = {}
+for key, title, row in json.loads(sys.argv[1]):
+    QTest.keyClicks(panel.form.editor_widget(key), title)  # a closed list chooses what begins so
+    is_visible = panel.form.editor_widget(row).isVisible()
+    seen[key] = (getattr(context.document.recipe, key), is_visible, panel.curve_words.text())
+print(json.dumps(seen))
 state.background.close()
 close_context(context)
 """
 
 RATE, STEPS = 0.02, 8
-NUM, SIDE, CLASSES = 60, 4, 3
+RATES = [RATE * (0.1 + 0.9 * (1 - step / STEPS) ** 2) for step in range(STEPS)]
+NUM, SIDE, CLASSES = 61, 4, 3  # no multiple: no slope is 0, which Adamax would make noise of
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def grown(module_tree):
+    """The program with the three files."""
+    for kind, key in (("optimizers", "adamax"), ("schedules", "polynomial"), ("losses", "poly1")):
+        path = f"workbench/core/training/{kind}/{key}.py"
+        module_tree.add(path, (EXAMPLES / f"{key}.py").read_text())
+    return module_tree
+
+
+@pytest.fixture(scope="module")
 def pictures():
-    """Pictures (60, 4, 4, 1) whose brightest row is their class, and their labels."""
+    """Pictures (61, 4, 4, 1) whose brightest row is their class, and their labels."""
     random = np.random.default_rng(5)
     labels = np.arange(NUM) % CLASSES
     pictures = random.integers(0, 3, (NUM, SIDE, SIDE, 1), dtype=np.uint8)
@@ -52,11 +67,12 @@ def pictures():
     return pictures, labels
 
 
-@pytest.fixture
-def project(tmp_path, pictures):
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, pictures):
     """A softmax regression from zero on all pictures at once: nothing about it is random."""
+    folder = tmp_path_factory.mktemp("project")
     x, y = pictures
-    np.savez(tmp_path / "tiny.npz", x_train=x, y_train=y, x_test=x, y_test=y)
+    np.savez(folder / "tiny.npz", x_train=x, y_train=y, x_test=x, y_test=y)
     dense = {"units": CLASSES, "activation": "softmax", "kernel_initializer": "zeros"}
     nodes = [
         ("a", "input", {"shape": [SIDE, SIDE, 1]}),
@@ -85,53 +101,55 @@ def project(tmp_path, pictures):
         },
         "dataset": {"key": "npz", "params": {"path": "tiny.npz"}},
     }
-    path = tmp_path / "tiny.workbench"
+    path = folder / "tiny.workbench"
     path.write_text(json.dumps(plain))
     return path
 
 
-def in_the_form(tree, key, title, row):
-    """Chooses a plug-in in the form: (its key, whether `row` is in sight; the schedule)."""
-    done = tree.python("-c", FORM, key, title, row)
+@pytest.fixture(scope="module")
+def in_the_form(grown):
+    """What the form shows where each is chosen: its key, whether a row of others of its kind is
+    in sight, and the schedule in words.
+    """
+    chosen = [
+        ("optimizer", "Adamax", "nesterov"),
+        ("schedule", "polynomial", "final_share"),
+        ("loss", "Poly-1", "focal_gamma"),
+    ]
+    done = grown.python("-c", FORM, json.dumps(chosen))
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.splitlines()
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def train(tree, project, **values):
-    """Trains; the run's folder, the events of its epochs, and its last event."""
+@pytest.fixture(scope="module")
+def trained(grown, project):
+    """A training with all three: the run's folder, the events of its epochs, its last event."""
     run = project.parent / "run"
-    words = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
-    told = tree.workbench("train", str(project), "--run", str(run), "--json", *words)
+    chosen = ("optimizer=adamax", "schedule=polynomial", "final_share=0.1", "loss=poly1")
+    words = [word for each in chosen for word in ("--set", each)]
+    told = grown.workbench("train", str(project), "--run", str(run), "--json", *words)
     events = [json.loads(line) for line in told.splitlines()]
     epochs = [event for event in events if event["event"] == "epoch_finished"]
     assert len(epochs) == STEPS
     return run, epochs, events[-1]
 
 
-def exported(tree, run):
-    """The script of a run, and the test loss that its own training, by Keras alone, ends with."""
-    path = run.parent / "script.py"
-    tree.workbench("export", str(run), "python", str(path))
-    text = path.read_text()
-    compile(text, str(path), "exec")
-    done = tree.python(str(path), "train", str(run.parent / "tiny.npz"), str(run / "w.weights.h5"))
-    assert done.returncode == 0, done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("test loss")]
-    return text, float(line.removeprefix("test loss ").split(",")[0])
+@pytest.fixture(scope="module")
+def script(grown, trained):
+    """The file of the run's exported script."""
+    path = trained[0].parent / "script.py"
+    grown.workbench("export", str(trained[0]), "python", str(path))
+    return path
 
 
 def gradient(weights, pictures, labels):
-    """Of softmax regression: (gradient, loss), with a column of ones for the biases."""
+    """Of softmax regression with Poly-1: (gradient, loss), with a column of ones for the biases."""
     scores = pictures @ weights
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
-    loss = -np.log(shares[np.arange(NUM), labels]).mean()
-    return pictures.T @ (shares - np.eye(CLASSES)[labels]) / NUM, loss
-
-
-def add(tree, kind, key):
-    """Adds one of the worked examples to the copy."""
-    tree.add(f"workbench/core/training/{kind}/{key}.py", (EXAMPLES / f"{key}.py").read_text())
+    correct = shares[np.arange(NUM), labels]
+    slope = (1 + correct[:, None]) * (shares - np.eye(CLASSES)[labels])
+    return pictures.T @ slope / NUM, (1 - np.log(correct) - correct).mean()
 
 
 def checked(tree, project, **recipe):
@@ -143,60 +161,54 @@ def checked(tree, project, **recipe):
     return json.loads(tree.workbench("check", str(path), "--json"))
 
 
-def test_an_optimizer(tree, project, pictures):
-    add(tree, "optimizers", "adamax")
-    assert in_the_form(tree, "optimizer", "Adamax", "nesterov")[0] == "adamax False"
-
+def test_an_optimizer(grown, project, in_the_form, script):
+    assert in_the_form["optimizer"][:2] == ["adamax", False]
     num_weights = (SIDE * SIDE + 1) * CLASSES
     memory = {
-        key: checked(tree, project, optimizer=key)["memory_bytes"] for key in ("sgd", "adamax")
+        key: checked(grown, project, optimizer=key)["memory_bytes"] for key in ("sgd", "adamax")
     }
     assert memory["adamax"] - memory["sgd"] == 4 * num_weights
+    assert "optimizer = keras.optimizers.Adamax(rate)" in script.read_text()
 
-    run, epochs, finished = train(tree, project, optimizer="adamax")
+
+def test_a_schedule(grown, project, in_the_form, trained, script):
+    *first, words = in_the_form["schedule"]
+    assert first == ["polynomial", True]
+    assert words.endswith("then polynomial decay to 1e-05.")
+    assert checked(grown, project, schedule="polynomial")["ok"]
+    rates = [event["learning_rate"] for event in trained[1]]
+    assert rates == pytest.approx(RATES, rel=1e-6)
+    assert "rate = keras.optimizers.schedules.PolynomialDecay(" in script.read_text()
+
+
+def test_a_loss(grown, project, in_the_form, trained, script):
+    assert in_the_form["loss"][:2] == ["poly1", False]
+    assert checked(grown, project, loss="poly1")["ok"]
+    losses = [epoch["loss"] for epoch in trained[1]]
+    assert losses[0] == pytest.approx(np.log(CLASSES) + 1 - 1 / CLASSES, rel=1e-5)
+    assert losses == sorted(losses, reverse=True)
+    assert "        loss=poly1_cross_entropy,\n" in script.read_text()
+
+
+def test_a_training_with_all_three_computes_what_they_say(trained, pictures):
     x, labels = pictures
     x = np.c_[x.reshape(NUM, -1), np.ones(NUM)].astype(float)
     weights = mean = largest = np.zeros((x.shape[1], CLASSES))
-    for step, epoch in enumerate(epochs, 1):
+    for step, (rate, epoch) in enumerate(zip(RATES, trained[1], strict=True), 1):
         slope, loss = gradient(weights, x, labels)
         assert epoch["loss"] == pytest.approx(loss, rel=1e-4)
         mean = 0.9 * mean + 0.1 * slope
         largest = np.maximum(0.999 * largest, np.abs(slope))
-        weights = weights - RATE / (1 - 0.9**step) * mean / (largest + 1e-7)
-
-    text, loss = exported(tree, run)
-    assert f"optimizer = keras.optimizers.Adamax({RATE})" in text
-    assert loss == pytest.approx(finished["test"]["loss"], abs=2e-4)
+        weights = weights - rate / (1 - 0.9**step) * mean / (largest + 1e-7)
 
 
-def test_a_schedule(tree, project):
-    add(tree, "schedules", "polynomial")
-    first, words = in_the_form(tree, "schedule", "polynomial", "final_share")
-    assert first == "polynomial True"
-    assert words.endswith("then polynomial decay to 1e-05.")
-    assert checked(tree, project, schedule="polynomial")["ok"]
-
-    run, epochs, finished = train(tree, project, schedule="polynomial", final_share=0.1)
-    rates = [RATE * (0.1 + 0.9 * (1 - step / STEPS) ** 2) for step in range(STEPS)]
-    assert [epoch["learning_rate"] for epoch in epochs] == pytest.approx(rates, rel=1e-6)
-
-    text, loss = exported(tree, run)
-    assert "rate = keras.optimizers.schedules.PolynomialDecay(" in text
-    assert loss == pytest.approx(finished["test"]["loss"], abs=2e-4)
-
-
-def test_a_loss(tree, project):
-    add(tree, "losses", "poly1")
-    assert in_the_form(tree, "loss", "Poly-1", "focal_gamma")[0] == "poly1 False"
-    assert checked(tree, project, loss="poly1")["ok"]
-
-    run, epochs, finished = train(tree, project, loss="poly1")
-    losses = [epoch["loss"] for epoch in epochs]
-    assert losses[0] == pytest.approx(np.log(CLASSES) + 1 - 1 / CLASSES, rel=1e-5)
-    assert losses == sorted(losses, reverse=True)
-
-    text, loss = exported(tree, run)
-    assert "        loss=poly1_cross_entropy,\n" in text
+def test_the_exported_script_trains_to_the_same_loss_by_keras_alone(grown, trained, script):
+    run, _, finished = trained
+    data = str(run.parent / "tiny.npz")
+    done = grown.python(str(script), "train", data, str(run / "w.weights.h5"))
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("test loss")]
+    loss = float(line.removeprefix("test loss ").split(",")[0])
     assert loss == pytest.approx(finished["test"]["loss"], abs=2e-4)
 
 

@@ -13,17 +13,14 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for tests.written_runs
 
-import numpy as np
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
 import workbench
-from tests.worker.conftest import chain, stripes
+from tests.small_projects import stripes_project
 from tests.written_runs import WrittenRun
 from workbench.app import close_context, make_context, make_window
-from workbench.core.projects.project import Choice, Project
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.gui.help.shortcuts import groups_of
 from workbench.runs.home import data_home
 
@@ -74,19 +71,6 @@ def view(context, _folder):
         "keys": dict(groups_of(window._menu_actions()))["View"],
         "is checked": window.actions_by_key["glossary"].isChecked(),
     }
-
-
-def stripes_project(folder):
-    """A project that is trained in a moment."""
-    (x_train, y_train), (x_test, y_test) = stripes(600, 1), stripes(100, 2)
-    path = folder / "stripes.npz"
-    np.savez(path, x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test)
-    dense = ("dense", {"units": 3, "activation": "softmax"})
-    return Project(
-        graph=chain(("input", {"shape": (8, 8, 1)}), ("rescaling", {}), ("flatten", {}), dense),
-        recipe=TrainingRecipe().with_values(epochs=1, batch_size=50, learning_rate=0.05),
-        dataset=Choice("npz", {"path": str(path)}),
-    )
 
 
 def panel(context, folder):

@@ -15,10 +15,15 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol.events import RunFinished
 from workbench.runs.folder import create_run
-from workbench.runs.log.event_log import EventReader
+from workbench.runs.log.event_log import EventReader, EventWriter, read_all
 from workbench.runs.start import reap, start_trainer
 
 _PATIENCE_S = 240.0
+
+ENDLESS = {"epochs": 100_000, "precision": "float32", "xla": "off"}
+"""Recipe of a training that a test ends. Nothing is left to choose: a long one would be
+benchmarked for seconds first, which is a matter of tests/worker/execution.
+"""
 
 
 def stripes(count, seed):
@@ -133,3 +138,40 @@ def trainer():
     deadline = time.monotonic() + 10
     while started and time.monotonic() < deadline and reap():
         time.sleep(0.02)
+
+
+class TrainedHere:
+    """A training that has ended in this process, and what it has said."""
+
+    def __init__(self, run, training):
+        self.run = run
+        self.training = training
+        self.events = read_all(run.events_path)
+        assert [event.seq for event in self.events] == list(range(1, len(self.events) + 1))
+
+    def all(self, kind):
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def train_here():
+    """Trains in this process as a trainer's process does once it has started. The error that
+    ends a training is raised.
+    """
+    from workbench.worker.checkpoints.prepared import TrainingJob
+    from workbench.worker.cluster.peers import Peers
+    from workbench.worker.process.event_logger import EventLogger
+    from workbench.worker.process.stop import StopSwitch
+    from workbench.worker.trainer.training import Training
+
+    def train(project, run=None):
+        run = run or create_run(project)
+        with EventWriter(run.events_path) as writer:
+            job = TrainingJob(run, project, EventLogger(writer), StopSwitch(run))
+            training = Training(
+                job, checkpoint=None, is_resumed=False, begun=time.monotonic(), peers=Peers()
+            )
+            training.run()
+        return TrainedHere(run, training)
+
+    return train

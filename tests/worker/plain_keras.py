@@ -1,7 +1,11 @@
 """A plain Keras program, without Workbench: the other side of the exchange in test_export.
 
-python plain_keras.py make FOLDER      random weights, saved; their answers
-python plain_keras.py check FOLDER     answers of what Workbench has exported
+python plain_keras.py FOLDER
+
+What is to be done comes as lines of stdin, and each is printed when it is done:
+
+make      random weights, saved; their answers
+check     answers of what Workbench has exported
 """
 
 import importlib.util
@@ -37,7 +41,7 @@ def build():
 def answers(model, folder):
     """Probabilities for the pictures of the folder, raw 0 to 255."""
     pictures = np.load(folder / "pictures.npy").astype("float32")
-    return np.asarray(keras.ops.softmax(model.predict(pictures, verbose=0)))
+    return np.asarray(keras.ops.softmax(model(pictures, training=False)))
 
 
 def make(folder):
@@ -72,4 +76,6 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    {"make": make, "check": check}[sys.argv[1]](Path(sys.argv[2]))
+    for line in sys.stdin:
+        {"make": make, "check": check}[line.strip()](Path(sys.argv[1]))
+        print(line, end="", flush=True)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.small_projects import stripes_project
 from workbench.core.projects.project import Choice
 from workbench.gui.targets.menu import ASKS
-from workbench.templates import find_template
 
 pytestmark = pytest.mark.worker
 
 
 @pytest.fixture
-def page(window, qtbot):
-    window.files.new(find_template("fashion_convnet").project)
-    window.context.document.set_recipe(batch_size=64)
+def page(window, qtbot, tmp_path):
+    window.files.new(stripes_project(tmp_path))
     window.actions_by_key["agreement"].trigger()
     dialog = window.places.dialogs["agreement"]
     yield dialog

@@ -48,16 +48,23 @@ def parts(tmp_path_factory):
     }
 
 
-def batches(part, *, steps, start_step=0, layers=None, order=whole_epochs, **more):
+def batches(part, *, steps, **more):
+    return first_of(pipeline_of(part, **more), steps)
+
+
+def pipeline_of(part, *, start_step=0, layers=None, order=whole_epochs, **more):
     if layers is None:
         layers = [
             keras.layers.RandomFlip("horizontal"), keras.layers.RandomRotation(0.1),
             keras.layers.RandomContrast(0.3), keras.layers.Rescaling(1 / 255),
         ]  # fmt: skip
-    dataset = training_pipeline(
+    return training_pipeline(
         part, partial(order, COUNT, BATCH, seed=6), layers,
         batch_size=BATCH, seed=6, start_step=start_step, **more
     )  # fmt: skip
+
+
+def first_of(dataset, steps):
     return [(x.numpy(), y.numpy()) for x, y in dataset.take(steps)]
 
 
@@ -79,9 +86,10 @@ def assert_equal(some, others):
 def test_a_pipeline_from_a_later_step_goes_on_where_the_first_was(parts, order, recipe):
     more = {"order": order, "recipe": recipe, "num_classes": 3}
     whole = batches(parts["memory"], steps=14, **more)
+    start = 0
+    later = pipeline_of(parts["memory"], start_step=lambda: start, **more)
     for start in (5, 11):
-        rest = batches(parts["memory"], steps=14 - start, start_step=start, **more)
-        assert_equal(whole[start:], rest)
+        assert_equal(whole[start:], first_of(later, 14 - start))
     assert any((x != y).any() for (x, _), (y, _) in zip(whole[:6], whole[5:11], strict=True))
 
 
@@ -97,12 +105,9 @@ def test_batches_are_the_same_wherever_the_pictures_lie_and_whoever_makes_them(p
 def test_the_same_dataset_can_begin_anew_at_any_step(parts):
     step = 0
     whole = batches(parts["memory"], steps=9, layers=[])
-    dataset = training_pipeline(
-        parts["memory"], partial(whole_epochs, COUNT, BATCH, seed=6), [],
-        batch_size=BATCH, seed=6, start_step=lambda: step
-    )  # fmt: skip
+    dataset = pipeline_of(parts["memory"], layers=[], start_step=lambda: step)
     for step in (7, 0, 3):
-        assert_equal(whole[step : step + 2], [(x.numpy(), y.numpy()) for x, y in dataset.take(2)])
+        assert_equal(whole[step : step + 2], first_of(dataset, 2))
 
 
 def test_pictures_stay_bytes_where_no_layer_runs(parts):

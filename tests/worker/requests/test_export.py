@@ -9,18 +9,18 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Self
 
 import h5py
 import numpy as np
 import pytest
 from PIL import Image
 
-from workbench.cli import main
+from tests.worker.requests.conftest import Service
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.protocol import messages as m
-from workbench.protocol.service_call import ServiceCall
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs
 
@@ -66,43 +66,32 @@ def project(data: str = "/nowhere/trees.npz") -> Project:
     )
 
 
-def plain_keras(word: str, folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(PLAIN_KERAS), word, str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+class PlainKeras:
+    """A plain Keras program in its own process, given one word after the other."""
 
+    def __init__(self, folder: Path) -> None:
+        self._log = (folder / "plain_keras.log").open("w+")
+        self._process = subprocess.Popen(
+            [sys.executable, str(PLAIN_KERAS), str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
 
-class HostRequest:
-    """A service worker, asked one thing after the other."""
+    def __enter__(self) -> Self:
+        return self
 
-    def __init__(self, call: ServiceCall) -> None:
-        self._call = call
-        self._id = 0
+    def __exit__(self, *exc_info: object) -> None:
+        with self._log, self._process:
+            self._process.stdin.close()
 
-    def __call__(self, kind, **fields):
-        self._id += 1
-        return list(self._call.ask(kind(id=self._id, **fields)))
-
-    def done(self, kind, **fields) -> m.Done:
-        answer = self(kind, **fields)[-1]
-        assert isinstance(answer, m.Done), answer
-        return answer
-
-    def failed(self, kind, **fields) -> m.ErrorParts:
-        answer = self(kind, **fields)[-1]
-        assert isinstance(answer, m.Failed), answer
-        return answer.error
-
-    def probabilities(self, model: str, pictures: list[str]) -> np.ndarray:
-        *answers, end = self(m.Classify, model=model, pictures=pictures)
-        assert isinstance(end, m.Done), end
-        rows = [a for a in answers if isinstance(a, m.Classified)]
-        by_name = [{s.name: s.probability for s in row.scores} for row in rows]
-        return np.array([[scores[name] for name in NAMES] for scores in by_name])
+    def do(self, word: str) -> None:
+        """Has one thing done, and waits for its end."""
+        print(word, file=self._process.stdin, flush=True)
+        if self._process.stdout.readline() != f"{word}\n":
+            self._log.seek(0)
+            pytest.fail(self._log.read()[-3000:])
 
 
 class Exchange:
@@ -116,21 +105,34 @@ class Exchange:
         pictures: Picture files, exact pixels.
     """
 
-    def __init__(self, folder: Path, home: Path, ask: HostRequest) -> None:
-        self.folder, self.home, self.ask = folder, home, ask
+    def __init__(self, folder: Path, service: Service) -> None:
+        self.folder, self.home, self.ask = folder, service.home, service
         pixels = np.random.default_rng(5).integers(0, 256, (8, 14, 12, 3), dtype=np.uint8)
         np.save(folder / "pictures.npy", pixels)
         np.savez(folder / "trees.npz", x=pixels, y=np.arange(8) % 4, class_names=np.array(NAMES))
         self.pictures = [str(folder / f"{number}.png") for number in range(8)]
         for path, one in zip(self.pictures, pixels, strict=True):
             Image.fromarray(one).save(path)
-        plain_keras("make", folder)
+        with PlainKeras(folder) as plain_keras:
+            self._exchange(plain_keras)
+
+    def _exchange(self, plain_keras: PlainKeras) -> None:
+        plain_keras.do("make")
+        folder = self.folder
         self.loaded = self.load(folder / "plain.weights.h5")
         for name, ending in (("weights", ".weights.h5"), ("keras", ".keras"), ("python", ".py")):
             path = str(folder / f"app{ending}")
-            told = ask.done(m.Export, model=self.run, format=name, path=path).text
+            told = self.ask.done(m.Export, model=self.run, format=name, path=path).text
             assert "differ from the model's by at most" in told
-        plain_keras("check", folder)
+        plain_keras.do("check")
+
+    def probabilities(self, model: str) -> np.ndarray:
+        """Of the pictures."""
+        *answers, end = self.ask.ask(m.Classify, model=model, pictures=self.pictures)
+        assert isinstance(end, m.Done), end
+        rows = [a for a in answers if isinstance(a, m.Classified)]
+        by_name = [{s.name: s.probability for s in row.scores} for row in rows]
+        return np.array([[scores[name] for name in NAMES] for scores in by_name])
 
     @property
     def run(self) -> str:
@@ -149,17 +151,12 @@ class Exchange:
 
 
 @pytest.fixture(scope="module")
-def exchange(tmp_path_factory):
-    home = tmp_path_factory.mktemp("exchange-home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_HOME", str(home))
-        call = ServiceCall()
-        with call:
-            yield Exchange(tmp_path_factory.mktemp("exchange"), home, HostRequest(call))
+def exchange(service, tmp_path_factory):
+    return Exchange(tmp_path_factory.mktemp("exchange"), service)
 
 
 def test_weights_of_plain_keras_classify_the_same_here(exchange):
-    ours = exchange.ask.probabilities(exchange.run, exchange.pictures)
+    ours = exchange.probabilities(exchange.run)
     made = exchange.array("made")
     assert np.ptp(made, axis=0).max() > 0.01  # the answers do depend on the picture
     assert np.abs(ours - made).max() <= LIMIT
@@ -167,7 +164,7 @@ def test_weights_of_plain_keras_classify_the_same_here(exchange):
 
 def test_a_plain_keras_model_file_gives_its_weights_too(exchange):
     run = exchange.load(exchange.folder / "plain.keras").path
-    ours = exchange.ask.probabilities(run, exchange.pictures)
+    ours = exchange.probabilities(run)
     assert np.abs(ours - exchange.array("made")).max() <= LIMIT
 
 
@@ -178,7 +175,7 @@ def test_plain_keras_answers_the_same_with_what_was_exported(exchange, export):
 
 def test_an_exported_model_classifies_on_its_own(exchange):
     model = str(exchange.folder / "app.keras")
-    ours = exchange.ask.probabilities(model, exchange.pictures)
+    ours = exchange.probabilities(model)
     assert np.abs(ours - exchange.array("made")).max() <= LIMIT
 
 
@@ -407,12 +404,12 @@ def test_weights_without_names_get_those_of_the_data_set(exchange):
     assert RunFolder(Path(exchange.run)).model_card().class_names == NAMES
 
 
-def test_the_command_makes_the_same_run(exchange, tmp_path, capsys):
+def test_the_command_makes_the_same_run(exchange, run_command, tmp_path, capsys):
     path = with_names(exchange, ["oak", "pine", "elm", "yew"], tmp_path / "others.keras")
     (tmp_path / "trees.workbench").write_text(exchange.project)
     folder = tmp_path / "run"
     words = ["load", str(tmp_path / "trees.workbench"), str(path), "--run", str(folder), "--json"]
-    assert main(words) == 0
+    assert run_command(words) == 0
     assert json.loads(capsys.readouterr().out)["run"] == str(folder)
     assert RunFolder(folder).model_card().class_names == ["oak", "pine", "elm", "yew"]
 

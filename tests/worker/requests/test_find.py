@@ -8,24 +8,17 @@ import pytest
 
 from workbench.core.projects.project_file import project_text
 from workbench.protocol import messages as m
-from workbench.protocol.service_call import ServiceCall
 from workbench.worker.requests import find_batch_size as find_batch
 from workbench.worker.requests.benchmark_setup import BenchmarkSetup
 
 pytestmark = pytest.mark.worker
 
 
-@pytest.fixture(scope="module")
-def call():
-    with ServiceCall() as service:
-        yield service
-
-
-def test_a_learning_rate_is_found_where_the_loss_falls(call, small_project):
+def test_a_learning_rate_is_found_where_the_loss_falls(service, small_project):
     text = project_text(small_project())
     *tried, found = [
         answer
-        for answer in call.ask(m.FindLearningRate(id=1, project=text, steps=80))
+        for answer in service.ask(m.FindLearningRate, project=text, steps=80)
         if not isinstance(answer, m.Progress)
     ]
     assert isinstance(found, m.LearningRateFound), found
@@ -40,27 +33,27 @@ def test_a_learning_rate_is_found_where_the_loss_falls(call, small_project):
     assert 1e-4 < found.suggested <= 1
 
 
-def test_batch_sizes_are_tried_up_to_the_number_of_pictures(call, small_project):
+def test_batch_sizes_are_tried_up_to_the_number_of_pictures(service, small_project):
     text = project_text(small_project())
     *tried, found = [
         answer
-        for answer in call.ask(m.FindBatchSize(id=2, project=text, lowest=128, highest=4096))
+        for answer in service.ask(m.FindBatchSize, project=text, lowest=256, highest=4096)
         if not isinstance(answer, m.Progress)
     ]
     assert isinstance(found, m.BatchSizeFound), found
-    assert [answer.size for answer in tried] == [128, 256, 512]
+    assert [answer.size for answer in tried] == [256, 512]
     assert all(answer.images_per_second > 0 and answer.memory_bytes > 1e8 for answer in tried)
     assert found.largest == 512
     assert found.suggested <= found.fastest
 
 
-def test_a_batch_that_cannot_fit_is_told_and_not_tried(call, small_project):
+def test_a_batch_that_cannot_fit_is_told_and_not_tried(service, small_project):
     conv = {"filters": 8192, "kernel_size": (1, 1), "padding": "same"}
     huge = small_project(("conv2d", conv), ("up_sampling2d", {"size": (32, 32)}))
     text = project_text(huge)
     tried, found = [
         answer
-        for answer in call.ask(m.FindBatchSize(id=3, project=text, lowest=512))
+        for answer in service.ask(m.FindBatchSize, project=text, lowest=512)
         if not isinstance(answer, m.Progress)
     ]
     assert "available" in tried.problem
@@ -83,8 +76,8 @@ def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_told(small_project
     assert words == "Not even batch size 64 fits: it runs out of memory."
 
 
-def test_a_project_that_cannot_be_trained_is_refused_in_words(call, small_project):
+def test_a_project_that_cannot_be_trained_is_refused_in_words(service, small_project):
     text = project_text(small_project(classes=5))
-    *_, answer = call.ask(m.FindLearningRate(id=4, project=text))
+    *_, answer = service.ask(m.FindLearningRate, project=text)
     assert isinstance(answer, m.Failed)
     assert "5 outputs" in answer.error.what

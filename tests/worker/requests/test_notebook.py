@@ -13,16 +13,13 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from PIL import Image
 
-from tests.worker.conftest import chain, stripes
-from workbench.cli import main
-from workbench.core.projects.project import Choice, Project
+from tests.worker.conftest import chain
+from tests.worker.requests.conftest import Away, notebook_project
+from workbench.core.projects.project import Project
 from workbench.core.projects.project_file import project_text, save_project
-from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol import messages as m
 from workbench.protocol.events import EpochFinished, RunFinished, RunStarted
-from workbench.protocol.service_call import ServiceCall
 from workbench.runs.folder import RunFolder
 from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
@@ -31,120 +28,7 @@ from workbench.templates import list_templates
 
 pytestmark = pytest.mark.worker
 
-CELLS = Path(__file__).parents[1] / "notebook_cells.py"
 LIMIT = 1e-5
-
-
-def project(path: Path, **recipe) -> Project:
-    """Augmentation and a measured Normalization on the host, statistics in the network."""
-    graph = chain(
-        ("input", {"shape": (8, 8, 1)}),
-        ("normalization", {}),
-        ("random_flip", {"mode": "horizontal"}),
-        ("random_translation", {}),
-        ("conv2d", {"filters": 4}),
-        ("batch_normalization", {}),
-        ("flatten", {}),
-        ("dropout", {"rate": 0.2}),
-        ("dense", {"units": 3, "activation": "softmax"}),
-    )
-    values = {"epochs": 2, "batch_size": 40, "learning_rate": 0.01, **recipe}
-    return Project(
-        title="Stripes",
-        graph=graph,
-        recipe=TrainingRecipe().with_values(**values),
-        dataset=Choice("npz", {"path": str(path)}),
-    )
-
-
-class Away:
-    """Where programs are exported to and run, and a worker that is asked about it.
-
-    Attributes:
-        folder: Programs, pictures, results.
-        pictures: uint8 (7, 8, 8, 1) to ask networks about, and the same as PNG files.
-    """
-
-    def __init__(self, folder: Path, home: Path, call: ServiceCall) -> None:
-        self.folder, self.home = folder, home
-        self._call, self._id = call, 0
-        (x_train, y_train), (x_test, y_test) = stripes(130, 1), stripes(61, 2)
-        np.savez(
-            folder / "stripes.npz", x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test
-        )
-        self.data = folder / "stripes.npz"
-        np.savez(folder / "whole.npz", x=x_train, y=y_train)  # without a test part
-        self.pictures = stripes(7, 3)[0]
-        np.save(folder / "pictures.npy", self.pictures)
-        self.files = [str(folder / f"{number}.png") for number in range(7)]
-        for path, one in zip(self.files, self.pictures, strict=True):
-            Image.fromarray(one[..., 0]).save(path)
-
-    def ask(self, kind, **fields):
-        self._id += 1
-        return list(self._call.ask(kind(id=self._id, **fields)))
-
-    def done(self, kind, **fields):
-        answer = self.ask(kind, **fields)[-1]
-        assert not isinstance(answer, m.Failed), answer
-        return answer
-
-    def export(self, some: Project, path: Path) -> Path:
-        kind = "notebook" if path.suffix == ".ipynb" else "tpu_script"
-        answer = self.done(m.ExportProject, project=project_text(some), format=kind, path=str(path))
-        return Path(answer.path)
-
-    def train(self, some: Project, name: str, cores: int) -> Path:
-        """Runs an exported program in a folder of its own beside its data; that folder."""
-        return self._run(some, name, cores, str(self.folder / "pictures.npy"), "answers.npy")
-
-    def trace(self, some: Project, name: str, cores: int) -> list[str]:
-        """What is wrong with an exported program's calls as TensorFlow makes them for a TPU."""
-        folder = self._run(some, name, cores, "trace", "faults.json")
-        return json.loads((folder / "faults.json").read_text())
-
-    def _run(self, some: Project, name: str, cores: int, *words: str) -> Path:
-        folder = self.folder / f"{name}_{cores}"
-        folder.mkdir()
-        for data in ("stripes.npz", "whole.npz"):
-            shutil.copy(self.folder / data, folder)
-        program = self.export(some, folder / name)
-        command = [sys.executable, str(CELLS), program.name, str(cores)]
-        done = subprocess.run(
-            [*command, *words],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
-        return folder
-
-    def probabilities(self, run: str) -> np.ndarray:
-        rows = [a for a in self.ask(m.Classify, model=run, pictures=self.files) if is_row(a)]
-        names = sorted({score.name for row in rows for score in row.scores})
-        by_name = [{s.name: s.probability for s in row.scores} for row in rows]
-        return np.array([[scores[name] for name in names] for scores in by_name])
-
-
-def is_row(answer) -> bool:
-    return isinstance(answer, m.Classified)
-
-
-@pytest.fixture(scope="module")
-def away(tmp_path_factory):
-    home = tmp_path_factory.mktemp("notebook-home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_HOME", str(home))
-        with ServiceCall() as call:
-            yield Away(tmp_path_factory.mktemp("notebook"), home, call)
-
-
-@pytest.fixture(scope="module")
-def trained(away):
-    """Folder of a notebook that was run on one processor, and its project."""
-    some = project(away.data, steps_per_epoch=2, steps_per_call=2)
-    return some, away.train(some, "stripes.ipynb", 1)
 
 
 # what is written ---------------------------------------------------------------------------
@@ -173,7 +57,7 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
 
 
 def test_an_unknown_format_and_a_broken_network_are_told(away, tmp_path):
-    path, text = tmp_path / "x.ipynb", project_text(project(away.data))
+    path, text = tmp_path / "x.ipynb", project_text(notebook_project(away.data))
     (answer,) = away.ask(m.ExportProject, project=text, format="keras", path=str(path))
     assert "notebook" in answer.error.expected
     broken = project_text(Project(graph=chain(("input", {"shape": (8, 8, 1)}))))
@@ -228,7 +112,7 @@ def test_the_test_pictures_are_scored_here_as_there(away, trained):
 
 def test_everything_a_recipe_has_trains_on_two_cores_and_comes_back(away):
     """And keeps the test part apart that Workbench keeps apart, where the data has none."""
-    some = project(
+    some = notebook_project(
         away.folder / "whole.npz", steps_per_call=3, mixing="mixup", random_erasing=0.2,
         label_smoothing=0.1, class_weights="balanced", top_k=2, ema_decay=0.5, clip_norm=1.0,
         schedule="cosine", optimizer="adamw", weight_decay=0.01, decay_biases=False, keep="best",
@@ -247,24 +131,24 @@ def test_everything_a_recipe_has_trains_on_two_cores_and_comes_back(away):
 
 def test_its_calls_are_traced_for_a_tpu_of_eight_cores(away):
     """By the real strategy for TPUs: fixed shapes, one loop, gradients added up by the cores."""
-    some = project(
+    some = notebook_project(
         away.data, precision="bfloat16", mixing="cutmix", class_weights="balanced", clip_norm=1.0,
         ema_decay=0.9, loss="focal", top_k=2, schedule="one_cycle", optimizer="lamb",
     )  # fmt: skip
     assert away.trace(some, "traced.ipynb", 8) == []
 
 
-def test_the_commands_write_and_read_back(away, trained, tmp_path, capsys):
+def test_the_commands_write_and_read_back(trained, run_command, tmp_path, capsys):
     some, folder = trained
     path = tmp_path / "stripes.workbench"
     save_project(some, path)
-    assert main(["notebook", str(path), str(tmp_path / "out.ipynb"), "--json"]) == 0
+    assert run_command(["notebook", str(path), str(tmp_path / "out.ipynb"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["format"] == "notebook"
     nbformat.validate(nbformat.read(tmp_path / "out.ipynb", as_version=4))
-    assert main(["readback", str(folder / "workbench_result.zip"), str(path), "--json"]) == 0
+    assert run_command(["readback", str(folder / "workbench_result.zip"), str(path), "--json"]) == 0
     assert RunFolder(Path(json.loads(capsys.readouterr().out)["run"])).model_card().epochs_done == 2
-    assert main(["notebook", str(path), str(tmp_path / "out.txt")]) == 2
-    assert main(["readback", str(path), str(path)]) == 2
+    assert run_command(["notebook", str(path), str(tmp_path / "out.txt")]) == 2
+    assert run_command(["readback", str(path), str(path)]) == 2
 
 
 def read_back(away: Away, some: Project, folder: Path) -> m.Done:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from tests.window_parts import window_context
-from tests.worker.requests.test_notebook import away, project, trained  # noqa: F401 - fixtures
+from tests.worker.requests.conftest import notebook_project
 from workbench.app import make_window
 from workbench.core.projects.project import Project
 from workbench.gui.common.drops import sort_drop
@@ -57,7 +57,7 @@ def choose(monkeypatch, path, suffix=".ipynb"):
 def test_a_notebook_is_written_and_what_to_do_next_is_told(
     qtbot, window, shown, monkeypatch, tmp_path
 ):
-    window.files.new(project(tmp_path / "flowers.npz"))
+    window.files.new(notebook_project(tmp_path / "flowers.npz"))
     choose(monkeypatch, tmp_path / "out.ipynb")
     window.actions_by_key["export_notebook"].trigger()
     qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
@@ -77,9 +77,7 @@ def test_a_network_with_errors_shows_them_instead(window, shown, monkeypatch, tm
     assert not (tmp_path / "out.ipynb").exists()
 
 
-def test_results_are_read_back_and_their_curve_is_shown(
-    qtbot, window, shown, monkeypatch, trained  # noqa: F811
-):  # fmt: skip
+def test_results_are_read_back_and_their_curve_is_shown(qtbot, window, shown, monkeypatch, trained):
     some, folder = trained
     window.files.new(some)
     choose(monkeypatch, folder / "workbench_result.zip")
@@ -95,9 +93,7 @@ def test_results_are_read_back_and_their_curve_is_shown(
     assert shown == []
 
 
-def test_a_dropped_result_of_another_network_is_refused(
-    qtbot, window, shown, trained  # noqa: F811
-):  # fmt: skip
+def test_a_dropped_result_of_another_network_is_refused(qtbot, window, shown, trained):
     some, folder = trained
     path = folder / "workbench_result.zip"
     assert sort_drop([str(path)]).kind == "result"

@@ -19,7 +19,7 @@ SIDE, LIMIT = 256, 1200 * 2**20
 @pytest.mark.parametrize("place", ["cached", "streamed"])
 def test_ten_times_the_pictures_take_the_same_memory(tmp_path, place):
     peaks = []
-    for name, count in [("small", 160), ("large", 1600)]:
+    for name, count in [("small", 110), ("large", 1_100)]:
         folder = make_folder(tmp_path / name, count, SIDE)
         project = project_for(folder, SIDE, place=place, batch_size=4)
         peaks.append(train_limited(project, LIMIT, SIDE))

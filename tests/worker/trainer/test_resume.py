@@ -9,11 +9,14 @@ import signal
 import numpy as np
 import pytest
 
+from tests.worker.conftest import ENDLESS
 from workbench.protocol.events import Batch, CheckpointKept, EpochFinished, RunFinished, RunStarted
 from workbench.runs.control import ask_to_pause
+from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import start_trainer
+from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.checkpoint import read_checkpoint
 from workbench.runs.store.weights_file import read_arrays
@@ -45,22 +48,25 @@ def curves_of(run):
     return history.steps.tolist(), history.losses.tolist(), history.accuracies.tolist(), epochs
 
 
-def assert_equal_runs(one, other):
-    assert curves_of(one) == curves_of(other)
-    left, right = read_arrays(one.weights_path), read_arrays(other.weights_path)
+def assert_equal_runs(whole, resumed):
+    """The one trained in this process, and the other."""
+    assert curves_of(whole.run) == curves_of(resumed)
+    left, right = read_arrays(whole.run.weights_path), read_arrays(resumed.weights_path)
     assert left.keys() == right.keys()
     for name in left:
         np.testing.assert_array_equal(left[name], right[name])
-    ours, theirs = history_of(one).finished, history_of(other).finished
-    assert (ours.outcome, ours.test, ours.best) == (theirs.outcome, theirs.test, theirs.best)
+    finished = history_of(resumed).finished
+    assert whole.training.is_completed
+    assert finished.outcome == "completed"
+    assert whole.training.test == finished.test
+    assert whole.training.counters.best_epoch == finished.best
 
 
 def resume(training):
     training.pid = start_trainer(training.run, resume=True)
 
 
-def test_a_run_killed_at_any_step_ends_as_if_it_had_not_been(trainer, small_project):
-    whole = trainer(small_project(*AUGMENTED, **LONG))
+def test_a_run_killed_at_any_step_ends_as_if_it_had_not_been(trainer, train_here, small_project):
     killed = trainer(small_project(*AUGMENTED, **LONG))
     killed.wait_for(CheckpointKept)
     killed.wait_for(Batch, count=len(killed.all(Batch)) + 3)
@@ -74,14 +80,14 @@ def test_a_run_killed_at_any_step_ends_as_if_it_had_not_been(trainer, small_proj
     started = killed.all(RunStarted)[-1]
     assert started.resumed_at_step >= 10
     assert started.bit_exact is True
-    whole.finish()
-    assert_equal_runs(whole.run, killed.run)
+    killed.wait_for_end()
+    assert_equal_runs(train_here(small_project(*AUGMENTED, **LONG)), killed.run)
     assert read_checkpoint(killed.run) is None  # completed: no longer needed
 
 
-def test_a_pause_in_the_middle_of_an_epoch(trainer, small_project):
+def test_a_pause_in_the_middle_of_an_epoch(trainer, train_here, small_project):
+    """It is resumed by the queue, and its boards forget what is done again."""
     recipe = {**LONG, "keep": "best", "steps_per_epoch": 150, "epochs": 4, "optimizer": "adamw"}
-    whole = trainer(small_project(*AUGMENTED, **recipe))
     paused = trainer(small_project(*AUGMENTED, **recipe))
     paused.wait_for(EpochFinished)
     ask_to_pause(paused.run)
@@ -95,17 +101,50 @@ def test_a_pause_in_the_middle_of_an_epoch(trainer, small_project):
     assert outcome.sentence() == "Paused at epoch 2; it can be resumed."
     assert checkpoint.state.step == history_of(paused.run).steps[-1]
 
-    resume(paused)
+    queue.enqueue(paused.run, resume=True)
+    assert list_runs()[0].outcome == "waiting"
+    queue.start_next()
+    started = paused.wait_for(RunStarted, count=2)
+    paused.pid = started[-1].pid
     last = paused.wait_for(RunFinished, count=2)[-1]
-    whole.finish()
-    assert_equal_runs(whole.run, paused.run)
+    paused.wait_for_end()
+    assert_equal_runs(train_here(small_project(*AUGMENTED, **recipe)), paused.run)
     assert last.seconds > finished.seconds
+    assert [event.resumed_at_step for event in started] == [None, checkpoint.state.step]
+    assert_same_on_boards(paused)
+
+
+def assert_same_on_boards(resumed):
+    found = boards(resumed.run.path / "tensorboard")
+    steps_before = resumed.all(RunStarted)[-1].resumed_at_step
+    assert found["train"]["starts"] == [1, steps_before + 1]
+    epochs = {event.epoch: event for event in resumed.all(EpochFinished)}
+    assert len(epochs) == 4
+    for part, key in (("train", "accuracy"), ("validation", "val_accuracy")):
+        values = {event.step: getattr(event, key) for event in epochs.values()}
+        assert found[part]["epoch_accuracy"] == pytest.approx(values)
+
+
+def boards(folder):
+    import tensorflow as tf
+
+    found = {}
+    for part in ("train", "validation"):
+        found[part] = {"starts": []}
+        for path in sorted((folder / part).iterdir()):
+            for record in tf.data.TFRecordDataset(str(path)):
+                event = tf.compat.v1.Event.FromString(record.numpy())
+                if event.session_log.status == 1:
+                    found[part]["starts"].append(event.step)
+                for value in event.summary.value:
+                    found[part].setdefault(value.tag, {})[event.step] = value.simple_value
+    return found
 
 
 def test_a_disk_that_takes_no_checkpoint_is_told_and_forgiven(trainer, small_project):
     """Files limited in size: the event log fits, the checkpoint does not."""
     wide = [("flatten", {}), ("dense", {"units": 2_000})]
-    training = trainer(small_project(*wide, epochs=100_000))
+    training = trainer(small_project(*wide, **ENDLESS))
     training.wait_for(CheckpointKept)
     old = read_checkpoint(training.run).state.number
     soft, hard = resource.prlimit(training.pid, resource.RLIMIT_FSIZE)

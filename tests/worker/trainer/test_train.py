@@ -8,7 +8,8 @@ import signal
 import numpy as np
 import pytest
 
-from workbench.errors import RunFolderError
+from tests.worker.conftest import ENDLESS
+from workbench.errors import GraphError, RunFolderError
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -21,12 +22,15 @@ from workbench.protocol.events import (
 from workbench.protocol.messages import Evaluate
 from workbench.protocol.service_call import ServiceCall
 from workbench.runs.control import ask_to_stop
+from workbench.runs.folder import create_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
 from workbench.runs.log.history import MetricHistory
 from workbench.runs.start import start_trainer
 from workbench.runs.state.outcome import outcome_of
 from workbench.runs.store.weights_file import read_arrays
+from workbench.targets.this_computer import computes_bfloat16
+from workbench.worker.process.failure import DivergedError
 
 pytestmark = pytest.mark.worker
 
@@ -81,7 +85,7 @@ def test_a_training_is_completed_told_and_kept(trainer, small_project):
 
 
 def test_names_longer_than_a_line_of_the_log_keep_no_training_from_its_end(
-    trainer, small_project, tmp_path
+    train_here, small_project, tmp_path
 ):
     classes, path = 1_000, tmp_path / "many.npz"
     names = [f"{number:03} ".ljust(99, "x") + "." for number in range(classes)]
@@ -89,20 +93,21 @@ def test_names_longer_than_a_line_of_the_log_keep_no_training_from_its_end(
     labels = np.arange(classes)
     np.savez(path, x_train=pictures, y_train=labels, x_test=pictures, y_test=labels,
              class_names=np.array(names))  # fmt: skip
-    training = trainer(small_project(data=path, classes=classes, epochs=1, validation="none"))
-    assert training.finish().outcome == "completed"
-    assert training.all(DataReady)[0].class_names == names
-    assert training.run.model_card().class_names == names
+    trained = train_here(small_project(data=path, classes=classes, epochs=1, validation="none"))
+    assert trained.training.is_completed
+    assert trained.all(DataReady)[0].class_names == names
+    assert trained.run.model_card().class_names == names
 
 
-def test_the_same_seed_gives_the_same_curve(trainer, small_project):
+def test_the_same_seed_gives_the_same_curve(trainer, train_here, small_project):
+    """Also in another process, and after other trainings there."""
     augmented = [("random_flip", {}), ("rescaling", {}), ("conv2d", {"filters": 4})]
     augmented.append(("dropout", {"rate": 0.2}))
-    runs = [trainer(small_project(*augmented, seed=seed)) for seed in (5, 5)]
-    runs.append(trainer(small_project(*augmented, seed=6)))
+    first = trainer(small_project(*augmented, seed=5))
+    first.finish()
+    runs = [first, *(train_here(small_project(*augmented, seed=seed)) for seed in (5, 6))]
     curves = []
     for training in runs:
-        training.finish()
         history = MetricHistory()
         history.add_all(training.events)
         curves.append((history.losses.tolist(), [e.val_loss for e in history.epochs]))
@@ -111,12 +116,14 @@ def test_the_same_seed_gives_the_same_curve(trainer, small_project):
 
 
 def test_stop_keeps_the_weights(trainer, small_project):
-    training = trainer(small_project(epochs=100_000))
+    training = trainer(small_project(**{**ENDLESS, "precision": "auto"}))
     training.wait_for(EpochFinished, count=2)
     ask_to_stop(training.run)
     finished = training.finish()
     assert finished.outcome == "stopped"
-    assert 2 <= finished.epochs_done < 100_000
+    was_measured = any(event.phase == "measuring" for event in training.all(PhaseChanged))
+    assert was_measured == computes_bfloat16()  # else there is one way only
+    assert 2 <= finished.epochs_done < ENDLESS["epochs"]
     assert finished.test.accuracy > 0.5
     card = training.run.model_card()
     assert read_arrays(training.run.weights_path, checksum=card.checksum)
@@ -124,7 +131,7 @@ def test_stop_keeps_the_weights(trainer, small_project):
 
 
 def test_sigterm_is_a_stop(trainer, small_project):
-    training = trainer(small_project(epochs=100_000, validation="none"))
+    training = trainer(small_project(**ENDLESS, validation="none"))
     training.wait_for(Batch)
     os.kill(training.pid, signal.SIGTERM)
     assert training.finish().outcome == "stopped"
@@ -140,7 +147,7 @@ def test_a_stop_before_the_first_step_has_nothing_to_keep(trainer, small_project
 
 
 def test_a_killed_trainer_is_told_in_words_and_nothing_said_is_lost(trainer, small_project):
-    training = trainer(small_project(epochs=100_000))
+    training = trainer(small_project(**ENDLESS))
     training.wait_for(CheckpointKept)
     training.kill()
     training.wait_for_end()
@@ -158,81 +165,80 @@ def test_a_killed_trainer_is_told_in_words_and_nothing_said_is_lost(trainer, sma
 
 
 def test_one_run_has_one_trainer(trainer, small_project):
-    training = trainer(small_project(epochs=100_000))
+    training = trainer(small_project(**ENDLESS))
     with pytest.raises(RunFolderError, match="already"):
         start_trainer(training.run)
 
 
-def test_a_training_that_diverges_is_told_and_keeps_the_last_finite_epoch(trainer, small_project):
+def test_a_training_that_diverges_is_told_and_keeps_the_last_finite_epoch(
+    train_here, small_project
+):
     # Raw pixels, no activation, and steps that grow: finite at first, then not.
     middle = [("conv2d", {"filters": 4}), ("conv2d", {"filters": 4})]
-    training = trainer(
-        small_project(*middle, optimizer="sgd", learning_rate=10.0, epochs=50, precision="float32")
+    project = small_project(
+        *middle, optimizer="sgd", learning_rate=10.0, epochs=50, precision="float32"
     )
-    finished = training.finish()
-    assert finished.outcome == "failed"
-    assert "diverged" in finished.error.what
-    assert "learning rate" in finished.error.fix
-    assert outcome_of(training.run).kind == "failed"
-    if training.run.has_model():
-        weights = read_arrays(training.run.weights_path)
+    run = create_run(project)
+    with pytest.raises(DivergedError, match="diverged") as diverged:
+        train_here(project, run)
+    assert "learning rate" in diverged.value.fix
+    if run.has_model():
+        weights = read_arrays(run.weights_path)
         assert all(np.isfinite(array).all() for array in weights.values())
 
 
-def test_the_best_epoch_is_kept_where_the_recipe_says_so(trainer, small_project):
+def test_the_best_epoch_is_kept_where_the_recipe_says_so(train_here, small_project):
     recipe = {"keep": "best", "keep_by": "val_loss", "validation": "test", "learning_rate": 0.5}
-    training = trainer(small_project(epochs=6, **recipe))
-    finished = training.finish()
-    card = training.run.model_card()
-    best = min(training.all(EpochFinished), key=lambda event: event.val_loss)
+    trained = train_here(small_project(epochs=6, **recipe))
+    card = trained.run.model_card()
+    best = min(trained.all(EpochFinished), key=lambda event: event.val_loss)
     # A window that looks on ranks the epochs by what it is told.
-    assert [event.keep_by for event in training.all(RunStarted)] == ["val_loss"]
-    assert card.kept_epoch == finished.best.epoch == best.epoch
-    assert finished.test.accuracy == best.val_accuracy
+    assert [event.keep_by for event in trained.all(RunStarted)] == ["val_loss"]
+    assert card.kept_epoch == trained.training.counters.best_epoch.epoch == best.epoch
+    assert trained.training.test.accuracy == best.val_accuracy
 
 
-def test_what_is_tested_are_the_averages_that_are_kept(trainer, small_project):
+def test_what_is_tested_are_the_averages_that_are_kept(train_here, small_project):
     # Nothing is validated: the test is the only look at the weights.
     recipe = {"ema_decay": 0.999, "keep": "last", "validation": "none", "precision": "float32"}
-    training = trainer(small_project(**recipe))
-    told = training.finish().test
+    trained = train_here(small_project(**recipe))
+    told = trained.training.test
     with ServiceCall() as service:
-        *_, answer = service.ask(Evaluate(id=1, model=str(training.run.path)))
+        *_, answer = service.ask(Evaluate(id=1, model=str(trained.run.path)))
     assert told.loss == pytest.approx(answer.loss, rel=1e-4)
     assert told.accuracy == pytest.approx(answer.accuracy)
 
 
-def test_epochs_of_a_chosen_number_of_steps(trainer, small_project):
-    training = trainer(small_project(steps_per_epoch=7, epochs=2, validation="none"))
-    finished = training.finish()
-    assert finished.outcome == "completed"
-    assert [event.step for event in training.all(EpochFinished)] == [7, 14]
-    assert all(event.val_loss is None for event in training.all(EpochFinished))
+def test_epochs_of_a_chosen_number_of_steps(train_here, small_project):
+    trained = train_here(small_project(steps_per_epoch=7, epochs=2, validation="none"))
+    assert trained.training.is_completed
+    assert [event.step for event in trained.all(EpochFinished)] == [7, 14]
+    assert all(event.val_loss is None for event in trained.all(EpochFinished))
 
 
-def test_a_batch_larger_than_the_data_is_made_smaller_and_told(trainer, small_project):
-    training = trainer(small_project(batch_size=5_000, epochs=1))
-    assert training.finish().outcome == "completed"
-    assert training.all(DataReady)[0].steps_per_epoch == 1
-    assert "540" in next(event.text for event in training.events if hasattr(event, "level"))
+def test_a_batch_larger_than_the_data_is_made_smaller_and_told(train_here, small_project):
+    trained = train_here(small_project(batch_size=5_000, epochs=1))
+    assert trained.training.is_completed
+    assert trained.all(DataReady)[0].steps_per_epoch == 1
+    assert "540" in next(event.text for event in trained.events if hasattr(event, "level"))
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw", "rmsprop"])
-def test_every_optimizer_learns(trainer, small_project, optimizer):
+def test_every_optimizer_learns(train_here, small_project, optimizer):
     rate = 0.01 if optimizer == "rmsprop" else 0.05
     project = small_project(
         optimizer=optimizer, learning_rate=rate, weight_decay=0.001, nesterov=True, epochs=4
     )
-    assert trainer(project).finish().test.accuracy > 0.8
+    assert train_here(project).training.test.accuracy > 0.8
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_normalization_learns_from_the_training_part(
-    trainer, small_project, stripes_npz, precision
+    train_here, small_project, stripes_npz, precision
 ):
-    training = trainer(small_project(("normalization", {}), precision=precision))
-    assert training.finish().test.accuracy > 0.8
-    weights = read_arrays(training.run.weights_path)
+    trained = train_here(small_project(("normalization", {}), precision=precision))
+    assert trained.training.test.accuracy > 0.8
+    weights = read_arrays(trained.run.weights_path)
     (mean,) = [array for name, array in weights.items() if name.endswith("/mean")]
     with np.load(stripes_npz) as file:
         assert mean.ravel()[0] == pytest.approx(file["x_train"].mean(), rel=0.02)
@@ -248,14 +254,13 @@ def test_a_missing_data_file_fails_before_tensorflow_is_there(trainer, small_pro
     assert outcome_of(training.run).sentence().startswith("There is no such file.")
 
 
-def test_a_network_with_other_outputs_than_classes_is_refused(trainer, small_project):
-    finished = trainer(small_project(classes=5)).finish()
-    assert finished.outcome == "failed"
-    assert "5 outputs" in finished.error.what
-    assert "3" in finished.error.fix
+def test_a_network_with_other_outputs_than_classes_is_refused(train_here, small_project):
+    with pytest.raises(GraphError) as refused:
+        train_here(small_project(classes=5))
+    assert "5 outputs" in refused.value.what
+    assert "3" in refused.value.fix
 
 
-def test_a_network_that_cannot_train_is_refused(trainer, small_project):
-    finished = trainer(small_project(("max_pooling2d", {"pool_size": (64, 64)}))).finish()
-    assert finished.outcome == "failed"
-    assert "max_pooling2d" in finished.error.what
+def test_a_network_that_cannot_train_is_refused(train_here, small_project):
+    with pytest.raises(GraphError, match="max_pooling2d"):
+        train_here(small_project(("max_pooling2d", {"pool_size": (64, 64)})))

@@ -1,4 +1,4 @@
-"""Real trainers, one after another, without a window; and what stands beside their runs."""
+"""Real trainers, one after another, without a window."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.protocol.events import Batch, EpochFinished, RunFinished, RunStarted
-from workbench.runs.control import ask_to_pause
+from tests.worker.conftest import ENDLESS
+from workbench.protocol.events import RunEvent, RunFinished
 from workbench.runs.folder import create_run
-from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
-from workbench.runs.start import start_trainer
 from workbench.runs.state import queue
 from workbench.runs.state.outcome import outcome_of
 
@@ -70,14 +68,23 @@ def environment_of(pid):
     return dict(entry.split("=", 1) for entry in data.split("\0") if "=" in entry)
 
 
-def test_three_runs_one_after_another_and_a_failing_one_between(small_project):
+def test_runs_one_after_another_a_killed_one_and_a_failing_one_among_them(small_project):
+    killed = create_run(small_project(**ENDLESS), title="killed")
     first = create_run(small_project(threads=1), title="first")
     bad = create_run(small_project(data="/nowhere/x.npz"), title="bad")
     last = create_run(small_project(), title="last")
-    for run in (first, bad, last):
+    runs = (killed, first, bad, last)
+    for run in runs:
         queue.enqueue(run)
+    assert queue.start_next() == killed
+    until(lambda: told(killed, RunEvent))
+    os.kill(until(lambda: trainer_of(killed)), signal.SIGKILL)
+    until(lambda: not killed.is_alive())
+    assert [queue.is_waiting(run) for run in runs] == [False, True, True, True], (
+        "a killed trainer sees to nothing"
+    )
     assert queue.start_next() == first
-    assert [queue.is_waiting(run) for run in (first, bad, last)] == [False, True, True]
+    assert [queue.is_waiting(run) for run in runs] == [False, False, True, True]
     until(last.is_alive)
     environment = environment_of(until(lambda: trainer_of(last)))
     assert "TF_NUM_INTRAOP_THREADS" not in environment, "that was the first run's own wish"
@@ -88,57 +95,3 @@ def test_three_runs_one_after_another_and_a_failing_one_between(small_project):
     begin = [read_all(run.events_path)[0].time for run in (bad, last)]
     assert finish[0] <= begin[0]
     assert finish[1] <= begin[1], "never two at once"
-
-
-def test_after_a_kill_the_next_look_starts_the_next_run(small_project):
-    one = create_run(small_project(epochs=500), title="one")
-    two = create_run(small_project(), title="two")
-    for run in (one, two):
-        queue.enqueue(run)
-    queue.start_next()
-    until(lambda: told(one, Batch))
-    os.kill(told(one, RunStarted)[0].pid, signal.SIGKILL)
-    until(lambda: not one.is_alive())
-    assert queue.is_waiting(two), "a killed trainer sees to nothing"
-    assert queue.start_next() == two
-    until(lambda: told(two, RunFinished))
-
-
-def test_a_paused_run_waits_to_go_on_and_its_boards_forget_what_is_done_again(small_project):
-    run = create_run(small_project(epochs=30, steps_per_epoch=100), title="paused")
-    start_trainer(run)
-    until(lambda: told(run, EpochFinished))
-    ask_to_pause(run)
-    until(lambda: not run.is_alive())
-    assert outcome_of(run).kind == "paused"
-    queue.enqueue(run, resume=True)
-    assert list_runs()[0].outcome == "waiting"
-    queue.start_next()
-    finished = until(lambda: told(run, RunFinished)[1:])[0]
-    assert finished.outcome == "completed"
-    started = told(run, RunStarted)
-    assert [event.resumed_at_step is None for event in started] == [True, False]
-    found = boards(run.path / "tensorboard")
-    assert found["train"]["starts"] == [1, started[1].resumed_at_step + 1]
-    epochs = {event.epoch: event for event in told(run, EpochFinished)}
-    assert len(epochs) == 30
-    for part, key in (("train", "accuracy"), ("validation", "val_accuracy")):
-        values = {event.step: getattr(event, key) for event in epochs.values()}
-        assert found[part]["epoch_accuracy"] == pytest.approx(values)
-    until(lambda: not run.is_alive())
-
-
-def boards(folder):
-    import tensorflow as tf
-
-    found = {}
-    for part in ("train", "validation"):
-        found[part] = {"starts": []}
-        for path in sorted((folder / part).iterdir()):
-            for record in tf.data.TFRecordDataset(str(path)):
-                event = tf.compat.v1.Event.FromString(record.numpy())
-                if event.session_log.status == 1:
-                    found[part]["starts"].append(event.step)
-                for value in event.summary.value:
-                    found[part].setdefault(value.tag, {})[event.step] = value.simple_value
-    return found

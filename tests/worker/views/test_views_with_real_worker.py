@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from tests.window_parts import window_context
+from tests.worker.conftest import ENDLESS
 from workbench.gui.classify.view import ClassifyView
 from workbench.gui.evaluate.view import EvaluateView
 from workbench.gui.panels import panels_of
@@ -77,7 +78,7 @@ def test_a_killed_trainer_is_told_and_a_stopped_one_keeps_its_weights(
     context.library.open()
     for is_killed in (True, False):
         with qtbot.waitSignal(context.library.run_started, timeout=WAIT_MS):
-            context.library.start_run(small_project(epochs=100_000), title="Endless")
+            context.library.start_run(small_project(**ENDLESS), title="Endless")
         follower = context.library.current
         qtbot.waitUntil(lambda follower=follower: bool(follower.history.epochs), timeout=WAIT_MS)
         with qtbot.waitSignal(context.library.run_ended, timeout=WAIT_MS) as ended:

@@ -1,0 +1,168 @@
+"""One service worker, and one notebook trained elsewhere, for all tests here that only ask."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.worker.conftest import chain, stripes
+from workbench.cli import _service, main
+from workbench.core.projects.project import Choice, Project
+from workbench.core.projects.project_file import project_text
+from workbench.core.training.recipe import TrainingRecipe
+from workbench.protocol import messages as m
+from workbench.protocol.service_call import ServiceCall
+
+CELLS = Path(__file__).parents[1] / "notebook_cells.py"
+
+
+def notebook_project(path: Path, **recipe) -> Project:
+    """Augmentation and a measured Normalization on the host, statistics in the network."""
+    graph = chain(
+        ("input", {"shape": (8, 8, 1)}),
+        ("normalization", {}),
+        ("random_flip", {"mode": "horizontal"}),
+        ("random_translation", {}),
+        ("conv2d", {"filters": 4}),
+        ("batch_normalization", {}),
+        ("flatten", {}),
+        ("dropout", {"rate": 0.2}),
+        ("dense", {"units": 3, "activation": "softmax"}),
+    )
+    values = {"epochs": 2, "batch_size": 40, "learning_rate": 0.01, **recipe}
+    return Project(
+        title="Stripes",
+        graph=graph,
+        recipe=TrainingRecipe().with_values(**values),
+        dataset=Choice("npz", {"path": str(path)}),
+    )
+
+
+class Away:
+    """Where programs are exported to and run, and a worker that is asked about it.
+
+    Attributes:
+        folder: Programs, pictures, results.
+        pictures: uint8 (7, 8, 8, 1) to ask networks about, and the same as PNG files.
+    """
+
+    def __init__(self, folder: Path, service: Service) -> None:
+        self.folder, self.home = folder, service.home
+        self.ask, self.done = service.ask, service.done
+        (x_train, y_train), (x_test, y_test) = stripes(130, 1), stripes(61, 2)
+        np.savez(
+            folder / "stripes.npz", x_train=x_train, y_train=y_train, x_test=x_test, y_test=y_test
+        )
+        self.data = folder / "stripes.npz"
+        np.savez(folder / "whole.npz", x=x_train, y=y_train)  # without a test part
+        self.pictures = stripes(7, 3)[0]
+        np.save(folder / "pictures.npy", self.pictures)
+        self.files = [str(folder / f"{number}.png") for number in range(7)]
+        for path, one in zip(self.files, self.pictures, strict=True):
+            Image.fromarray(one[..., 0]).save(path)
+
+    def export(self, some: Project, path: Path) -> Path:
+        kind = "notebook" if path.suffix == ".ipynb" else "tpu_script"
+        answer = self.done(m.ExportProject, project=project_text(some), format=kind, path=str(path))
+        return Path(answer.path)
+
+    def train(self, some: Project, name: str, cores: int) -> Path:
+        """Runs an exported program in a folder of its own beside its data; that folder."""
+        return self._run(some, name, cores, str(self.folder / "pictures.npy"), "answers.npy")
+
+    def trace(self, some: Project, name: str, cores: int) -> list[str]:
+        """What is wrong with an exported program's calls as TensorFlow makes them for a TPU."""
+        folder = self._run(some, name, cores, "trace", "faults.json")
+        return json.loads((folder / "faults.json").read_text())
+
+    def _run(self, some: Project, name: str, cores: int, *words: str) -> Path:
+        folder = self.folder / f"{name}_{cores}"
+        folder.mkdir()
+        for data in ("stripes.npz", "whole.npz"):
+            shutil.copy(self.folder / data, folder)
+        program = self.export(some, folder / name)
+        command = [sys.executable, str(CELLS), program.name, str(cores)]
+        done = subprocess.run(
+            [*command, *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
+        return folder
+
+    def probabilities(self, run: str) -> np.ndarray:
+        rows = [a for a in self.ask(m.Classify, model=run, pictures=self.files) if is_row(a)]
+        names = sorted({score.name for row in rows for score in row.scores})
+        by_name = [{s.name: s.probability for s in row.scores} for row in rows]
+        return np.array([[scores[name] for name in names] for scores in by_name])
+
+
+def is_row(answer) -> bool:
+    return isinstance(answer, m.Classified)
+
+
+class Service:
+    """A service worker, asked one thing after the other.
+
+    Attributes:
+        call: The process.
+        home: The worker's own home.
+    """
+
+    def __init__(self, call: ServiceCall, home: Path) -> None:
+        self.call, self.home = call, home
+        self._id = 0
+
+    def ask(self, kind, **fields) -> list[m.AnyAnswer]:
+        self._id += 1
+        return list(self.call.ask(kind(id=self._id, **fields)))
+
+    def done(self, kind, **fields):
+        answer = self.ask(kind, **fields)[-1]
+        assert not isinstance(answer, m.Failed), answer
+        return answer
+
+    def failed(self, kind, **fields) -> m.ErrorParts:
+        answer = self.ask(kind, **fields)[-1]
+        assert isinstance(answer, m.Failed), answer
+        return answer.error
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory):
+    """A worker for tests that neither end it nor leave anything unread."""
+    home = tmp_path_factory.mktemp("service-home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(home))
+        call = ServiceCall()
+    with call:
+        yield Service(call, home)
+
+
+@pytest.fixture
+def run_command(service, monkeypatch):
+    """The command line in this process, whose commands ask the same worker."""
+    monkeypatch.setattr(_service, "ServiceCall", lambda: nullcontext(service.call))
+    return main
+
+
+@pytest.fixture(scope="session")
+def away(service, tmp_path_factory):
+    return Away(tmp_path_factory.mktemp("notebook"), service)
+
+
+@pytest.fixture(scope="session")
+def trained(away):
+    """Folder of a notebook that was run on one processor, and its project."""
+    some = notebook_project(away.data, steps_per_epoch=2, steps_per_call=2)
+    return some, away.train(some, "stripes.ipynb", 1)
