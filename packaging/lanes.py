@@ -67,9 +67,9 @@ _WINDOW = ("tests/gui", "tests/client", "tests/document")
 LANES = (
     _tests("training", "tests/worker", *_ignored(*_REQUESTS)),
     _tests("requests", *_REQUESTS),
+    _tests("programs", *_PROGRAMS),
     _tests("end2end", "tests/end2end"),
     _tests("window", *_WINDOW),
-    _tests("programs", *_PROGRAMS),
     # All that is in no other lane: a new folder of tests cannot be left out.
     _tests("rest", "tests", *_ignored("tests/worker", "tests/end2end", *_PROGRAMS, *_WINDOW)),
     Lane("types", (_program("mypy"),)),
