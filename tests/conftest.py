@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import sys
 from pathlib import Path
 
+import coverage
 import pytest
 import send2trash.plat_other
 from hypothesis import HealthCheck, settings
@@ -29,12 +31,37 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile("house")
 
+_SESSION = pytest.StashKey[pytest.Session]()
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
 def pytest_collection_finish():
     leftovers.watch()  # now that Qt is imported, if it will be
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    session.config.stash[_SESSION] = session
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    """Ends the process at once where TensorFlow or Qt is loaded, as the product's processes do.
+
+    An iterator of TensorFlow that is destroyed while Python ends waits forever for a thread that
+    needs Python; Qt's objects may be freed in an order that crashes. All has been reported.
+    """
+    session = config.stash.get(_SESSION, None)
+    if session is None or not {"tensorflow", "PySide6.QtCore"} & sys.modules.keys():
+        return
+    if measured := coverage.Coverage.current():
+        measured.stop()
+        measured.save()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(session.exitstatus))
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import shiboken6
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QMimeData, QObject, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.app import close_context, make_context
 from workbench.gui.common.context import WindowContext
@@ -27,3 +29,15 @@ def window_context(home: Path) -> Iterator[WindowContext]:
     finally:
         close_context(context)
         shiboken6.delete(owner)
+
+
+def drop_on(window: QWidget, *paths: Path) -> str:
+    """Drags files over a window and drops them; returns the words of the overlay."""
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    none = Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
+    words = window.drops.overlay.words
+    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
+    return words

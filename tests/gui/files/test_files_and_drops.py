@@ -1,11 +1,12 @@
 """Files: opened, saved, dropped; nothing unsaved is lost unasked."""
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from tests.window_parts import drop_on
 from workbench.core.projects.project_file import read_project, save_project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.files import controller as file_flow
@@ -48,17 +49,6 @@ def class_folders(tmp_path):
         for index in range(number):
             write_png(root / name / f"{index}.png", np.full((9, 9, 3), index, np.uint8))
     return root
-
-
-def drop_on(window, *paths):
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
-    words = window.drops.overlay.words
-    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
-    return words
 
 
 def test_save_and_open_again(cifar, tmp_path):

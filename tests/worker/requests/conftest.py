@@ -13,13 +13,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.window_parts import window_context
 from tests.worker.conftest import chain, stripes
+from workbench.app import make_window
 from workbench.cli import _service, main
 from workbench.core.projects.project import Choice, Project
 from workbench.core.projects.project_file import project_text
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.protocol import messages as m
 from workbench.protocol.service_call import ServiceCall
+from workbench.runs.home import data_home
 
 CELLS = Path(__file__).parents[1] / "notebook_cells.py"
 
@@ -166,3 +169,15 @@ def trained(away):
     """Folder of a notebook that was run on one processor, and its project."""
     some = notebook_project(away.data, steps_per_epoch=2, steps_per_call=2)
     return some, away.train(some, "stripes.ipynb", 1)
+
+
+@pytest.fixture
+def window(qtbot, qapp, tmp_path):
+    with window_context(data_home()) as context:
+        window = make_window(context, tmp_path)
+        qtbot.addWidget(window, before_close_func=lambda window: window.context.document.new())
+        window.show()
+        context.library.open()
+        yield window
+        window.context.document.new()
+        window.close()

@@ -15,7 +15,9 @@ import h5py
 import numpy as np
 import pytest
 from PIL import Image
+from PySide6.QtWidgets import QFileDialog
 
+from tests.window_parts import drop_on
 from tests.worker.requests.conftest import Service
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.projects.project import Choice, Project
@@ -28,7 +30,9 @@ pytestmark = pytest.mark.worker
 
 PLAIN_KERAS = Path(__file__).parents[1] / "plain_keras.py"
 NAMES = ["ash", "birch", "cedar", "deodar"]
+OTHER_NAMES = ["oak", "pine", "elm", "yew"]
 LIMIT = 1e-5
+WAIT_MS = 60_000
 
 
 def project(data: str = "/nowhere/trees.npz") -> Project:
@@ -387,9 +391,9 @@ def with_names(exchange: Exchange, names: list[str], path: Path) -> Path:
 
 
 def test_the_files_own_class_names_win_and_the_difference_is_noted(exchange, tmp_path):
-    path = with_names(exchange, ["oak", "pine", "elm", "yew"], tmp_path / "others.keras")
+    path = with_names(exchange, OTHER_NAMES, tmp_path / "others.keras")
     loaded = exchange.load(path)
-    assert RunFolder(Path(loaded.path)).model_card().class_names == ["oak", "pine", "elm", "yew"]
+    assert RunFolder(Path(loaded.path)).model_card().class_names == OTHER_NAMES
     assert "those of the data set differ" in loaded.text
     assert "differ" not in exchange.load(exchange.folder / "app.keras").text
 
@@ -404,14 +408,34 @@ def test_weights_without_names_get_those_of_the_data_set(exchange):
     assert RunFolder(Path(exchange.run)).model_card().class_names == NAMES
 
 
-def test_the_command_makes_the_same_run(exchange, run_command, tmp_path, capsys):
-    path = with_names(exchange, ["oak", "pine", "elm", "yew"], tmp_path / "others.keras")
+@pytest.fixture
+def others(exchange, tmp_path) -> Path:
+    """Somebody else's .keras, beside a project of the same network, trees.workbench."""
     (tmp_path / "trees.workbench").write_text(exchange.project)
-    folder = tmp_path / "run"
-    words = ["load", str(tmp_path / "trees.workbench"), str(path), "--run", str(folder), "--json"]
-    assert run_command(words) == 0
-    assert json.loads(capsys.readouterr().out)["run"] == str(folder)
-    assert RunFolder(folder).model_card().class_names == ["oak", "pine", "elm", "yew"]
+    return with_names(exchange, OTHER_NAMES, tmp_path / "others.keras")
+
+
+def test_menu_drop_classify_and_command_give_the_same_class_names(
+    others, window, run_command, qtbot, monkeypatch
+):
+    project, by_command = others.with_name("trees.workbench"), others.with_name("run")
+    assert window.files.open(str(project))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_words: (str(others), ""))
+    doors = {
+        "menu": window.actions_by_key["load_weights"].trigger,
+        "drop": lambda: drop_on(window, others),
+        "classify": window.show_view("classify").ask_weights,
+    }
+    found = {}
+    for door, load in doors.items():
+        with qtbot.waitSignal(window.context.weights.loaded, timeout=WAIT_MS) as loaded:
+            load()
+        found[door] = Path(loaded.args[0])
+    assert run_command(["load", str(project), str(others), "--run", str(by_command)]) == 0
+    found["command"] = by_command
+    assert len(set(found.values())) == 4
+    names = {door: RunFolder(run).model_card().class_names for door, run in found.items()}
+    assert names == dict.fromkeys(found, OTHER_NAMES)
 
 
 def refused(exchange: Exchange, path: Path) -> m.ErrorParts:

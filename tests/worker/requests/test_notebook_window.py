@@ -6,34 +6,18 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QFileDialog
 
-from tests.window_parts import window_context
+from tests.window_parts import drop_on
 from tests.worker.requests.conftest import notebook_project
-from workbench.app import make_window
 from workbench.core.projects.project import Project
 from workbench.gui.common.drops import sort_drop
 from workbench.gui.shell import main_window
 from workbench.gui.targets import notebook as notebook_flow
-from workbench.runs.home import data_home
 
 pytestmark = pytest.mark.worker
 
 WAIT_MS = 60_000
-
-
-@pytest.fixture
-def window(qtbot, qapp, tmp_path):
-    with window_context(data_home()) as context:
-        window = make_window(context, tmp_path)
-        qtbot.addWidget(window, before_close_func=lambda window: window.context.document.new())
-        window.show()
-        context.library.open()
-        yield window
-        window.context.document.new()
-        window.close()
 
 
 @pytest.fixture
@@ -100,13 +84,7 @@ def test_a_dropped_result_of_another_network_is_refused(qtbot, window, shown, tr
     assert sort_drop([str(folder / "pictures.zip")]).kind == "unknown"
     other = some.graph.without_nodes(["n5"])
     window.files.new(Project(graph=other, dataset=some.dataset))
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(path))])
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(window, QDragEnterEvent(QPoint(99, 99), action, mime, button, none))
-    assert "results" in window.drops.overlay.words
-    QApplication.sendEvent(window, QDropEvent(QPointF(99, 99), action, mime, button, none))
+    assert "results" in drop_on(window, path)
     qtbot.waitUntil(lambda: bool(shown), timeout=WAIT_MS)
     assert shown[0][0].endswith(".")
     assert window.context.library.current is None
