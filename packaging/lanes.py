@@ -75,7 +75,7 @@ _PROGRAMS = ("tests/cli", "tests/remote", "tests/checkup", "tests/seams")
 _WINDOW = ("tests/gui", "tests/client", "tests/document")
 
 LANES = (
-    _tests("requests", *_REQUESTS, is_measured=False),
+    _tests("requests", *_REQUESTS),
     _tests("programs", *_PROGRAMS),
     _tests("training", "tests/worker", *_ignored(*_MODEL, *_REQUESTS), is_measured=False),
     _tests("end2end", "tests/end2end", is_measured=False),

@@ -6,6 +6,7 @@ from tests.core.checks.test_shapes import INPUT, chain
 from workbench.core.checks.analysis import DatasetFacts, analyse
 from workbench.core.network.graph import Edge, Graph, Node
 from workbench.core.training.recipe import TrainingRecipe
+from workbench.errors import GraphError
 from workbench.layers import all_layers
 
 LAYERS = all_layers()
@@ -304,3 +305,12 @@ def test_pictures_are_not_compared_with_an_input_that_has_no_shape():
     found = [title for _, title, _ in titles(graph)]
     assert found
     assert not [title for title in found if title.startswith("Images")]
+
+
+def test_a_network_with_errors_is_refused_with_all_of_them():
+    check(chain(INPUT, ("flatten", {}), END)).refuse_errors()
+    found = check(chain(INPUT, ("conv2d", {"kernel_size": (99, 99), "padding": "valid"}), END))
+    with pytest.raises(GraphError) as caught:
+        found.refuse_errors()
+    assert found.errors
+    assert all(problem.message in caught.value.what for problem in found.errors)

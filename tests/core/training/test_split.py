@@ -65,3 +65,9 @@ def test_wrong_shares_are_refused():
 
 def test_nothing_to_split():
     assert [len(part) for part in split_indices(np.zeros(0, int), shares=(0.5,), seed=0)] == [0, 0]
+
+
+def test_the_only_picture_of_a_class_is_trained_on():
+    held_out, rest = split_indices(np.array([3, 3, 5]), shares=(0.5,), seed=7)
+    assert 2 in rest
+    assert 2 not in held_out
