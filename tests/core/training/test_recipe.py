@@ -108,3 +108,21 @@ def test_values_are_read_as_typed(key, text, value):
 def test_wrong_values_are_refused_with_what_is_allowed(key, text, words):
     with pytest.raises(ParamError, match=words):
         value_from_text(key, text)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "batch_size", "replicas", "is_synchronized"),
+    [
+        ("auto", 64, 8, True),  # 8 images each say little of the batch
+        ("auto", 4_096, 8, False),
+        ("auto", 8, 1, False),
+        ("on", 4_096, 8, True),
+        ("on", 4_096, 1, False),
+        ("off", 64, 8, False),
+    ],
+)
+def test_few_images_per_replica_are_normalized_together(
+    chosen, batch_size, replicas, is_synchronized
+):
+    recipe = TrainingRecipe(sync_batch_norm=chosen)
+    assert recipe.syncs_batch_norm(batch_size, replicas) is is_synchronized
