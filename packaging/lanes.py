@@ -16,6 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build" / "lanes"
@@ -148,11 +149,15 @@ def _report(lane: Lane, seconds: float, *, is_green: bool) -> None:
 def _run(lane: Lane) -> tuple[float, bool]:
     started = time.monotonic()
     with lane.log.open("wb") as log:
-        is_green = all(
-            subprocess.run(command, cwd=ROOT, stdout=log, stderr=log, check=False).returncode == 0
-            for command in lane.commands
-        )
+        is_green = all(_is_done(command, log) for command in lane.commands)
     return time.monotonic() - started, is_green
+
+
+def _is_done(command: tuple[str, ...], log: IO[bytes]) -> bool:
+    code = subprocess.run(command, cwd=ROOT, stdout=log, stderr=log, check=False).returncode
+    if code:  # of a signal below zero: a crash prints nothing itself
+        log.write(f"ended with code {code}\n".encode())
+    return code == 0
 
 
 def _minutes(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -44,14 +45,16 @@ def pytest_collection_finish():
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
     session.config.stash[_SESSION] = session
+    gc.disable()  # no object of Qt is freed any more: see below
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure(config):
     """Ends the process at once where TensorFlow or Qt is loaded, as the product's processes do.
 
     An iterator of TensorFlow that is destroyed while Python ends waits forever for a thread that
-    needs Python; Qt's objects may be freed in an order that crashes. All has been reported.
+    needs Python; Qt's objects may be freed in an order that crashes. All has been reported. First
+    of all plug-ins: that of faulthandler would go, and a crash here would leave no trace.
     """
     session = config.stash.get(_SESSION, None)
     if session is None or not {"tensorflow", "PySide6.QtCore"} & sys.modules.keys():
