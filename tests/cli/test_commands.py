@@ -73,13 +73,13 @@ def test_new_keeps_what_is_there(project, capsys):
     assert "--force" in capsys.readouterr().err
 
 
-def test_a_misspelt_template_is_told_with_near_names(tmp_path, capsys):
+def test_a_misspelt_template_is_reported_with_near_names(tmp_path, capsys):
     assert main(["new", "fashion_convent", str(tmp_path / "x.workbench")]) == 2
     assert "fashion_convnet" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"format": "workbench-project"}'])
-def test_a_damaged_project_is_told_as_json_and_left_alone(tmp_path, capsys, content):
+def test_a_damaged_project_is_reported_as_json_and_left_alone(tmp_path, capsys, content):
     path = tmp_path / "damaged.workbench"
     path.write_bytes(content)
     assert main(["check", str(path), "--json"]) == 3
@@ -130,7 +130,7 @@ def test_train_refuses_a_network_with_problems(project, capsys):
     assert "workbench check" in capsys.readouterr().err
 
 
-def test_stop_of_an_unknown_run_is_told(capsys):
+def test_stop_of_an_unknown_run_is_reported(capsys):
     assert main(["stop", "no-such-run"]) == 3
     assert "no-such-run" in capsys.readouterr().err
 
@@ -146,7 +146,7 @@ def test_wrong_words_exit_with_two_and_are_told_as_json_too(words, capsys):
     assert "workbench" in _json_lines(capsys)[-1]["error"]["expected"]
 
 
-def test_a_word_that_is_no_command_and_no_project_is_told_with_near_names(capsys):
+def test_a_word_that_is_no_command_and_no_project_is_reported_with_near_names(capsys):
     assert main(["clasify"]) == 2
     assert "workbench classify" in capsys.readouterr().err
 
@@ -164,7 +164,7 @@ def test_templates_name_their_data_sets_to_people(capsys):
     assert line.split()[1:3] == ["1,676,982", "cifar10"]
 
 
-def test_a_folder_without_pictures_is_told_before_anything_is_loaded(tmp_path, capsys):
+def test_a_folder_without_pictures_is_reported_before_anything_is_loaded(tmp_path, capsys):
     assert main(["classify", "run", str(tmp_path), "--json"]) == 3
     (line,) = _json_lines(capsys)
     assert line["error"]["where"] == str(tmp_path)
@@ -178,7 +178,7 @@ def test_counts_are_told_now_and_then_and_steps_at_once(monkeypatch):
     for tick in range(60):
         now = 100.0 + tick / 10
         text = "Listing" if tick < 5 else f"Unpacking: {tick} of 60 MB"
-        told += [text] if news.is_worth_telling(text) else []
+        told += [text] if news.is_worth_printing(text) else []
     assert told == ["Listing", *(f"Unpacking: {tick} of 60 MB" for tick in (5, 25, 45))]
 
 

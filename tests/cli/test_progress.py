@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.cli._progress import RunTeller
+from workbench.cli._progress import RunPrinter
 from workbench.protocol.events import CheckpointKept, Plan, RunFinished, RunStarted, TimeSpent
 from workbench.protocol.messages import ErrorParts
 
@@ -10,9 +10,9 @@ FULL = ErrorParts(what="The disk is full.", fix="Free some space.")
 
 
 def _told(capsys, *events):
-    with RunTeller() as teller:
+    with RunPrinter() as printer:
         for event in events:
-            teller.show(event)
+            printer.show(event)
     return capsys.readouterr().err.splitlines()
 
 
@@ -40,7 +40,7 @@ def test_a_resumed_run_says_where_it_goes_on(capsys):
     ]
 
 
-def test_only_trouble_with_checkpoints_is_told_and_its_end(capsys):
+def test_only_trouble_with_checkpoints_is_shown_and_its_end(capsys):
     kept = CheckpointKept(step=10, epoch=1)
     bad = CheckpointKept(step=10, epoch=1, problem=FULL)
     good = CheckpointKept(step=20, epoch=2)

@@ -32,7 +32,7 @@ def test_a_run_with_weights_but_no_checkpoint_is_not_begun_anew(written, capsys)
     assert "no checkpoint" in _json_lines(capsys)[0]["error"]["what"]
 
 
-def test_only_what_comes_after_the_resume_is_told(written, capsys, monkeypatch):
+def test_only_what_comes_after_the_resume_is_shown(written, capsys, monkeypatch):
     run = written("again").begin().train(3).end()
     assert not run.folder.is_alive()
     begun = []

@@ -161,7 +161,7 @@ def test_the_queue_from_the_command_line(trainers, project, capsys):
     assert len(trainers) == 2
 
 
-def test_what_cannot_be_started_is_told_and_listed_all_the_same(project, capsys, no_new_processes):
+def test_what_cannot_be_started_is_reported_and_listed_all_the_same(project, capsys, no_new_processes):
     for title in "ab":
         queue.enqueue(create_run(Project(), title=title))
     capsys.readouterr()
@@ -223,15 +223,15 @@ def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatc
     written("busy").begin()
     is_said = threading.Event()
 
-    def tell(words):
-        _output.tell(words)
+    def print_line(words):
+        _output.print_line(words)
         is_said.set()
 
     def interrupt():
         is_said.wait()
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(_turn, "tell", tell)
+    monkeypatch.setattr(_turn, "print_line", print_line)
     thread = threading.Thread(target=interrupt)
     thread.start()
     assert main(["train", str(project), "--wait"]) == 130

@@ -23,7 +23,7 @@ def test_the_fingerprint_shown_is_that_of_the_server(seen):
     assert seen["real"] in seen["fingerprint"]
 
 
-def test_a_lost_line_is_told_calmly_with_the_next_try(seen):
+def test_a_lost_line_is_reported_calmly_with_the_next_try(seen):
     assert "Connection to" in seen["lost"]["words"]
     assert "reconnecting in" in seen["lost"]["words"]
     assert "Training continues there" in seen["lost"]["words"]

@@ -1,4 +1,4 @@
-"""Ctrl+C while a run is started and followed: it asks the run to stop, and drops nothing."""
+"""Ctrl+C while a run is started and followed: it requests a stop, and drops nothing."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ _SLICE_S = 0.05
 
 
 class CtrlC:
-    """Hears Ctrl+C for a run; use as a context manager from before its trainer is started.
+    """Handles Ctrl+C for a run; use as a context manager from before its trainer is started.
 
-    The key is only noted: wherever it is pressed, the trainer is asked by whoever looks
-    next, at the latest when this is left. A command that does not come to look, because
-    nobody reads what it prints, is ended by the second key.
+    The handler only sets a flag; the next check sends the stop request, the latest one on
+    exit. A command that is blocked before its next check, as by a full pipe, is ended by
+    the second Ctrl+C.
 
     Args:
         folder: The run.
 
     Attributes:
-        is_pressed: Ctrl+C was pressed, and nobody has been asked yet.
-        has_asked: The run was asked to stop.
+        is_pressed: Ctrl+C was pressed, and no stop requested yet.
+        has_asked: A stop of the run was requested.
     """
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
-        self._is_hearing = False
+        self._is_installed = False
         self._pressed_s = 0.0
         self.is_pressed = False
         self.has_asked = False
 
     def __enter__(self) -> Self:
-        # A shell's background commands ignore the key; other threads never hear it.
+        # A shell's background commands ignore the key; other threads never receive it.
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._is_hearing = True
+            self._is_installed = True
             signal.signal(signal.SIGINT, self._on_key)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        if self._is_hearing:
+        if self._is_installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if self._folder.is_alive():
             self.pass_on()
 
     def pass_on(self) -> None:
-        """Asks the run to stop if the key was pressed since the last time.
+        """Requests a stop of the run if Ctrl+C was pressed since the last call.
 
         Raises:
             SaveError: the run's folder cannot be written.

@@ -1,7 +1,7 @@
 """Follows a run's event log to its end: for `train` and the terminal tour.
 
-Of a run that another computer trains, the log here is what a courier brings; how the line
-stands is said on stderr.
+For a run on another computer, the log here is what its courier copies; the state of the
+connection is printed on stderr.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._output import tell
+from workbench.cli._output import print_line
 from workbench.errors import WorkbenchError
 from workbench.protocol.events import RunEvent, RunFinished, RunStarted
 from workbench.protocol.messages import ErrorParts
@@ -30,7 +30,7 @@ _START_S = 60.0
 
 
 class PastEvents:
-    """What a run told before it is resumed: read once, not told again.
+    """A run's events from before it is resumed: read once, not printed again.
 
     Args:
         folder: A run that no trainer works on.
@@ -46,13 +46,13 @@ class PastEvents:
 def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> Iterator[RunEvent]:
     """Yields each event as it is written; the last one is always RunFinished.
 
-    A trainer that died without a word is told as a failed RunFinished made here. Ctrl+C
-    asks the run to stop and goes on following until it has saved. A run that goes on
-    elsewhere without a courier gets one; there a second Ctrl+C leaves it to itself.
+    A trainer that died without an event yields a failed RunFinished made here. Ctrl+C
+    requests a stop and goes on following until the run has saved. A run that goes on
+    elsewhere without a courier gets one; there a second Ctrl+C detaches from it.
 
     Args:
         folder: The run.
-        ctrl_c: Hears Ctrl+C, already since before the run was started.
+        ctrl_c: Handler of Ctrl+C, installed before the run was started.
         past: Read before the run was resumed; these events are left out.
 
     Raises:
@@ -83,7 +83,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
 
 
 class _Line:
-    """How a run's courier stands, where it has one, told to people as it changes."""
+    """The state of a run's connection, where it has a courier, printed as it changes."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -91,13 +91,13 @@ class _Line:
         self._looked = self._tried = -_AGAIN_S
 
     def leave_or(self, ctrl_c: CtrlC) -> None:
-        """Passes Ctrl+C on; the second one leaves a run that is trained elsewhere.
+        """Passes Ctrl+C on; the second one detaches from a run that is trained elsewhere.
 
         Raises:
-            KeyboardInterrupt: the run is left to itself.
+            KeyboardInterrupt: detached from the run.
         """
         if ctrl_c.is_pressed and ctrl_c.has_asked and has_courier(self._folder):
-            tell(
+            print_line(
                 "Detached. The run ends as soon as the stop request arrives there; `workbench "
                 f"attach {self._folder.name}` follows it again."
             )
@@ -105,7 +105,7 @@ class _Line:
         ctrl_c.pass_on()
 
     def look(self) -> None:
-        """Tells how the line stands when that is new; looks once in a while."""
+        """Prints the state of the connection when it has changed; reads it once in a while."""
         now = time.monotonic()
         if now - self._looked < _LOOK_S:
             return
@@ -115,10 +115,10 @@ class _Line:
             return
         before, self._said = self._said[0], (link.state, link.words)
         words = link_words(link)
-        if words and link.state != "refused":  # a refusal is told at the end
-            tell(words)
+        if words and link.state != "refused":  # a refusal is printed at the end
+            print_line(words)
         elif link.state == "attached" and before == "lost":
-            tell(f"Connected to {link.host} again.")
+            print_line(f"Connected to {link.host} again.")
 
     def is_up_again(self, history: MetricHistory) -> bool:
         """Starts a courier where the last one was killed; not where nothing is to be had."""
@@ -131,7 +131,7 @@ class _Line:
         try:
             reattach(self._folder)
         except WorkbenchError as error:
-            tell(str(error))
+            print_line(str(error))
             return self._folder.is_alive()
         return True
 

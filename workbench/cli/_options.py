@@ -14,7 +14,7 @@ def add_json_option(parser: argparse.ArgumentParser, *, is_repeated: bool = Fals
 
     Args:
         parser: Parser of a command.
-        is_repeated: The command before this one takes it too: what was said there stands.
+        is_repeated: The command before this one takes it too: its value is kept.
     """
     parser.add_argument(
         "--json",

@@ -1,4 +1,4 @@
-"""What commands print: JSON on stdout for programs, words on stderr for people."""
+"""What commands print: JSON on stdout for programs, text on stderr for people."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def report(value: Any, words: str, *, as_json: bool) -> None:
     if as_json:
         print_json(value)
     else:
-        tell(words)
+        print_line(words)
 
 
-def tell(text: str) -> None:
-    """Says something to people, on stderr."""
+def print_line(text: str) -> None:
+    """Prints a line for people, on stderr."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
@@ -35,17 +35,17 @@ def printable(text: str) -> str:
 
 
 def report_error(error: WorkbenchError, *, as_json: bool) -> None:
-    """Tells what went wrong: an `error` object for programs, lines for people."""
+    """Prints what went wrong: an `error` object for programs, lines for people."""
     if as_json:
         print_json({"error": error.to_dict()})
         return
-    tell(f"workbench: {error.what}")
+    print_line(f"workbench: {error.what}")
     for title, text in (
         ("Where", error.where),
         ("Received", error.received),
         ("Expected", error.expected),
     ):
         if text:
-            tell(f"  {title}: {text}")
+            print_line(f"  {title}: {text}")
     if error.fix:
-        tell(f"  {error.fix}")
+        print_line(f"  {error.fix}")

@@ -7,7 +7,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from workbench.cli._output import printable, tell
+from workbench.cli._output import print_line, printable
 from workbench.protocol.events import (
     Batch,
     CheckpointKept,
@@ -21,7 +21,7 @@ from workbench.protocol.events import (
 from workbench.runs.log.event_text import terminal_words
 
 
-class RunTeller:
+class RunPrinter:
     """Shows a run's events; use as a context manager around following it."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class RunTeller:
         )
         self._task: TaskID | None = None
         self._phase = ""
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
         self._problem = ""
         self._spent: TimeSpent | None = None
         self._epochs = 0
@@ -65,10 +65,10 @@ class RunTeller:
                 self._spent = event
             case RunFinished() if self._spent is not None:
                 self._say(terminal_words(self._spent))
-        if self._is_told(event):
+        if self._is_shown(event):
             self._say(terminal_words(event, self._epochs))
 
-    def _is_told(self, event: RunEvent) -> bool:
+    def _is_shown(self, event: RunEvent) -> bool:
         """Checkpoints are kept all the time: only trouble is told, once, and its end."""
         if isinstance(event, CheckpointKept):
             before, self._problem = self._problem, event.problem.what if event.problem else ""
@@ -81,7 +81,7 @@ class RunTeller:
         if self._console.is_terminal:
             self._console.print(printable(text), soft_wrap=True)
         else:
-            tell(text)
+            print_line(text)
 
     def _describe(self, text: str) -> None:
         if text == self._phase:
@@ -91,9 +91,9 @@ class RunTeller:
             self._task = self._progress.add_task(printable(text), total=None, words="")
         else:
             self._progress.update(self._task, description=printable(text))
-        if not self._console.is_terminal and text not in self._told:
-            self._told.add(text)  # a phase can come back for a moment: news only once
-            tell(text)
+        if not self._console.is_terminal and text not in self._shown:
+            self._shown.add(text)  # a phase can come back for a moment: news only once
+            print_line(text)
 
     def _batch(self, event: Batch) -> None:
         if self._task is None:

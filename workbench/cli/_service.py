@@ -1,4 +1,4 @@
-"""Asks a service worker, telling its progress to people; errors come out as exceptions."""
+"""Requests to a service worker: progress is printed, errors are raised as exceptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TypeVar
 
-from workbench.cli._output import tell
+from workbench.cli._output import print_line
 from workbench.protocol.messages import AnyAnswer, AnyRequest, Failed, Hello, Progress
 from workbench.protocol.service_call import ServiceCall
 from workbench.protocol.wire import error_from_parts
@@ -15,19 +15,19 @@ _COUNT_INTERVAL_S = 2.0
 
 
 class _News:
-    """Tells a new step from one that only counts on ("Unpacking: 3 of 170 MB")."""
+    """Distinguishes a new step from one that only counts on ("Unpacking: 3 of 170 MB")."""
 
     def __init__(self) -> None:
         self._text = self._step = ""
-        self._told_at = 0.0
+        self._printed_at = 0.0
 
-    def is_worth_telling(self, text: str) -> bool:
+    def is_worth_printing(self, text: str) -> bool:
         """True for a new step at once, for a count every two seconds, for an echo never."""
         step, now = text.partition(":")[0], time.monotonic()
-        is_due = step != self._step or now - self._told_at >= _COUNT_INTERVAL_S
+        is_due = step != self._step or now - self._printed_at >= _COUNT_INTERVAL_S
         if text == self._text or not is_due:
             return False
-        self._text, self._step, self._told_at = text, step, now
+        self._text, self._step, self._printed_at = text, step, now
         return True
 
 
@@ -45,7 +45,7 @@ def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
 
     Raises:
         WorkbenchError: the request could not be done; of the worker's own class, so that
-            the exit code tells bad input from a worker that failed.
+            the exit code distinguishes bad input from a worker that failed.
     """
     news = _News()
     with ServiceCall() as service:
@@ -53,7 +53,7 @@ def ask(request: AnyRequest, *, is_quiet: bool = False) -> Iterator[AnyAnswer]:
             if isinstance(answer, Failed):
                 raise error_from_parts(answer.error)
             if isinstance(answer, Progress):
-                if not is_quiet and news.is_worth_telling(answer.text):
-                    tell(answer.text)
+                if not is_quiet and news.is_worth_printing(answer.text):
+                    print_line(answer.text)
             elif not isinstance(answer, Hello):
                 yield answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._output import tell
+from workbench.cli._output import print_line
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder
 from workbench.runs.state.queue import cancel, is_waiting, num_before, start_next, waiting_words
@@ -33,6 +33,6 @@ def wait_for_turn(folder: RunFolder, ctrl_c: CtrlC, *, is_quiet: bool) -> None:
             return
         words = waiting_words(num_before(folder))
         if words != said and not is_quiet:
-            tell(words)
+            print_line(words)
         said = words
         ctrl_c.sleep(_LOOK_S)

@@ -8,7 +8,7 @@ from functools import partial
 
 from workbench.checkup.parity import agreement_of, train_pair, without_chance
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, printable, tell
+from workbench.cli._output import print_json, print_line, printable
 from workbench.core.projects.project_file import read_project
 from workbench.core.projects.target_text import parse_target
 from workbench.errors import UsageError
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     for target in (left, right):
         refuse_unready(target)
     wait = partial(time.sleep, _POLL_S)
-    found = agreement_of(train_pair(project, (left, right), arguments.steps, tell=tell, wait=wait))
+    found = agreement_of(train_pair(project, (left, right), arguments.steps, on_progress=print_line, wait=wait))
     if arguments.json:
         print_json(found.to_dict())
     else:

@@ -7,8 +7,8 @@ import argparse
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
 from workbench.cli._options import add_json_option, add_run
-from workbench.cli._output import tell
-from workbench.cli.train import tell_run
+from workbench.cli._output import print_line
+from workbench.cli.train import print_run
 from workbench.errors import RunFolderError
 from workbench.runs.folder import open_run
 from workbench.runs.link import read_remote
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tells what comes from now on; 4 when the run fails, 130 when Ctrl+C stopped it."""
+    """Prints the events from now on; 4 when the run fails, 130 when Ctrl+C stopped it."""
     folder = open_run(arguments.run_name)
     past = PastEvents(folder)
     outcome = outcome_of(folder, past.history)
@@ -40,9 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
             else "`workbench runs` lists all runs.",
         )
     if outcome.is_over:
-        tell(outcome.sentence())
+        print_line(outcome.sentence())
         return 0
     with CtrlC(folder) as ctrl_c:
         if outcome.kind == "away":
             reattach(folder)
-        return tell_run(folder, ctrl_c, as_json=arguments.json, past=past)
+        return print_run(folder, ctrl_c, as_json=arguments.json, past=past)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, printable, tell
+from workbench.cli._output import print_json, print_line, printable
 from workbench.core.checks.analysis import Analysis, analyse
 from workbench.core.checks.run_estimate import RunEstimate
 from workbench.core.format import bytes_text
@@ -106,6 +106,6 @@ def _print_table(project: Project, analysis: Analysis, batch_size: int) -> None:
         f"{bytes_text(costs.memory_bytes)} at batch {batch_size:,}"
     )
     for problem in analysis.problems:
-        tell(f"{problem.severity}: {problem.title}. {problem.message}")
+        print_line(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            tell(f"    fix: {fix.title}")
+            print_line(f"    fix: {fix.title}")

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     for answer in ask(request, is_quiet=arguments.json):
         if isinstance(answer, Classified):
             answers.append(answer)
-            _tell(answer, as_json=arguments.json)
+            _print_answer(answer, as_json=arguments.json)
     if arguments.csv is not None:
         save_bytes(arguments.csv, csv_text(answers).encode())
     return 3 if all(answer.error is not None for answer in answers) else 0
@@ -62,7 +62,7 @@ def _files(image: Path) -> list[str]:
     return [str(file) for file in files]
 
 
-def _tell(answer: Classified, *, as_json: bool) -> None:
+def _print_answer(answer: Classified, *, as_json: bool) -> None:
     if answer.error is not None:
         value = {"file": answer.file, "error": msgspec.structs.asdict(answer.error)}
         report(value, f"{answer.file}: {answer.error.what}", as_json=as_json)

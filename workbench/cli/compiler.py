@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, printable, tell
+from workbench.cli._output import print_json, print_line, printable
 from workbench.core.format import bytes_text
 from workbench.preflight.compiler_environment import (
     DOWNLOAD_BYTES,
@@ -75,22 +75,22 @@ def _status(environment: CompilerEnvironment, *, as_json: bool) -> int:
 def _install(environment: CompilerEnvironment, arguments: argparse.Namespace) -> int:
     def say(line: str) -> None:
         if not arguments.json:
-            tell(line)
+            print_line(line)
 
     if environment.is_installed():
         return _status(environment, as_json=arguments.json)
-    environment.download(tell=say, check=_go_on)
+    environment.download(on_progress=say, check=_go_on)
     licence = environment.licence()
     if arguments.accept is None:
         if arguments.json:
             print_json({"installed": False, "licence": licence.text, "sha256": licence.sha256})
             return 1
-        tell(f"Downloaded {_packages(environment)}. The license of libtpu:")
+        print_line(f"Downloaded {_packages(environment)}. The license of libtpu:")
         print(printable(licence.text))
-        tell("To accept it and install:")
-        tell(f"    workbench compiler install --accept {licence.sha256}")
+        print_line("To accept it and install:")
+        print_line(f"    workbench compiler install --accept {licence.sha256}")
         return 1
-    environment.install(arguments.accept, tell=say, check=_go_on)
+    environment.install(arguments.accept, on_progress=say, check=_go_on)
     return _status(environment, as_json=arguments.json)
 
 

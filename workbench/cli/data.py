@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import SOURCE_WORDS, add_json_option
-from workbench.cli._output import print_json, printable, tell
+from workbench.cli._output import print_json, print_line, printable
 from workbench.cli._service import ask_one
 from workbench.core.projects.source import parse_source
 from workbench.datasets import all_datasets
@@ -55,6 +55,6 @@ def _print_table(description: DataDescription) -> None:
         print(printable(f"{c.name:28} {c.num_train:>9,} train {c.num_test:>9,} test"))
     print(f"{'total':28} {description.num_train:>9,} train {description.num_test:>9,} test")
     for note in description.notes:
-        tell(note)
+        print_line(note)
     for file, why in description.bad_files:
-        tell(f"cannot be read: {file}: {why}")
+        print_line(f"cannot be read: {file}: {why}")

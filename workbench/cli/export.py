@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes OUT; what stood there before stays when it fails."""
+    """Writes OUT; a file that was there before stays when it fails."""
     formats = run_exports()
     if arguments.format not in formats:
         raise UsageError(

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from workbench.cli._options import add_data_option, add_json_option, add_project
-from workbench.cli._output import print_json, tell
+from workbench.cli._output import print_json, print_line
 from workbench.cli._service import ask
 from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
@@ -68,6 +68,6 @@ def _show(answer: AnyAnswer) -> None:
         case BatchSizeTried():
             print(f"{answer.size:>8,} {answer.problem}")
         case LearningRateFound() | BatchSizeFound():
-            tell(answer.words)
+            print_line(answer.words)
             if answer.suggested:
                 print(f"{answer.suggested:g}")

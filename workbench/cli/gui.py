@@ -52,7 +52,7 @@ def _unknown(word: str) -> UsageError:
 
 
 def _refuse_without_display() -> None:
-    """Qt ends the process with its own words where there is no display: told before it may."""
+    """Qt aborts the process where there is no display: refused before it can."""
     has_display = any(os.environ.get(name) for name in _DISPLAYS)
     if sys.platform.startswith("linux") and not has_display:
         raise UsageError(

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, printable, report, tell
+from workbench.cli._output import print_json, print_line, printable, report
 from workbench.core.format import bytes_text
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
@@ -31,7 +31,7 @@ from workbench.targets.tpu import SPEC as TPU
 NAME = "host"
 HELP = "list, add, check, set up or forget other computers that train over SSH"
 
-_DEST = "[USER@]HOST[:PORT], ssh:..., or tpu:NAME[@zone[/project]] (asks gcloud)"
+_DEST = "[USER@]HOST[:PORT], ssh:..., or tpu:NAME[@zone[/project]] (looked up with gcloud)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +98,7 @@ def _place(dest: str) -> RemoteHost:
                 fix="Run the command once per computer.",
             )
         return saved_hosts.place_for(choice.params)
-    tell(NO_FIRST_CHECK)
+    print_line(NO_FIRST_CHECK)
     params = choice.params
     return place_from_gcloud(params["address"], params["zone"], params["project"])
 
@@ -112,7 +112,7 @@ def _list(arguments: argparse.Namespace) -> int:
         seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(host.seen)) if host.seen else "never"
         print(printable(f"{host.address:32} {seen:16}  {host.words}"))
     if not saved and not arguments.json:
-        tell("No other computer yet. Add one with: workbench host add [USER@]HOST")
+        print_line("No other computer yet. Add one with: workbench host add [USER@]HOST")
     return 0
 
 
@@ -143,7 +143,7 @@ def _fingerprint(arguments: argparse.Namespace) -> int:
         known = accepted_keys(place)
     _print_keys(arguments, place, offered, known)
     if arguments.accept and not chosen:
-        tell("The host has no such fingerprint. Nothing was trusted.")
+        print_line("The host has no such fingerprint. Nothing was trusted.")
         return 1
     return 0
 
@@ -161,14 +161,14 @@ def _print_keys(
     for key in offered:
         print(f"{key.fingerprint}  {key.kind}  {'trusted' if key in known else 'not trusted'}")
     if not known:
-        tell("Compare it with the one shown by the computer's owner or console. If it is the same:")
-        tell(f"  workbench host fingerprint {place.text()} --accept {offered[0].fingerprint}")
+        print_line("Compare it with the one shown by the computer's owner or console. If it is the same:")
+        print_line(f"  workbench host fingerprint {place.text()} --accept {offered[0].fingerprint}")
 
 
 def _check(arguments: argparse.Namespace) -> int:
     place = _place(arguments.dest)
     with Connection.to(place) as line:
-        facts = Setup(line, _tell).probe(place.python)
+        facts = Setup(line, _print_progress).probe(place.python)
     host = saved_hosts.seen_now(place, facts)
     if arguments.json:
         print_json({"address": place.text(), "words": host.words, "facts": facts})
@@ -186,7 +186,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _setup(arguments: argparse.Namespace) -> int:
     place = _place(arguments.dest)
     with Connection.to(place) as line:
-        setup = Setup(line, _tell)
+        setup = Setup(line, _print_progress)
         facts = setup.probe(place.python)
         named = arguments.environment or _wanted(arguments.dest)
         name = named or saved_hosts.fitting_environment(facts)
@@ -221,5 +221,5 @@ def _forget(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(words: str, fraction: float) -> None:
-    tell(f"{words} ({fraction:.0%})" if 0 <= fraction <= 1 else words)
+def _print_progress(words: str, fraction: float) -> None:
+    print_line(f"{words} ({fraction:.0%})" if 0 <= fraction <= 1 else words)

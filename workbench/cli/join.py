@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from workbench.cli._output import tell
+from workbench.cli._output import print_line
 from workbench.core.projects.project import Choice, Project
 from workbench.errors import UsageError
 from workbench.hardware.cluster import CLUSTER_VARIABLE, Cluster, read_addresses, with_ports
@@ -62,12 +62,12 @@ def _join(cluster: Cluster) -> int:
     handed = {CLUSTER_VARIABLE: cluster.text()}
     environment = trainer_environment(Project(target=choice), handed)
     with tempfile.TemporaryDirectory(prefix="workbench-join-") as folder:
-        tell(f"Machine {cluster.index + 1} is waiting for {cluster.machines[0]}.")
+        print_line(f"Machine {cluster.index + 1} is waiting for {cluster.machines[0]}.")
         words = [sys.executable, "-P", "-m", "workbench.worker", "join", str(Path(folder))]
         with subprocess.Popen(words, env=environment) as process:
             while process.poll() is None:
-                # It hears Ctrl+C too, and ends when all have ended.
+                # It receives Ctrl+C too, and ends when all have ended.
                 with contextlib.suppress(KeyboardInterrupt):
                     process.wait()
-    tell("Training failed." if process.returncode == 0 else "Training completed.")
+    print_line("Training failed." if process.returncode == 0 else "Training completed.")
     return 0 if process.returncode == 0 else 4

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def load_file(arguments: argparse.Namespace, file: Path, folder: Path | None = None) -> int:
-    """Asks a worker to load a file, and prints the new run.
+    """Loads a file in a worker, and prints the new run.
 
     Args:
         arguments: With `project` and `json`.

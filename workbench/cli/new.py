@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.cli._output import tell
+from workbench.cli._output import print_line
 from workbench.core.projects.project_file import save_project
 from workbench.errors import UsageError
 from workbench.templates import find_template
@@ -31,5 +31,5 @@ def run(arguments: argparse.Namespace) -> int:
             fix="Choose another name, or use --force to overwrite it.",
         )
     save_project(template.project, arguments.file)
-    tell(f"Wrote {arguments.file}: {template.title}.")
+    print_line(f"Wrote {arguments.file}: {template.title}.")
     return 0

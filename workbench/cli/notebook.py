@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes OUT; what stood there before stays when it fails."""
+    """Writes OUT; a file that was there before stays when it fails."""
     formats = {spec.suffix: key for key, spec in project_exports().items()}
     key = formats.get(arguments.out.suffix.lower())
     if key is None:

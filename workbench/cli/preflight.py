@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli._options import add_json_option, add_project
-from workbench.cli._output import print_json, printable, tell
+from workbench.cli._output import print_json, print_line, printable
 from workbench.cli._service import ask
 from workbench.core.format import bytes_text
 from workbench.core.projects.project_file import project_text, read_project
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the report; 1 when something speaks against it."""
+    """Prints the report; 1 when it has problems."""
     chip_choice(arguments.tpu)
     if arguments.batch is not None and arguments.batch < 1:
         raise UsageError(
@@ -57,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
                 else:
                     _print_report(report)
             case PreflightStage() if not arguments.json:
-                tell(f"{answer.level}: {answer.state}. {answer.words}".rstrip())
+                print_line(f"{answer.level}: {answer.state}. {answer.words}".rstrip())
             case PreflightPoint() if not arguments.json:
-                tell(_point_words(answer.point))
+                print_line(_point_words(answer.point))
     return 0 if is_ok else 1
 
 
@@ -95,6 +95,6 @@ def _print_report(report: PreflightReport) -> None:
     if report.suggested_batch:
         print(f"Suggested batch: {report.suggested_batch:,}")
     for problem in report.problems:
-        tell(f"{problem.severity}: {problem.title}. {problem.message}")
+        print_line(f"{problem.severity}: {problem.title}. {problem.message}")
         for fix in problem.fixes:
-            tell(f"    fix: {fix.title}")
+            print_line(f"    fix: {fix.title}")

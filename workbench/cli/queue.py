@@ -6,7 +6,7 @@ import argparse
 
 from workbench.cli import train
 from workbench.cli._options import add_json_option, add_run
-from workbench.cli._output import print_json, printable, report, report_error, tell
+from workbench.cli._output import print_json, print_line, printable, report, report_error
 from workbench.core.projects.project import Project
 from workbench.errors import RunFolderError, WorkbenchError
 from workbench.runs.folder import RunFolder, open_run
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     for summary in runs:
         _print(summary, as_json=arguments.json)
     if not runs and not arguments.json:
-        tell("No run is training or queued.")
+        print_line("No run is training or queued.")
     return 0
 
 
@@ -81,7 +81,7 @@ def _add(arguments: argparse.Namespace) -> None:
     project: Project = train.project_for(arguments)
     folder = train.new_run(arguments, project)
     queue.enqueue(folder)
-    _tell_place(folder, as_json=arguments.json)
+    _print_place(folder, as_json=arguments.json)
 
 
 def _resume(arguments: argparse.Namespace) -> None:
@@ -95,10 +95,10 @@ def _resume(arguments: argparse.Namespace) -> None:
             fix="Train its project again.",
         )
     queue.enqueue(folder, resume=True)
-    _tell_place(folder, as_json=arguments.json)
+    _print_place(folder, as_json=arguments.json)
 
 
-def _tell_place(folder: RunFolder, *, as_json: bool) -> None:
+def _print_place(folder: RunFolder, *, as_json: bool) -> None:
     queue.start_next(folder.path.parent)
     is_waiting = queue.is_waiting(folder)
     before = queue.num_before(folder) if is_waiting else 0

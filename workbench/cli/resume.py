@@ -1,4 +1,4 @@
-"""`workbench resume`: goes on with a run exactly where it stopped, and tells how it goes."""
+"""`workbench resume`: continues a run exactly where it stopped, and prints its events."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import argparse
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents
 from workbench.cli._options import add_json_option, add_run
-from workbench.cli._output import tell
-from workbench.cli.train import tell_run
+from workbench.cli._output import print_line
+from workbench.cli.train import print_run
 from workbench.core.projects.target_text import parse_target
 from workbench.errors import RunFolderError
 from workbench.runs.folder import RunFolder, open_run
@@ -48,10 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
             _refuse(folder, outcome)
             start_trainer(folder, resume=True)
         try:
-            return tell_run(folder, ctrl_c, as_json=arguments.json, past=past)
+            return print_run(folder, ctrl_c, as_json=arguments.json, past=past)
         finally:
             if not arguments.json:
-                tell(f"Run folder: {folder.path}")
+                print_line(f"Run folder: {folder.path}")
 
 
 def _refuse(folder: RunFolder, outcome: RunOutcome) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.cli._options import RUN_WORDS, add_json_option, add_run
-from workbench.cli._output import print_json, printable, tell
+from workbench.cli._output import print_json, print_line, printable
 from workbench.runs.export.tables import export_curves
 from workbench.runs.folder import open_run
 from workbench.runs.home import runs_home
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print(printable(_line(summary)))
     if not found and not arguments.json:
-        tell("No run matches." if runs else f"No runs yet. They are stored in {runs_home()}.")
+        print_line("No run matches." if runs else f"No runs yet. They are stored in {runs_home()}.")
     return 0
 
 
@@ -94,7 +94,7 @@ def _rename(arguments: argparse.Namespace) -> None:
 def _tag(arguments: argparse.Namespace) -> None:
     run = open_run(arguments.run_name)
     notes = change_notes(run, add_tags=arguments.tags, remove_tags=arguments.remove)
-    tell("Tags: " + (", ".join(notes.tags) or "none"))
+    print_line("Tags: " + (", ".join(notes.tags) or "none"))
 
 
 def _note(arguments: argparse.Namespace) -> None:
@@ -108,9 +108,9 @@ def _note(arguments: argparse.Namespace) -> None:
 def _trash(arguments: argparse.Namespace) -> None:
     for run in [open_run(name) for name in arguments.run_names]:  # a wrong name: none goes
         trash_run(run)
-        tell(f"Moved {run.name} to the trash.")
+        print_line(f"Moved {run.name} to the trash.")
 
 
 def _export(arguments: argparse.Namespace) -> None:
     for path in export_curves(open_run(arguments.run_name), arguments.file):
-        tell(f"Wrote {path}.")
+        print_line(f"Wrote {path}.")

@@ -1,11 +1,11 @@
-"""`workbench stop`: asks a run to stop; its weights are kept."""
+"""`workbench stop`: requests a stop of a run; its weights are kept."""
 
 from __future__ import annotations
 
 import argparse
 
 from workbench.cli._options import add_run
-from workbench.cli._output import tell
+from workbench.cli._output import print_line
 from workbench.runs.control import ask_to_pause, ask_to_stop
 from workbench.runs.folder import open_run
 from workbench.runs.start import reattach
@@ -27,25 +27,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Leaves the wish in the run's folder; the trainer obeys within about a second."""
+    """Writes the request to the run's folder; it takes effect within about a second."""
     folder = open_run(arguments.run_name)
     if is_waiting(folder):
         cancel(folder)
-        tell(f"{folder.name} was removed from the queue.")
+        print_line(f"{folder.name} was removed from the queue.")
     elif outcome_of(folder).kind == "away":
-        # Whoever connects passes it on: a stop that waits for somebody costs hours of a TPU.
+        # The new courier passes it on: without one the stop would wait, at the cost of a TPU.
         (ask_to_pause if arguments.pause else ask_to_stop)(folder)
         reattach(folder)
-        tell(
+        print_line(
             f"Reconnecting to the computer that trains {folder.name}. The run ends as soon as "
             f"the request arrives there; `workbench attach {folder.name}` follows it."
         )
     elif not folder.is_alive():
-        tell(f"{folder.name} is not running.")
+        print_line(f"{folder.name} is not running.")
     elif arguments.pause:
         ask_to_pause(folder)
-        tell(f"{folder.name} is pausing; `workbench resume {folder.name}` continues it.")
+        print_line(f"{folder.name} is pausing; `workbench resume {folder.name}` continues it.")
     else:
         ask_to_stop(folder)
-        tell(f"{folder.name} is stopping; it saves its weights first.")
+        print_line(f"{folder.name} is stopping; it saves its weights first.")
     return 0

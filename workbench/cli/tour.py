@@ -10,9 +10,9 @@ from pathlib import Path
 
 from workbench.assets import sample_paths
 from workbench.cli._ctrl_c import CtrlC
-from workbench.cli._output import tell
+from workbench.cli._output import print_line
 from workbench.cli._service import ask
-from workbench.cli.train import tell_run
+from workbench.cli.train import print_run
 from workbench.protocol.messages import Classified, Classify
 from workbench.runs.folder import create_run
 from workbench.runs.start import start_trainer
@@ -30,33 +30,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Trains, classifies, tells where the run is."""
+    """Trains, classifies and prints where the run is."""
     template = find_template(_TEMPLATE)
     project = template.project
-    tell(f"{template.title}: {template.parameters:,} parameters. {template.summary}")
+    print_line(f"{template.title}: {template.parameters:,} parameters. {template.summary}")
     if arguments.epochs is not None:
         recipe = project.recipe.with_values(epochs=arguments.epochs)
         project = replace(project, recipe=recipe)
     folder = create_run(project, title=template.title)
     with CtrlC(folder) as ctrl_c:
         start_trainer(folder)
-        code = tell_run(folder, ctrl_c, as_json=False)
+        code = print_run(folder, ctrl_c, as_json=False)
     if code:
         return code
-    tell("\nClassifying the bundled images:")
+    print_line("\nClassifying the bundled images:")
     pictures = [str(path) for path in sample_paths()]
     for answer in ask(Classify(id=1, model=str(folder.path), pictures=pictures, top=3)):
         if isinstance(answer, Classified):
             _show(answer)
-    tell(f"\nRun folder: {folder.path}")
-    tell(f"Classify your own pictures with: workbench classify {folder.name} IMAGE...")
+    print_line(f"\nRun folder: {folder.path}")
+    print_line(f"Classify your own pictures with: workbench classify {folder.name} IMAGE...")
     return 0
 
 
 def _show(answer: Classified) -> None:
     name = Path(answer.file).name
     if answer.error is not None:
-        tell(f"{name}: {answer.error.what}")
+        print_line(f"{name}: {answer.error.what}")
         return
     best = answer.scores[0]
     bar = "█" * round(20 * best.probability)

@@ -15,7 +15,7 @@ import msgspec
 import workbench
 from workbench.checkup.tpu_first_run import FirstRun, Step
 from workbench.cli._options import add_json_option
-from workbench.cli._output import print_json, printable, tell
+from workbench.cli._output import print_json, print_line, printable
 from workbench.core.projects.target_text import parse_target, target_text
 from workbench.core.storage.save import save_bytes
 from workbench.hardware.tpu_host import TpuHost
@@ -48,7 +48,7 @@ def default_target() -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Walks all steps, telling each; 1 when one of them has failed."""
+    """Runs all steps, printing each; 1 when one of them has failed."""
     target = parse_target(arguments.target, all_targets())
     steps: list[Step] = []
     with tempfile.TemporaryDirectory(prefix="workbench-first-run-") as folder:
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = msgspec.json.format(msgspec.json.encode(report), indent=1) if is_json else None
     save_bytes(arguments.report.absolute(), text or _markdown(report, steps).encode())
     if not arguments.json:
-        tell(f"Report: {arguments.report}")
+        print_line(f"Report: {arguments.report}")
     return 0 if report["ok"] else 1
 
 

@@ -1,4 +1,4 @@
-"""`workbench train`: trains a project and tells how it goes."""
+"""`workbench train`: trains a project and prints its events."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from workbench.cli._ctrl_c import CtrlC
 from workbench.cli._follow import PastEvents, follow
 from workbench.cli._options import add_data_option, add_json_option, add_project, add_run_option
-from workbench.cli._output import print_json, tell
-from workbench.cli._progress import RunTeller
+from workbench.cli._output import print_json, print_line
+from workbench.cli._progress import RunPrinter
 from workbench.cli._turn import wait_for_turn
 from workbench.core.checks.analysis import analyse
 from workbench.core.projects.project import Project
@@ -78,14 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             start_trainer(folder)
         try:
-            return tell_run(folder, ctrl_c, as_json=arguments.json)
+            return print_run(folder, ctrl_c, as_json=arguments.json)
         finally:
             if not arguments.json:
-                tell(f"Run folder: {folder.path}")
+                print_line(f"Run folder: {folder.path}")
 
 
 def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
-    """Makes the folder of the run that the command line asks for; nothing is started."""
+    """Makes the folder of the run that the command line describes; nothing is started."""
     return create_run(
         project,
         title=project.title or arguments.project.stem,
@@ -94,24 +94,24 @@ def new_run(arguments: argparse.Namespace, project: Project) -> RunFolder:
     )
 
 
-def tell_run(
+def print_run(
     folder: RunFolder, ctrl_c: CtrlC, *, as_json: bool, past: PastEvents | None = None
 ) -> int:
-    """Follows a started run to its end and tells it; returns the exit code.
+    """Follows a started run to its end and prints its events; returns the exit code.
 
     Args:
         folder: The run.
-        ctrl_c: Hears Ctrl+C, already since before the run was started.
+        ctrl_c: Handler of Ctrl+C, installed before the run was started.
         as_json: A line an event, for programs.
         past: Events of a resumed run from before.
     """
     event = None
-    with nullcontext() if as_json else RunTeller() as teller:
+    with nullcontext() if as_json else RunPrinter() as printer:
         for event in follow(folder, ctrl_c, past):
-            if teller is None:
+            if printer is None:
                 print_json(event)
             else:
-                teller.show(event)
+                printer.show(event)
     failed = isinstance(event, RunFinished) and event.outcome == "failed"
     return 4 if failed else 0
 
