@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the hashed lock files anew from pyproject.toml (no index addresses in them).
+# Rebuilds the hashed lock files from pyproject.toml (no index addresses in them).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 

@@ -32,7 +32,7 @@ SAMPLES = {
 
 
 def read_idx(name: str) -> np.ndarray:
-    """The bytes of an idx.gz file behind its header, in the shape the header tells."""
+    """The bytes of an idx.gz file behind its header, in the shape the header holds."""
     data = gzip.decompress((SOURCE / name).read_bytes())
     rank = data[3]
     shape = np.frombuffer(data, ">u4", rank, 4).astype(int)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the README's screenshots anew: a real training, every view, light and dark.
+# Retakes the README's screenshots: a real training, every view, light and dark.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 

@@ -97,7 +97,7 @@ make_venv() {
     [ -x "$venv/bin/python" ] || "$python" -m venv "$venv" || die "The environment could not be made."
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock" \
         || die "Python packages could not be installed; see the lines above."
-    # The project itself is used from where it stands.
+    # The project itself is used from where it is.
     printf '%s\n' "$project" >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/workbench-source.pth"
     cp "$project/packaging/workbench" "$venv/bin/workbench"
     printf '%s\n' "$wanted" >>"$stamp"

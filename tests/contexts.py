@@ -16,7 +16,7 @@ class PlainContext:
     def __init__(self, folder: Path, *, cancel_after: int | None = None) -> None:
         self._folder = folder
         self._left = cancel_after
-        self.told: list[tuple[str, float | None]] = []
+        self.reported: list[tuple[str, float | None]] = []
 
     @property
     def cache_folder(self) -> str:
@@ -24,7 +24,7 @@ class PlainContext:
 
     def progress(self, text: str, fraction: float | None = None) -> None:
         assert fraction is None or 0 <= fraction <= 1
-        self.told.append((text, fraction))
+        self.reported.append((text, fraction))
 
     def check_cancelled(self) -> None:
         if self._left is not None:

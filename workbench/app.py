@@ -1,4 +1,4 @@
-"""The window's composition root: the only place that knows all its parts.
+"""The window's composition root: the only place that imports all its parts.
 
 TensorFlow is never imported here: trainings and classification are other processes.
 """

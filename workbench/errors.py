@@ -1,4 +1,4 @@
-"""The one tree of errors, and how an error is told to people and programs.
+"""The one tree of errors, and how an error is reported to people and programs.
 
     WorkbenchError
     ├── UsageError            wrong words on the command line                (exit 2)
@@ -33,7 +33,7 @@ from typing import Any, ClassVar
 
 
 class WorkbenchError(Exception):
-    """Base of all errors that are told to people.
+    """Base of all errors that are reported to people.
 
     Args:
         what: One sentence that names the problem, without a code.
@@ -127,7 +127,7 @@ class GraphError(WorkbenchError):
 
 
 class SaveError(WorkbenchError):
-    """A file that could not be written; what stood there before is unharmed."""
+    """A file that could not be written; the file that was there before is unchanged."""
 
     exit_code = 3
 

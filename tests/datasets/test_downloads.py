@@ -95,11 +95,11 @@ def test_a_file_is_fetched_once_with_progress(server, keras_home, ctx):
     path = fetch(ctx, download)
     assert path == keras_home / "a.bin"
     assert path.read_bytes() == CONTENT
-    fractions = [fraction for _, fraction in ctx.told if fraction is not None]
+    fractions = [fraction for _, fraction in ctx.reported if fraction is not None]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-    assert ctx.told[0][0].startswith("Connecting to 127.0.0.1")
-    assert "Downloading Letters: 1.0 of 1.0 MB" in ctx.told[-1][0]
+    assert ctx.reported[0][0].startswith("Connecting to 127.0.0.1")
+    assert "Downloading Letters: 1.0 of 1.0 MB" in ctx.reported[-1][0]
     assert fetch(ctx, download) == path
     assert server.asked == ["/a.bin"]
 

@@ -75,7 +75,7 @@ def test_the_second_time_it_is_mapped_not_unpacked(tmp_path, monkeypatch):
     again = all_datasets()["fashion_mnist"].load(ctx, {})
     assert isinstance(again.train.pictures, np.memmap)
     assert (again.test.labels == first.test.labels).all()
-    assert ctx.told == []
+    assert ctx.reported == []
 
 
 def test_a_damaged_bundle_is_told(tmp_path):

@@ -279,7 +279,7 @@ def test_the_cache_follows_the_file(tmp_path):
     first = load(tmp_path, x=GREY, y=LABELS)
     ctx = PlainContext(tmp_path / "cache")
     load_file(tmp_path / "data.npz", ctx)
-    assert ctx.told == []  # mapped, not unpacked
+    assert ctx.reported == []  # mapped, not unpacked
     second = load(tmp_path, x=255 - GREY, y=LABELS)
     assert (second.train.pictures[..., 0] == 255 - GREY).all()
     assert (first.train.pictures[..., 0] == GREY).all()  # an open map outlives its entry
@@ -298,9 +298,9 @@ def test_the_longest_unused_sources_are_forgotten(tmp_path, monkeypatch):
     assert len(list(folder.iterdir())) == 2  # of the last day
     ctx = PlainContext(tmp_path / "cache")
     load_file(tmp_path / "3.npz", ctx)
-    assert ctx.told == []
+    assert ctx.reported == []
     load_file(tmp_path / "0.npz", ctx)
-    assert ctx.told
+    assert ctx.reported
 
 
 def test_a_damaged_entry_is_made_again(tmp_path):
@@ -316,7 +316,7 @@ def test_unpacking_can_be_cancelled(tmp_path):
     ctx = PlainContext(tmp_path / "cache", cancel_after=2)
     with pytest.raises(CancelledForTest):
         load_file(tmp_path / "a.npz", ctx)
-    assert ctx.told[-1][0].startswith("Unpacking a.npz: ")
+    assert ctx.reported[-1][0].startswith("Unpacking a.npz: ")
     assert list((tmp_path / "cache" / "arrays").iterdir()) == []
 
 

@@ -271,7 +271,7 @@ def test_cancelling_leaves_no_half_cache(tmp_path):
     ctx = PlainContext(tmp_path / "cache", cancel_after=3)
     with pytest.raises(CancelledForTest):
         prepare(loaded, shape=(8, 8, 3), fit="crop", recipe=RECIPE, ctx=ctx)
-    assert ctx.told
+    assert ctx.reported
     assert list((tmp_path / "cache" / "pictures").iterdir()) == []
 
 

@@ -84,7 +84,7 @@ def test_no_download_no_licence(environment):
 @pytest.mark.parametrize("accepted", ["", "yes", "0" * 64])
 def test_nothing_is_installed_without_that_very_licence(downloaded, accepted):
     with pytest.raises(UsageError) as error:
-        downloaded.install(accepted, tell=nobody, check=nobody)
+        downloaded.install(accepted, on_progress=nobody, check=nobody)
     assert error.value.expected == downloaded.licence().sha256
     assert not (downloaded.home / "making").exists()
     assert not downloaded.is_installed()
@@ -131,7 +131,7 @@ def test_a_full_disk_is_seen_before_downloading(environment, monkeypatch):
     usage = type("Usage", (), {"free": 1_000_000})
     monkeypatch.setattr(compiler_environment.shutil, "disk_usage", lambda path: usage)
     with pytest.raises(SaveError) as error:
-        environment.download(tell=nobody, check=nobody)
+        environment.download(on_progress=nobody, check=nobody)
     assert "MB free" in error.value.received
 
 

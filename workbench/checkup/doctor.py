@@ -94,7 +94,7 @@ def examine_computer() -> Iterator[Finding]:
 
 
 def examine_target(target: Choice) -> Finding:
-    """Asks a target what is wrong with it."""
+    """What a target's own check finds."""
     targets = all_targets()
     spec = targets.get(target.key)
     if spec is None:
@@ -120,8 +120,7 @@ class OfferedTarget:
 
 
 def offered_targets(variables: Mapping[str, str]) -> Iterator[OfferedTarget]:
-    """Every kind of target as it is without being told more, and every place that the
-    environment names.
+    """Every kind of target with its defaults, and every place that the environment names.
 
     Args:
         variables: `os.environ`, or another computer's.

@@ -137,7 +137,7 @@ def train_pair(
     targets: tuple[Choice, Choice],
     steps: int,
     *,
-    tell: Callable[[str], None] = lambda words: None,
+    on_progress: Callable[[str], None] = lambda words: None,
     wait: Callable[[], None],
 ) -> Pair:
     """Trains the first steps on both targets, one after the other, in runs of their own.
@@ -146,7 +146,7 @@ def train_pair(
         project: What to train.
         targets: Where.
         steps: How many.
-        tell: Told what is done, in words.
+        on_progress: Called with what is being done, as text.
         wait: Called again and again meanwhile; waits a moment, or raises to end it.
 
     Raises:
@@ -157,7 +157,7 @@ def train_pair(
     _forget_old(home)
     runs = []
     for target in targets:
-        tell(f"Training {steps:,} steps on {target_text(target, all_targets())}")
+        on_progress(f"Training {steps:,} steps on {target_text(target, all_targets())}")
         run = create_run(replace(project, target=target), home=home, title="Agreement")
         train_to_end(run, wait)
         runs.append(run)
@@ -176,7 +176,7 @@ def train_to_end(run: RunFolder, wait: Callable[[], None], *, resume: bool = Fal
 
 
 def wait_for_end(run: RunFolder, wait: Callable[[], None]) -> None:
-    """Waits until no trainer works on a run; asks it to stop when `wait` raises."""
+    """Waits until no trainer works on a run; requests a stop when `wait` raises."""
     try:
         while run.is_alive():
             wait()
@@ -331,7 +331,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def history_of(run: RunFolder) -> MetricHistory:
-    """All that a run has told."""
+    """All events of a run so far."""
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
     return history

@@ -71,7 +71,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def examine_far(target: Choice) -> Iterator[Finding]:
-    """Connects, asks, and says what was found; a line that cannot be made is a finding too.
+    """Connects and queries the other computer; a failed connection is a finding too.
 
     Args:
         target: One of another computer.

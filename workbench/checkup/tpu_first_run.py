@@ -6,8 +6,8 @@ L3  the same loop on several replicas of a processor
 L4  on another computer, over a line
 L5  on a TPU
 
-Nothing here ran on a TPU while it was written. What needs a chip and has none is told as not
-run; what ran on processors is labeled so.
+Nothing here ran on a TPU while it was written. What needs a chip and has none is reported as
+not run; what ran on processors is labeled so.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class _Job(QRunnable):
 
 class Background(QObject):
     """A small pool of threads for one owner. `close` must be called before the application ends: it
-    waits for what runs and drops what has not been told yet.
+    waits for what runs and drops results that have not been delivered yet.
     """
 
     ended = Signal(int, object, object)

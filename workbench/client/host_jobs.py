@@ -1,5 +1,5 @@
-"""What the window asks of another computer, in threads of its own: who answers there, what it
-has, and making it ready. QtCore only.
+"""The window's requests to another computer, in threads of their own: its host key, what it
+has, and its setup. QtCore only.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class HostJobs(QObject):
     """The jobs, which may be called off between two of their steps.
 
     Signals:
-        told: What goes on, and its share from 0 to 1, or less than 0 where nobody knows; from
+        progressed: What is being done, and its share from 0 to 1, below 0 where unknown; from
             another thread.
     """
 
-    told = Signal(str, float)
+    progressed = Signal(str, float)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -67,8 +67,8 @@ class HostJobs(QObject):
         self._called_off.clear()
 
     def identity(self, place: RemoteHost) -> Identity:
-        """Asks who answers there; raises RemoteError: nobody, or another one than was accepted."""
-        self._tell(f"Reading the host key of {place.text()}", -1.0)
+        """Reads the host key; raises RemoteError: no answer, or not the accepted key."""
+        self._report(f"Reading the host key of {place.text()}", -1.0)
         keys, accepted = offered_keys(place), accepted_keys(place)
         is_known = any(key in accepted for key in keys)
         if accepted and not is_known:
@@ -80,7 +80,7 @@ class HostJobs(QObject):
         refuses, or answers nonsense, SaveError where it could not be kept.
         """
         with Connection.to(place) as line:
-            facts = Setup(line, self._tell).probe(place.python)
+            facts = Setup(line, self._report).probe(place.python)
         environment = fitting_environment(facts)
         made = {e.get("name") for e in facts.get("environments") or () if isinstance(e, dict)}
         is_ready = bool(place.python) or environment in made
@@ -91,7 +91,7 @@ class HostJobs(QObject):
         there is no room or no fitting Python, or the line was cut.
         """
         with Connection.to(place) as line:
-            setup = Setup(line, self._tell)
+            setup = Setup(line, self._report)
             facts = setup.probe(place.python)
             if not place.python:
                 setup.environment(environment, facts)
@@ -99,7 +99,7 @@ class HostJobs(QObject):
         save_host(place, environment="" if place.python else environment)
         return self.look(place)
 
-    def _tell(self, words: str, fraction: float) -> None:
+    def _report(self, words: str, fraction: float) -> None:
         if self._called_off.is_set():
             raise RunError("Canceled. Completed steps are kept there.")
-        self.told.emit(words, fraction)
+        self.progressed.emit(words, fraction)

@@ -72,7 +72,7 @@ class Question:
         self._request_id = self._service.send(request, take)
 
     def cancel(self) -> None:
-        """Asks the worker to stop; the request then ends in an error."""
+        """Cancels the request in the worker; it then ends in an error."""
         if self._request_id:
             self._service.cancel(self._request_id)
 

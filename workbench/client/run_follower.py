@@ -18,8 +18,8 @@ from workbench.runs.log.history import MetricHistory
 from workbench.runs.state.outcome import RunOutcome, outcome_of
 
 POLL_INTERVAL_MS = 250
-"""A trainer tells ten times a second; what came since the last look is taken in and shown
-together. Looking more often takes time from the training and shows no more."""
+"""A trainer logs ten times a second; the events since the last poll are added and shown
+together. Polling more often takes time from the training and shows no more."""
 
 OUTCOME_INTERVAL_MS = 1_000
 EVENTS_PER_READ = 1_000
@@ -63,12 +63,12 @@ class RunFollower(QObject):
 
     Attributes:
         run: The run folder.
-        history: Everything told so far; only changed on this object's thread.
+        history: All events so far; only changed on this object's thread.
         notes: The latest events for the log panel (no batches, heartbeats, times).
-        outcome: How the run stands, None before the first look.
+        outcome: The run's state, None before the first poll.
 
     Signals:
-        loaded: What was told before is in `history` (a new object).
+        loaded: Earlier events are in `history` (a new object).
         events_arrived: list of the events just added to `history`.
         outcome_changed: the RunOutcome, when it is another than before.
     """
@@ -100,7 +100,7 @@ class RunFollower(QObject):
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has ended and everything it told has arrived."""
+        """Whether the run has ended and all its events have arrived."""
         return self.outcome is not None and self.outcome.is_over
 
     def start(self) -> None:
@@ -147,7 +147,7 @@ class RunFollower(QObject):
         self._read(with_outcome=True)
 
     def _read(self, *, with_outcome: bool = False) -> None:
-        """Reads what is new; asking how the run stands costs more and is done less often."""
+        """Reads new events; the run's outcome costs more and is read less often."""
         if self._is_reading or self._pending:
             return
         self._is_reading = True

@@ -16,15 +16,15 @@ _AGAIN_S = 60.0
 
 
 class AwayRuns:
-    """Connects again to runs that go on elsewhere while nobody here is connected, each at most once
-    a minute: a courier that ends at once would do so again.
+    """Reconnects to runs that go on elsewhere without a courier here, each at most once a
+    minute: a courier that ends at once would do so again.
     """
 
     def __init__(self) -> None:
         self._tried: dict[Path, float] = {}
 
     def attach(self, runs: Iterable[RunSummary]) -> WorkbenchError | None:
-        """Starts a courier for each run whose turn it is; tells why one could not be started."""
+        """Starts a courier for each run that is due; returns why one could not be started."""
         problem: WorkbenchError | None = None
         now = time.monotonic()
         for summary in runs:

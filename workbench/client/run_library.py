@@ -26,7 +26,7 @@ IDLE_INTERVAL_MS = 15_000
 """The list is read this often while nothing trains: another window may start a run."""
 
 SHOWN_INTERVAL_MS = 1_000
-"""At most this often it is told that runs shown beside the current one have grown."""
+"""Least time between signals that runs shown beside the current one have grown."""
 
 
 class RunLibrary(TrainerControl):
@@ -62,7 +62,7 @@ class RunLibrary(TrainerControl):
         self.current: RunFollower | None = None
         self.shown: set[Path] = set()
         self._followers: dict[Path, RunFollower] = {}
-        self._living: set[Path] = set()
+        self._running: set[Path] = set()
         self._is_listing = False
         self._is_stale = False
         self._queue_problem = ""
@@ -89,7 +89,7 @@ class RunLibrary(TrainerControl):
         super().close()
 
     def refresh(self) -> None:
-        """Reads the list again; `runs_changed` tells when it differs.
+        """Reads the list again; emits `runs_changed` when it differs.
 
         Where nothing trains any more, the next waiting run is started: its turn may have
         come with the death of a trainer that could not see to it.
@@ -106,21 +106,21 @@ class RunLibrary(TrainerControl):
     def _on_listed(self, found: tuple[list[RunSummary], WorkbenchError | None]) -> None:
         self._is_listing = False
         runs, problem = found
-        self._tell_queue_problem(problem)
-        living = [run for run in runs if run.outcome in ("running", "silent", "away")]
-        is_idle = not living and not any(run.queue_place for run in runs)
+        self._report_queue_problem(problem)
+        running = [run for run in runs if run.outcome in ("running", "silent", "away")]
+        is_idle = not running and not any(run.queue_place for run in runs)
         self._timer.setInterval(IDLE_INTERVAL_MS if is_idle else REFRESH_INTERVAL_MS)
-        for summary in living:
+        for summary in running:
             self._follow(summary.path).go_on()
         if self.current is None and runs:
-            self.select((living or runs)[0].path)
+            self.select((running or runs)[0].path)
         if runs != self.runs:
             self.runs = runs
             self.runs_changed.emit()
         if self._is_stale:
             self.refresh()
 
-    def _tell_queue_problem(self, problem: WorkbenchError | None) -> None:
+    def _report_queue_problem(self, problem: WorkbenchError | None) -> None:
         words = str(problem) if problem is not None else ""
         if problem is not None and words != self._queue_problem:  # once, not every 3 s
             self.failed.emit(problem)
@@ -216,7 +216,7 @@ class RunLibrary(TrainerControl):
 
     def _forget_unless_needed(self, follower: RunFollower) -> None:
         path = follower.run.path
-        is_needed = follower is self.current or path in self.shown or path in self._living
+        is_needed = follower is self.current or path in self.shown or path in self._running
         # One that is being read would have to be waited for.
         if follower.is_loaded and not is_needed and self._followers.pop(path, None) is not None:
             follower.close()
@@ -233,12 +233,12 @@ class RunLibrary(TrainerControl):
             self._forget_unless_needed(follower)
             return
         if not outcome.is_over:
-            self._living.add(path)
+            self._running.add(path)
             self.refresh()
             return
         self._forget_asked(path)
-        if path in self._living:
-            self._living.discard(path)
+        if path in self._running:
+            self._running.discard(path)
             self.refresh()
             self.run_ended.emit(str(path), outcome)
         self._forget_unless_needed(follower)
@@ -246,7 +246,7 @@ class RunLibrary(TrainerControl):
     # starting and stopping ---------------------------------------------------------------
 
     def _on_started(self, path: Path) -> None:
-        self._living.add(path)
+        self._running.add(path)
         self.select(path)
         self._follow(path).go_on()
         self.refresh()
@@ -260,8 +260,8 @@ class RunLibrary(TrainerControl):
         self.run_queued.emit(str(path))
 
     def stop(self, path: Path | str | None = None) -> None:
-        """Asks a run (the current one) to stop, with `stop_offered` when it is still there after a
-        while; its weights are kept. One that waits for its turn leaves the queue.
+        """Requests a stop of a run (the current one), with `stop_offered` when it still runs after
+        a while; its weights are kept. A queued one leaves the queue.
         """
         wanted = self._path(path)
         summary = self.summary(wanted)
@@ -271,7 +271,7 @@ class RunLibrary(TrainerControl):
             self._ask(wanted, is_pause=False)
 
     def pause(self, path: Path | str | None = None) -> None:
-        """Asks a run (the current one) to keep a checkpoint and end: `resume` goes on."""
+        """Requests that a run (the current one) keeps a checkpoint and ends: see `resume`."""
         wanted = self._path(path)
         if wanted is not None:
             self._ask(wanted, is_pause=True)

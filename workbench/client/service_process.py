@@ -75,11 +75,11 @@ class ServiceProcess(QObject):
         process.finished.connect(self._on_finished)
         process.errorOccurred.connect(self._on_error)
         self._process = process
-        self._tell("Starting the service worker")
+        self._set_state("Starting the service worker")
         process.start(self._command[0], self._command[1:])
 
     def send(self, request: AnyRequest, on_answer: OnAnswer) -> int:
-        """Asks the worker; its `id` field is set here, and returned for `cancel`.
+        """Sends a request; its `id` field is set here, and returned for `cancel`.
 
         Args:
             request: What to do; any id.
@@ -100,7 +100,7 @@ class ServiceProcess(QObject):
         return request_id
 
     def cancel(self, request_id: int) -> None:
-        """Asks to stop a request soon: it then ends in Failed, unless it just finished."""
+        """Cancels a request: it soon ends in Failed, unless it just finished."""
         if request_id not in self._asked:
             return
         if self._is_ready:
@@ -119,7 +119,7 @@ class ServiceProcess(QObject):
         process.closeWriteChannel()
         QTimer.singleShot(_STOP_MS, process, process.terminate)
         QTimer.singleShot(2 * _STOP_MS, process, process.kill)
-        self._tell("The service worker is stopped")
+        self._set_state("The service worker is stopped")
 
     def end(self) -> None:
         """As `stop`, but waits for it: for the end of the application, after its windows."""
@@ -148,7 +148,7 @@ class ServiceProcess(QObject):
         if isinstance(answer, Hello):
             check_hello(answer)
             self._is_ready = True
-            self._tell("The service worker is ready")
+            self._set_state("The service worker is ready")
             for asked in list(self._asked.values()):
                 self._write(asked.line)
         elif isinstance(answer, FINAL_ANSWERS):
@@ -208,7 +208,7 @@ class ServiceProcess(QObject):
             process.deleteLater()
         else:
             self._let_end(process)
-        self._tell(error.what)
+        self._set_state(error.what)
         self._fail_all(error)
         self.died.emit(str(error))
 
@@ -241,7 +241,7 @@ class ServiceProcess(QObject):
         self._is_ready = False
 
     def _fail_all(self, error: WorkbenchError) -> None:
-        # A callback may ask anew at once: only what is unfinished now ends here.
+        # A callback may send a request at once: only what is unfinished now ends here.
         unfinished, self._asked = self._asked, {}
         for request_id, asked in unfinished.items():
             asked.on_answer(Failed(id=request_id, error=error_parts(error)))
@@ -254,7 +254,7 @@ class ServiceProcess(QObject):
         if self._process is not None and line:
             self._process.write(line)
 
-    def _tell(self, words: str) -> None:
+    def _set_state(self, words: str) -> None:
         self.state = words
         self.state_changed.emit(words)
 

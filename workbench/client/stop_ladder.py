@@ -50,7 +50,7 @@ class StopLadder(QObject):
         self._timer.timeout.connect(self._on_timeout)
 
     def ask(self) -> None:
-        """First step: asks the trainer to finish its step, save what it has and end."""
+        """First step: a request to finish the current step, save and end."""
         run, ask = self.run, ask_to_pause if self.is_pause else ask_to_stop
         self._background.run(lambda: ask(run), lambda _none: None, self.failed.emit)
         self._timer.start()

@@ -130,7 +130,7 @@ class TrainerControl(QObject):
     def _begin(self, work: Callable[[], _Begun], *, may_be_one_of_many: bool = False) -> None:
         """A second press of the same button starts nothing; runs that wait may be many."""
         if self.is_starting and not may_be_one_of_many:
-            # Told, not swallowed: a button that was pressed waits for an answer.
+            # Reported, not ignored: the button was pressed.
             self.failed.emit(
                 RunError(
                     "A training process is already being started.", fix="Try again in a moment."
@@ -182,7 +182,7 @@ class TrainerControl(QObject):
     # ending ------------------------------------------------------------------------------
 
     def _ask(self, path: Path, *, is_pause: bool) -> None:
-        """Asks a run to stop or to pause; a pause under way becomes a stop."""
+        """Requests a stop or a pause of a run; a pause under way becomes a stop."""
         before = self._ladders.get(path)
         if before is not None:
             if is_pause or not before.is_pause:
@@ -205,9 +205,9 @@ class TrainerControl(QObject):
         ladder = self._ladders.get(path) if path is not None else None
         return ladder is not None and ladder.is_pause
 
-    def _end_trainer(self, path: Path, told_pid: int, *, is_hard: bool) -> None:
-        """Ends a run's trainer with a signal; `told_pid` is what the trainer said it is."""
-        run, pid = RunFolder(path), self._pids.get(path, 0) or told_pid
+    def _end_trainer(self, path: Path, reported_pid: int, *, is_hard: bool) -> None:
+        """Ends a run's trainer with a signal; `reported_pid` is from its log."""
+        run, pid = RunFolder(path), self._pids.get(path, 0) or reported_pid
 
         def on_done(error: WorkbenchError | None) -> None:
             if error is not None:

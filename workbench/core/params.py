@@ -190,7 +190,7 @@ class ChoiceParam(Param):
 class SizeParam(Param):
     """A fixed number of whole numbers, such as a kernel's height and width.
 
-    A single number stands for the same on all axes.
+    A single number means the same on all axes.
 
     Attributes:
         axes: A name for each number; their count is the length of the value.
@@ -226,7 +226,7 @@ class SizeParam(Param):
 
 @dataclass(frozen=True, kw_only=True)
 class ShapeParam(Param):
-    """A shape of any rank in bounds; -1 stands for "the rest" once where `can_infer`."""
+    """A shape of any rank in bounds; -1 means "the rest" once where `can_infer`."""
 
     min_rank: int = 1
     max_rank: int = 4

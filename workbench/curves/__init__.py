@@ -31,7 +31,7 @@ class CurveSpec:
         validation: The value of an epoch on the validation pictures.
         validation_key: Column of `validation`; "" for "val_" and the key.
         is_optional: Whether None is "not measured".
-        place: Where its plot stands: in the "row" of plots; "below" it, once chosen in the
+        place: Where its plot is: in the "row" of plots; "below" it, once chosen in the
             menu of a plot; or "nowhere".
         batch_tag: TensorBoard's tag of the value at a Batch event; "" writes none.
         epoch_tag: TensorBoard's tag of the values of an epoch; "" writes none.

@@ -43,7 +43,7 @@ def cached_entry(
     """What `fill` unpacks, from the cache where it is there already.
 
     The entry belongs to the source's path, size and time of change: a changed file is
-    unpacked anew and the older entry removed. An entry appears whole or not at all.
+    unpacked again and the older entry removed. An entry appears whole or not at all.
 
     Args:
         ctx: Names the cache folder.

@@ -1,7 +1,7 @@
 """Data sets that Keras downloads: the same addresses, files, checksums and folder.
 
 The one seam to the internet. A file that Keras has already fetched is used as it is; one
-fetched here is found by Keras. Unlike Keras's own routine it tells its progress, can be
+fetched here is found by Keras. Unlike Keras's own routine it reports progress, can be
 canceled, and unpacks nothing onto the disk: members are read in memory, by name.
 
 Not by pooch: it unpacks a .gz file whose server sends it as "Content-Encoding: gzip", so that
@@ -102,7 +102,7 @@ def _download(ctx: LoadContext, download: Download, handle: int) -> None:
                 ctx.check_cancelled()
                 _write(file, piece)
                 done += len(piece)
-                ctx.progress(*_told(download, done, total))
+                ctx.progress(*_progress_of(download, done, total))
             if total and done < total:
                 raise _failed(download, f"{done:,} of {total:,} bytes", "the connection was lost")
     except urllib.error.HTTPError as error:
@@ -131,7 +131,7 @@ def _write(file: Any, piece: bytes) -> None:
         raise _not_written(keras_folder(), error) from error
 
 
-def _told(download: Download, done: int, total: int) -> tuple[str, float | None]:
+def _progress_of(download: Download, done: int, total: int) -> tuple[str, float | None]:
     words = f"Downloading {download.title}: {done / 1e6:,.1f}"
     if not total:
         return f"{words} MB", None

@@ -43,7 +43,7 @@ def read_labels(parts: list[Array], given_names: tuple[str, ...], where: str) ->
     values, numbers = np.unique(joined, return_inverse=True)
     _check_count(len(values), where)
     width = int(parts[0].shape[1]) if parts[0].ndim == 2 else 0
-    if values[0] >= 0 and width > 1:  # one-hot rows tell the number of classes
+    if values[0] >= 0 and width > 1:  # the width of one-hot rows is the number of classes
         return Labels(_cut(joined, flat), tuple(str(i) for i in range(width)))
     if np.array_equal(values, np.arange(len(values))):
         return Labels(_cut(joined, flat), tuple(str(value) for value in values))

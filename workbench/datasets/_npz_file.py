@@ -134,7 +134,7 @@ def unpack_member(
 ) -> np.ndarray[Any, Any]:
     """Unpacks one array into the .npy file `to` and maps it, read-only.
 
-    `on_bytes` is told the size of each piece; what it raises ends the unpacking.
+    `on_bytes` is called with the size of each piece; what it raises ends the unpacking.
 
     Raises:
         DatasetError: the data is damaged or shorter than declared.

@@ -1,7 +1,7 @@
 """Reading CIFAR's batches, which are pickles, without running what a pickle may run.
 
 A pickle can call any function. Two walls: the archive's checksum is that of the published
-file before anything is read; and this unpickler knows only what a numpy array of plain
+file before anything is read; and this unpickler allows only what a numpy array of plain
 numbers needs. Any other name in the stream is an error.
 """
 
@@ -16,7 +16,7 @@ from workbench.errors import DatasetError
 
 
 def _reconstruct(subtype: type, shape: tuple[int, ...], typecode: bytes) -> Any:
-    """Stands in for numpy's function of that name: an empty array, to be given its state."""
+    """Replaces numpy's function of that name: an empty array, to be given its state."""
     if subtype is not np.ndarray or shape not in {(0,), (1,)}:
         raise pickle.UnpicklingError("not an array")
     return np.ndarray.__new__(np.ndarray, (0,), "b")

@@ -34,7 +34,7 @@ folder = "{_FOLDER}"
 
 
 def read(name):
-    """An array of bytes in the format of MNIST: its header tells the shape."""
+    """An array of bytes in the format of MNIST: its header holds the shape."""
     path = keras.utils.get_file(f"kmnist-{{name}}", folder + name)
     with gzip.open(path) as file:
         data = file.read()
@@ -51,7 +51,7 @@ _MAX_BYTES = 64 * 2**20
 
 
 def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """An idx.gz file of bytes, in the shape its header tells; raises DatasetError."""
+    """An idx.gz file of bytes, in the shape its header holds; raises DatasetError."""
     try:
         with gzip.open(path) as file:
             data = file.read(_MAX_BYTES)

@@ -32,7 +32,7 @@ _KEYS: tuple[tuple[str, str, str, str], ...] = (
 _NAMES_KEYS = ("class_names", "label_names", "classes")
 
 _CIFAR10_LABELS = "2b7cd2f24487317614016b72ffd53071c3062f592f0eb300c18a770d41ae1253"
-"""sha256 of CIFAR-10's training labels as bytes: with its shape, they tell it for sure."""
+"""sha256 of CIFAR-10's training labels as bytes: with their shape, they identify it."""
 
 _EXPECTED = "x_train, y_train, x_test, y_test, or x, y"
 

@@ -16,8 +16,8 @@ class Autosave(QObject):
     """Watches one document. Snapshots are written by the document's writer, in order, `delay_ms`
     after the first edit, into the recovery folder that all windows of this user share.
 
-    `failed` tells, in words and once until it works again, that snapshots cannot be kept.
-    `snapshot_saved` says that all edits so far would survive a crash.
+    `failed` is emitted, with a text and once until it works again, when snapshots cannot be
+    kept; `snapshot_saved` when all edits so far would survive a crash.
     """
 
     failed = Signal(str)

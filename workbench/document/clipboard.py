@@ -21,7 +21,7 @@ CLIPBOARD_VERSION = 1
 
 @dataclass(frozen=True)
 class Clipping:
-    """Nodes, the edges among them, and where they stood."""
+    """Nodes, the edges among them, and their positions."""
 
     graph: Graph
     positions: dict[str, Position]

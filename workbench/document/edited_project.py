@@ -1,8 +1,8 @@
 """The machine below the document: state, undo stack, analysis and signals.
 
 Each edit makes a new Project; undo shows the one before again. After each change shapes,
-costs and problems are computed anew, before any signal is sent: whoever hears of a change
-finds `analysis`, `positions` and `graph` in step.
+costs and problems are recomputed before any signal is emitted: a slot finds `analysis`,
+`positions` and `graph` in step.
 """
 
 from collections.abc import Hashable, Mapping
@@ -34,8 +34,8 @@ class EditedProject(QObject):
 
     Args:
         layers: The layer types there are.
-        datasets: The data sets there are: the one chosen tells shape and classes.
-        targets: The places to train there are: the one chosen tells how it suits the recipe.
+        datasets: The data sets there are: the chosen one has shape and classes.
+        targets: The places to train there are: the chosen one checks the recipe.
 
     Attributes:
         layers: The layer types there are.
@@ -84,14 +84,14 @@ class EditedProject(QObject):
         self.is_recovered = False
         self._recovered_from: Path | None = None
         self._was_dirty = False
-        self._told_facts: DatasetFacts | None = None
+        self._found_facts: DatasetFacts | None = None
         self.analysis = self._analyse()
 
     # what it is --------------------------------------------------------------------------
 
     @property
     def project(self) -> Project:
-        """The project as it stands, with the place of the canvas."""
+        """The current project, with the place of the canvas."""
         view = View(self._state.view.positions, self._zoom, self._center)
         return replace(self._state, view=view)
 
@@ -130,12 +130,12 @@ class EditedProject(QObject):
     @property
     def dataset_facts(self) -> DatasetFacts | None:
         """Shape and classes of the chosen data set, as far as they are known."""
-        return self._told_facts or DatasetFacts.of(self._datasets.get(self._state.dataset.key))
+        return self._found_facts or DatasetFacts.of(self._datasets.get(self._state.dataset.key))
 
     def set_dataset_facts(self, facts: DatasetFacts | None) -> None:
-        """Tells what the chosen data set holds (a worker has looked); no undo step."""
-        if facts != self._told_facts:
-            self._told_facts = facts
+        """Sets what a worker has found in the chosen data set; no undo step."""
+        if facts != self._found_facts:
+            self._found_facts = facts
             self._reanalyse()
 
     # how it changes --------------------------------------------------------------------
@@ -145,29 +145,29 @@ class EditedProject(QObject):
             self.undo_stack.push(GraphEdit(text, self._state, after, self._show, merge_key))
 
     def _show(self, state: Project) -> None:
-        """Makes `state` the document's and tells what is different."""
+        """Makes `state` the document's and emits a signal for each difference."""
         old, self._state = self._state, state
         if old.dataset != state.dataset:
-            self._told_facts = None
+            self._found_facts = None
         change = diff(old.graph, state.graph)
         signals = {
             "recipe": self.recipe_changed,
             "dataset": self.dataset_changed,
             "target": self.target_changed,
         }
-        told = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
-        if change or told:
+        changed = [signals[key] for key in signals if getattr(old, key) != getattr(state, key)]
+        if change or changed:
             self.analysis = self._analyse()
         if change:
             self.graph_changed.emit(change)
         moved = _moved(old.view.positions, state.view.positions)
         if moved:
             self.positions_changed.emit(moved)
-        for signal in told:
+        for signal in changed:
             signal.emit()
-        if change or told:
+        if change or changed:
             self.analysis_changed.emit(self.analysis)
-        self._tell_dirty()
+        self._report_dirty()
         self.edited.emit()
 
     def _replace(self, project: Project, path: Path | None, *, is_recovered: bool = False) -> None:
@@ -175,7 +175,7 @@ class EditedProject(QObject):
         places = placement.complete(project.graph, project.view.positions, sizes)
         self.undo_stack.clear()
         if project.dataset != self._state.dataset:
-            self._told_facts = None
+            self._found_facts = None
         self._state = with_places(project, places)
         self._saved_state = None if is_recovered else self._state
         self._zoom, self._center = project.view.zoom, project.view.center
@@ -185,7 +185,7 @@ class EditedProject(QObject):
         self.project_replaced.emit()
         self.analysis_changed.emit(self.analysis)
         self.path_changed.emit()
-        self._tell_dirty()
+        self._report_dirty()
 
     def _take_saved(self, state: Project, path: Path) -> None:
         self._saved_state = state
@@ -193,10 +193,10 @@ class EditedProject(QObject):
         if path != self.path:
             self.path = path
             self.path_changed.emit()
-        self._tell_dirty()
+        self._report_dirty()
         self.saved.emit()
 
-    def _tell_dirty(self) -> None:
+    def _report_dirty(self) -> None:
         if self.is_dirty != self._was_dirty:
             self._was_dirty = self.is_dirty
             self.dirty_changed.emit(self._was_dirty)

@@ -15,7 +15,7 @@ def complete(graph: Graph, positions: Positions, sizes: Mapping[str, Size]) -> d
     """A position for every node of the graph and for no other.
 
     Those that have one keep it; the others get the place that arranging would give them,
-    as a block to the right of all that stand already.
+    as a block to the right of all that are already placed.
     """
     known = {key: place for key, place in positions.items() if key in graph.nodes}
     missing = [key for key in graph.nodes if key not in known]
@@ -38,7 +38,7 @@ def below(positions: Positions, sizes: Mapping[str, Size], node_id: str) -> Posi
 
 
 def free_place(positions: Positions, wanted: Position) -> Position:
-    """`wanted`, or the nearest place down and to the right of it where no node stands."""
+    """`wanted`, or the nearest place down and to the right of it where no node is."""
     x, y = wanted
     taken = {(round(px), round(py)) for px, py in positions.values()}
     while (round(x), round(y)) in taken:
@@ -49,7 +49,7 @@ def free_place(positions: Positions, wanted: Position) -> Position:
 def make_room(
     graph: Graph, positions: Positions, sizes: Mapping[str, Size], node_id: str
 ) -> dict[str, Position]:
-    """Moves what a node feeds down until it stands clear of the node; all by the same way."""
+    """Moves what a node feeds down until it is clear of the node; all by the same way."""
     moved = dict(positions)
     after = graph.descendants(node_id)
     bottom = positions[node_id][1] + height(sizes, node_id) + GAP

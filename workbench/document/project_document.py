@@ -46,7 +46,7 @@ class ProjectDocument(EditedProject):
             edge: Put the layer in the middle of this edge; what is below makes room.
 
         Raises:
-            GraphError: unknown kind, or a layer that cannot stand in an edge.
+            GraphError: unknown kind, or a layer that cannot be inserted in an edge.
         """
         node = graph_edits.new_node(self.graph, kind, self.layers)
         title = graph_edits.title_of(node, self.layers)
@@ -73,7 +73,7 @@ class ProjectDocument(EditedProject):
             text = f"Remove {len(gone)} layers" if gone else "Remove connection"
         self._push_graph(text, graph)
 
-    # QObject has static functions of these two names, which nobody calls on a document:
+    # QObject has static functions of these two names, never called on a document:
     # signals are connected by their own methods.
     def connect(  # type: ignore[override]
         self, source: str, target: str, port: int | None = None

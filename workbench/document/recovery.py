@@ -1,7 +1,7 @@
 """What is left of unsaved work after a crash. Qt-free.
 
-Each window has a slot: a lock file that it holds as long as it lives, and a snapshot beside
-it. A snapshot whose lock is free belongs to a window that did not end well: it is offered.
+Each window has a slot: a lock file that it holds as long as it is open, and a snapshot beside
+it. A snapshot whose lock is free belongs to a window that crashed: it is offered.
 Taking an offer renames its snapshot into the own slot, so that only one window gets it, and
 a crash while recovering leaves it to be offered again.
 """
@@ -76,7 +76,7 @@ class RecoverySlot:
         self._problem = ""
         try:
             self._open()
-        except OSError as error:  # the window lives without a slot; `save` says why
+        except OSError as error:  # the window goes on without a slot; `save` reports why
             self._problem = error.strerror or str(error)
 
     def _open(self) -> None:
@@ -174,7 +174,7 @@ def _read(path: Path) -> RecoveryOffer:
 
 
 def _is_free(lock_path: Path) -> bool:
-    """True when no living window holds the lock."""
+    """True when no open window holds the lock."""
     try:
         return not is_locked(lock_path)
     except FileNotFoundError:

@@ -20,7 +20,7 @@ POOLING_PARAMS: tuple[Param, ...] = (
     ),
     PADDING,
 )
-"""Window, step and border; a step of 0 × 0 stands for the window's own size."""
+"""Window, step and border; a step of 0 × 0 means the window's own size."""
 
 
 def pooling_layer(*, title: str, **more: Any) -> LayerSpec:

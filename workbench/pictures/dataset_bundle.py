@@ -120,7 +120,7 @@ def _suffix(path: str) -> str:
 
 
 def _member(archive: zipfile.ZipFile, name: str, *, is_packed: bool) -> IO[bytes]:
-    """Opens a new member; its date is fixed, so that the sum tells of its content alone."""
+    """Opens a new member; its date is fixed, so that the checksum depends on its content alone."""
     info = zipfile.ZipInfo(name, date_time=_DATE)
     info.compress_type = zipfile.ZIP_DEFLATED if is_packed else zipfile.ZIP_STORED
     info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - public in 3.13

@@ -1,5 +1,5 @@
 """Parts of a data set as rows of one shape: decoded and fitted once and kept on disk, or,
-where the disk has no room for them, decoded anew whenever they are asked for.
+where the disk has no room for them, decoded again at each read.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ class Fitted:
     Attributes:
         rows: All of them, in order; those of unreadable files are black, or fail when read.
         bad: Which could not be read, and why.
-        note: A sentence worth telling, or "".
+        note: A sentence worth showing, or "".
     """
 
     rows: Rows

@@ -83,4 +83,4 @@ def _is_picture(path: Path) -> bool:
         with path.open("rb") as file:
             return sniff(file.read(HEAD_BYTES)) in DECODED
     except OSError:
-        return False  # unreadable and not named like a picture: nobody misses it
+        return False  # unreadable and not named like a picture: not needed

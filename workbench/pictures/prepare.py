@@ -19,7 +19,7 @@ from workbench.pictures.rows import Rows, pick_rows
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
-_NAMES_TOLD = 5
+_NAMES_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class PreparedData:
         train, validation, test: The parts; None where there is none. With the recipe's
             validation "test", validation and test are the same pictures.
         bad_files: (path, reason in words) of pictures that were left out.
-        notes: Sentences worth telling.
+        notes: Sentences worth showing.
     """
 
     class_names: tuple[str, ...]
@@ -220,8 +220,8 @@ def _note(class_names: tuple[str, ...], is_so: Mask, what: str) -> Iterator[str]
     if len(names) == 1:
         yield f"Class {names[0]} has {what}."
     elif names:
-        more = len(names) - _NAMES_TOLD
-        listed = ", ".join(names[:_NAMES_TOLD]) + (f" and {more:,} more" if more > 0 else "")
+        more = len(names) - _NAMES_LISTED
+        listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {more:,} more" if more > 0 else "")
         yield f"{len(names):,} classes have {what} ({listed})."
 
 

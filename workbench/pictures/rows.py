@@ -24,7 +24,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 _AT_ONCE = 64 * 2**20
-"""Most bytes that one read asks for."""
+"""Most bytes in one read."""
 
 
 class Rows(Protocol):

@@ -1,4 +1,4 @@
-"""What a file is, told from its first bytes: names lie, contents rarely do.
+"""What a file is, by its first bytes: names are often wrong, contents rarely.
 
 Neither Pillow nor puremagic answers this. Pillow has no name for what it cannot decode and
 opens a decoder for the rest; puremagic 1.30 takes a HEIC photo for .mp4, text for .info and
@@ -67,7 +67,7 @@ def sniff(head: bytes) -> str:
 
 
 def _sniff_heif(head: bytes) -> str:
-    """AVIF and HEIC share a container: the brands tell them apart, AVIF anywhere wins."""
+    """AVIF and HEIC share a container: the brands distinguish them, AVIF anywhere wins."""
     size = min(int.from_bytes(head[:4], "big"), len(head))
     brands = [head[8:12], *(head[i : i + 4] for i in range(16, size, 4))]
     kinds = [_BRANDS[brand] for brand in brands if brand in _BRANDS]

@@ -30,7 +30,7 @@ SPARE_BYTES = 500 * 10**6
 """Left free on the disk beside prepared pictures: runs and checkpoints need room too."""
 
 LEFTOVER_AGE_S = 86_400.0
-"""Temporary files older than this belong to no living process."""
+"""Temporary files older than this belong to no running process."""
 
 _TEMPORARY = ".preparing-"
 
@@ -145,7 +145,7 @@ def remove_leftovers(folder: Path, prefix: str) -> None:
         try:
             is_old = time.time() - path.stat().st_mtime > LEFTOVER_AGE_S
         except FileNotFoundError:
-            continue  # its owner lives and has just finished it
+            continue  # its owner has just finished it
         if is_old and path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         elif is_old:

@@ -25,7 +25,7 @@ _TRIES = 4
 def thumbnail(pixels: Pixels, size: int) -> Pixels:
     """The picture with its longer side at most `size` pixels, proportions kept.
 
-    Smaller pictures stay as they are: whoever shows them scales them sharply.
+    Smaller pictures stay as they are: they are scaled sharply where they are shown.
     """
     height, width = pixels.shape[:2]
     if max(height, width) <= size:

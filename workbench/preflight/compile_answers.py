@@ -69,7 +69,7 @@ class TooLarge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejected(msgspec.Struct, frozen=True, kw_only=True):
-    """The compiler refuses the program for another reason, told in its own words."""
+    """The compiler refuses the program for another reason, given in its own words."""
 
     words: str
 
@@ -163,7 +163,7 @@ def _too_large(answer: _Answer) -> TooLarge | None:
 
 
 def _buffers(report: str) -> Iterator[Buffer]:
-    """The lines of the compiler's memory report, largest first as they stand there."""
+    """The lines of the compiler's memory report, in its order: largest first."""
     for match in _BUFFER.finditer(report):
         dtype, shape = _largest_value(match[4])
         words = match[4].strip()[:300]

@@ -1,4 +1,4 @@
-"""Asks the TPU compiler in its own environment: one child for as many programs as wanted."""
+"""Calls the TPU compiler in its own environment: one child for any number of programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Started(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CompilerCall:
-    """The compiler, running as long as its `with` block; begun anew where it had to be ended.
+    """The compiler, running as long as its `with` block; restarted where it had to be ended.
 
     Args:
         python: Python executable of the compiler environment.

@@ -1,7 +1,7 @@
 """Compiles programs with the real TPU compiler, without a TPU.
 
 Run by its path with the Python of the compiler environment; imports nothing of ours, and
-nobody imports it. A JSON order a line on stdin, a JSON answer a line on stdout, in turn:
+is never imported. A JSON order a line on stdin, a JSON answer a line on stdout, in turn:
 
     {"text": PATH of StableHLO, "topology": "v5e:2x4", "megacore": false}
     {"fits": true, "peak_bytes": ..., "flops": ..., "bytes_moved": ..., "cycles": ...,
@@ -27,7 +27,7 @@ from typing import Any
 
 _SETTINGS = {
     "JAX_PLATFORMS": "cpu",
-    # Else it asks the metadata server of a cloud for minutes, where there is none.
+    # Else it queries the metadata server of a cloud for minutes, where there is none.
     "TPU_SKIP_MDS_QUERY": "1",
     "TPU_ACCELERATOR_TYPE": "v5litepod-4",
     "TPU_WORKER_HOSTNAMES": "localhost",
@@ -50,18 +50,18 @@ _OP_NAME = re.compile(r'op_name="([^"]*)"')
 
 def main() -> int:
     """Answers orders until stdin ends."""
-    # Linux alone has this compiler: nobody else is left to end us when our parent is killed.
+    # Linux alone has this compiler: nothing else would end us when our parent is killed.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     # Some programs take gigabytes: when memory runs out, this process shall go first.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("700", encoding="ascii")
     os.environ.update(_SETTINGS)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print must not stand between the answers
+    os.dup2(2, 1)  # what libraries print must not come between the answers
     logs = os.environ["TPU_LOG_DIR"]
     try:
         compiler = _Compiler()
-    except Exception as error:  # noqa: BLE001 - the asker is told, whatever it is
+    except Exception as error:  # noqa: BLE001 - reported to the caller, whatever it is
         _say(answers, {"fault": _words(error)})
         return 1
     _say(answers, {"ready": compiler.versions})
@@ -143,7 +143,7 @@ def _answer(compiler: _Compiler, order: dict[str, Any], logs: str) -> dict[str, 
 
 
 def _counted(value: float) -> float:
-    """An estimate, 0 where the compiler has none: JSON knows no infinity."""
+    """An estimate, 0 where the compiler has none: JSON has no infinity."""
     return float(value) if math.isfinite(value) and value > 0 else 0.0
 
 

@@ -51,7 +51,7 @@ def largest_buffers(
     """The compiler's largest buffers in words, with the layers they come from.
 
     Args:
-        buffers: As the compiler tells them.
+        buffers: As the compiler lists them.
         graph: The network.
         layers: The layer types.
         shapes: Output shape by node id.
@@ -73,7 +73,7 @@ def largest_buffers(
 
 
 def _node_of(buffer: Buffer, graph: Graph, shapes: Mapping[str, Shape]) -> str | None:
-    """The node whose mark stands in the operation; where the compiler names no operation, the
+    """The node whose mark is in the operation; where the compiler names no operation, the
     first that gives such a shape.
     """
     if buffer.operation:

@@ -37,7 +37,7 @@ _LICENCES = ("LICENSE", "LICENSE.txt", "LICENCE")
 _LONGEST_LICENCE = 200_000
 _LAST_LINES = 6
 
-Tell = Callable[[str], None]
+OnProgress = Callable[[str], None]
 Check = Callable[[], None]
 
 
@@ -130,11 +130,11 @@ class CompilerEnvironment:
 
     # changing it -------------------------------------------------------------------------
 
-    def download(self, *, tell: Tell, check: Check) -> None:
+    def download(self, *, on_progress: OnProgress, check: Check) -> None:
         """Fetches the pinned packages; every file is compared with its hash.
 
         Args:
-            tell: Told what goes on, a line at a time.
+            on_progress: Called with what is being done, a line at a time.
             check: Called often; raises when the asker gives up. What is whole is kept.
 
         Raises:
@@ -146,21 +146,21 @@ class CompilerEnvironment:
                 return
             self._remove(self._wheels)  # of another version, or not whole
             self._need_room(DOWNLOAD_BYTES + INSTALLED_BYTES)
-            self._make_environment(tell, check)
-            tell(f"Downloading about {DOWNLOAD_BYTES / 1e6:.0f} MB")
+            self._make_environment(on_progress, check)
+            on_progress(f"Downloading about {DOWNLOAD_BYTES / 1e6:.0f} MB")
             self._pip(
                 ["download", "--dest", str(self._wheels)],
                 "The TPU compiler could not be downloaded.",
-                deadline_s=_DOWNLOAD_S, tell=tell, check=check,
+                deadline_s=_DOWNLOAD_S, on_progress=on_progress, check=check,
             )  # fmt: skip
             save_bytes(self._wheels / "complete", self._lock_sha256().encode())
 
-    def install(self, accepted_sha256: str, *, tell: Tell, check: Check) -> None:
+    def install(self, accepted_sha256: str, *, on_progress: OnProgress, check: Check) -> None:
         """Installs what is downloaded, once its license has been read and accepted.
 
         Args:
             accepted_sha256: The licence's checksum, as the person has confirmed it.
-            tell: As of `download`.
+            on_progress: As of `download`.
             check: As of `download`.
 
         Raises:
@@ -179,12 +179,12 @@ class CompilerEnvironment:
             )
         with self._alone():
             self._need_room(INSTALLED_BYTES)
-            self._make_environment(tell, check)
-            tell("Installing")
+            self._make_environment(on_progress, check)
+            on_progress("Installing")
             self._pip(
                 ["install", "--no-index", "--find-links", str(self._wheels)],
                 "The TPU compiler could not be installed.",
-                deadline_s=_INSTALL_S, tell=tell, check=check,
+                deadline_s=_INSTALL_S, on_progress=on_progress, check=check,
             )  # fmt: skip
             stamp = _Stamp(
                 lock_sha256=self._lock_sha256(),
@@ -216,7 +216,7 @@ class CompilerEnvironment:
             data = (self._environment / "installed.json").read_bytes()
             return msgspec.json.decode(data, type=_Stamp)
         except (OSError, msgspec.ValidationError, msgspec.DecodeError):
-            return None  # not installed, or damaged: installed anew
+            return None  # not installed, or damaged: installed again
 
     def _lock_sha256(self) -> str:
         return hashlib.sha256(self._lock.read_bytes()).hexdigest()
@@ -249,26 +249,26 @@ class CompilerEnvironment:
         finally:
             os.close(lock)
 
-    def _make_environment(self, tell: Tell, check: Check) -> None:
+    def _make_environment(self, on_progress: OnProgress, check: Check) -> None:
         """Makes a new, empty Python environment under a temporary name."""
         self._remove(self._making)
-        tell("Creating a Python environment")
+        on_progress("Creating a Python environment")
         _run(
             [sys.executable, "-I", "-m", "venv", str(self._making)],
             "The Python environment could not be created.",
-            deadline_s=_MAKE_S, tell=lambda line: None, check=check,
+            deadline_s=_MAKE_S, on_progress=lambda line: None, check=check,
             fix="On Debian and Ubuntu, install the package python3-venv.",
         )  # fmt: skip
 
     def _pip(
-        self, words: list[str], what: str, *, deadline_s: float, tell: Tell, check: Check
+        self, words: list[str], what: str, *, deadline_s: float, on_progress: OnProgress, check: Check
     ) -> None:
         _run(
             [str(self._making / "bin" / "python"), "-I", "-m", "pip", *words,
              "--disable-pip-version-check", "--no-input", "--progress-bar", "off",
              "--only-binary", ":all:", "--require-hashes", "--requirement", str(self._lock)],
             what,
-            deadline_s=deadline_s, tell=tell, check=check,
+            deadline_s=deadline_s, on_progress=on_progress, check=check,
             fix="Nothing was changed. Check the network connection and try again.",
         )  # fmt: skip
 
@@ -303,18 +303,18 @@ def _run(
     what: str,
     *,
     deadline_s: float,
-    tell: Tell,
+    on_progress: OnProgress,
     check: Check,
     fix: str,
 ) -> None:
-    """Runs a program to its end, and tells each line that it prints."""
+    """Runs a program to its end, and reports each line that it prints."""
     last: deque[str] = deque(maxlen=_LAST_LINES)
     try:
         with Child(command, name="it", order=b"", check=check, has_merged_errors=True) as child:
             for line in child.lines(deadline_s=deadline_s):
                 if text := line.decode("utf-8", "replace").strip():
                     last.append(text)
-                    tell(text)
+                    on_progress(text)
             code = child.exit_code()
     except DeadlineError as error:
         raise RunError(what, where=command[0], received=error.what, fix=fix) from error

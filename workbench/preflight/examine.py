@@ -1,4 +1,4 @@
-"""The whole preflight, level by level; each tells what it has found as soon as it has.
+"""The whole preflight, level by level; each reports its findings at once.
 
 What needs TensorFlow or the compiler is handed in: this module only decides what to ask next.
 """
@@ -67,10 +67,10 @@ Compilers = Callable[[], contextlib.AbstractContextManager[Compiler]]
 
 
 class Listener(Protocol):
-    """Who is told meanwhile."""
+    """Receives the progress."""
 
     def stage(self, level: Level, state: LevelState, words: str, found: Findings) -> None:
-        """A level has begun, or has ended with that."""
+        """A level has begun, or has ended with these findings."""
 
     def point(self, point: SweepPoint) -> None:
         """A batch of the sweep is known."""
@@ -87,7 +87,7 @@ class Question:
         level: How deep to look.
         facts: What is known of the pictures.
         is_sweep: Try batches from small to large too.
-        no_compiler: Why the compiler cannot be asked here; "" where it can.
+        no_compiler: Why the compiler cannot be called here; "" where it can.
     """
 
     project: Project
@@ -138,7 +138,7 @@ class Examination:
 
     Args:
         question: What is asked.
-        listener: Told meanwhile.
+        listener: Receives the progress.
         lower: Lowers steps here.
         compilers: Starts the compiler.
     """
@@ -159,7 +159,7 @@ class Examination:
         """Looks as deep as was asked and as can be.
 
         Raises:
-            WorkbenchError: whoever asked has given up, or a part of ours is broken.
+            WorkbenchError: the request was canceled, or a part of ours is broken.
         """
         began = time.monotonic()
         text = self._rules() and self._lowering()
@@ -167,7 +167,7 @@ class Examination:
             self._compiling(text)
         return self._found.report(time.monotonic() - began)
 
-    def _tell(self, level: Level, state: LevelState, words: str) -> None:
+    def _report(self, level: Level, state: LevelState, words: str) -> None:
         self._listener.stage(level, state, words, self._found)
 
     def _wants(self, level: Level) -> bool:
@@ -177,15 +177,15 @@ class Examination:
 
     def _rules(self) -> bool:
         question = self._question
-        self._tell("rules", "running", "Checking the rules")
+        self._report("rules", "running", "Checking the rules")
         problems = list(
             check_rules(question.project, question.layers, question.chip, facts=question.facts)
         )
         self._found.add("rules", problems)
         if self._found.errors:
-            self._tell("rules", "refused", self._found.errors[0].message)
+            self._report("rules", "refused", self._found.errors[0].message)
             return False
-        self._tell("rules", "passed", _count_words(problems))
+        self._report("rules", "passed", _count_words(problems))
         return True
 
     # lowering ----------------------------------------------------------------------------
@@ -194,21 +194,21 @@ class Examination:
         """The step's text, "" where there is none."""
         if not self._wants("lowering"):
             return ""
-        self._tell("lowering", "running", "Lowering the training step with XLA")
+        self._report("lowering", "running", "Lowering the training step with XLA")
         with contextlib.closing(self._lower([self._question.per_core])) as steps:
             _, answer = next(steps)
         if isinstance(answer, Lowered):
             self._found.add("lowering", [])
-            self._tell("lowering", "passed", f"Every operation compiles ({answer.seconds:.1f} s)")
+            self._report("lowering", "passed", f"Every operation compiles ({answer.seconds:.1f} s)")
             return answer.text
         question = self._question
         problem = problem_of(answer, question.project.graph, question.layers)
         if isinstance(answer, Unchecked):
             self._found.add("rules", [problem])
-            self._tell("lowering", "unfinished", problem.message)
+            self._report("lowering", "unfinished", problem.message)
         else:
             self._found.add("lowering", [problem])
-            self._tell("lowering", "refused", problem.message)
+            self._report("lowering", "refused", problem.message)
         return ""
 
     # the compiler ------------------------------------------------------------------------
@@ -217,10 +217,10 @@ class Examination:
         if not self._wants("compiler"):
             return
         if self._question.no_compiler:
-            self._tell("compiler", "skipped", self._question.no_compiler)
+            self._report("compiler", "skipped", self._question.no_compiler)
             return
         batch = batch_words(self._question.per_core, self._question.chip)
-        self._tell("compiler", "running", f"Compiling with a batch of {batch}")
+        self._report("compiler", "running", f"Compiling with a batch of {batch}")
         try:
             with self._compilers() as compiler:
                 answer = compiler.compile(text, self._question.chip, deadline_s=COMPILE_S)
@@ -230,14 +230,14 @@ class Examination:
         except (DeadlineError, ChildDiedError, TpuError) as error:
             title = "No result from the compiler"
             self._found.add("", [Problem(None, "warning", title, str(error))])
-            self._tell("compiler", "unfinished", str(error))
+            self._report("compiler", "unfinished", str(error))
 
     def _judge(self, compiler: Compiler, answer: CompilerAnswer) -> bool:
         """What the answer for the asked batch means; False where it is none about memory."""
         if isinstance(answer, Rejected):
             title = "Rejected by the TPU compiler"
             self._found.add("compiler", [Problem(None, "error", title, answer.words)])
-            self._tell("compiler", "refused", answer.words)
+            self._report("compiler", "refused", answer.words)
             return False
         question = self._question
         point = self._found.compiled = self._answered(question.per_core, answer)
@@ -247,7 +247,7 @@ class Examination:
         )
         if isinstance(answer, Compiled) and point.memory is not None:
             self._found.add("compiler", [])
-            self._tell("compiler", "passed", f"Fits: {memory_words(point.memory)} per core")
+            self._report("compiler", "passed", f"Fits: {memory_words(point.memory)} per core")
         else:
             self._refuse(answer, self._halved(compiler))
         return True
@@ -264,7 +264,7 @@ class Examination:
         title = "Does not fit into TPU memory"
         self._found.suggested_per_core = fits
         self._found.add("compiler", [Problem(None, "error", title, words, fixes)])
-        self._tell("compiler", "refused", words)
+        self._report("compiler", "refused", words)
 
     def _halved(self, compiler: Compiler) -> int:
         """The first that fits of half the batch, a quarter, ...; 0 where none does."""
@@ -274,7 +274,7 @@ class Examination:
             return 0
         with contextlib.closing(self._lower(sizes)) as steps:
             for size, lowering in steps:
-                self._tell("compiler", "running", f"Too large; trying {batch_words(size, chip)}")
+                self._report("compiler", "running", f"Too large; trying {batch_words(size, chip)}")
                 if not isinstance(lowering, Lowered):
                     return 0
                 answer = compiler.compile(lowering.text, chip, deadline_s=COMPILE_S)
@@ -291,7 +291,7 @@ class Examination:
         ) as steps:
             failures = 0
             for size in sizes:
-                self._tell("compiler", "running", f"Trying {batch_words(size, question.chip)}")
+                self._report("compiler", "running", f"Trying {batch_words(size, question.chip)}")
                 is_known = size == question.per_core and asked is not None
                 point = asked if is_known and asked else self._point(compiler, *next(steps))
                 self._found.sweep.append(point)
@@ -304,7 +304,7 @@ class Examination:
         self._found.suggested_per_core = best or self._found.suggested_per_core
         count = sum(point.estimate is not None for point in self._found.sweep)
         state: LevelState = "refused" if self._found.errors else "passed"
-        self._tell("compiler", state, f"{count:,} of these batches fit")
+        self._report("compiler", state, f"{count:,} of these batches fit")
 
     def _point(self, compiler: Compiler, size: int, lowering: Lowering) -> SweepPoint:
         if not isinstance(lowering, Lowered):

@@ -57,7 +57,7 @@ class Findings:
         if level:
             self.level = max(self.level, level, key=LEVELS.index)
         self.problems += problems
-        if level == "compiler":  # it knows what we could only guess
+        if level == "compiler":  # exact, where ours was an estimate
             self.problems = [p for p in self.problems if p.title != MEMORY_GUESS]
         self.problems.sort(key=lambda problem: _SEVERITIES.index(problem.severity))
 
@@ -73,7 +73,7 @@ class Findings:
 
     @property
     def errors(self) -> list[Problem]:
-        """What speaks against training there."""
+        """The reasons not to train there."""
         return [problem for problem in self.problems if problem.severity == "error"]
 
     def reported(self) -> list[ReportProblem]:

@@ -57,7 +57,7 @@ class Unchecked(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """It cannot be known here whether the step compiles; a TPU may well take it.
 
     Attributes:
-        op: An operation that only a TPU's compiler knows; "" for another reason.
+        op: An operation that only a TPU's compiler has; "" for another reason.
         node: Id of its layer; "" where there is none.
         words: Why.
         seconds: It took to find out.

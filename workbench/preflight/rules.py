@@ -27,7 +27,7 @@ MEMORY_GUESS = "May not fit into TPU memory"
 
 _MOST_WASTED = 5
 _WORTH_NAMING = 0.05
-"""Share of the network's multiply-adds from which on a layer's waste is told."""
+"""Share of the network's multiply-adds from which on a layer's waste is reported."""
 
 _MUCH_WASTE = 0.5
 _FEW_STEPS = 20
@@ -126,7 +126,7 @@ def _check_steps(
         return
     fixes = []
     per_core = 1 << max(0, int(math.log2(max(1, facts.num_train // (_FEW_STEPS * chip.cores)))))
-    # A batch that leaves the tiles empty would be no help: another rule asks for a larger one.
+    # A batch that leaves the tiles empty would be no help: another rule suggests a larger one.
     if chip.generation.sublanes <= per_core < project.recipe.batch_size / chip.cores:
         fixes = [batch_fix(per_core, chip)]
     count = "one step" if steps == 1 else f"{steps:,} steps"
@@ -141,7 +141,7 @@ def _check_steps(
 
 
 def _check_memory(project: Project, chip: ChipChoice, analysis: Analysis) -> Iterator[Problem]:
-    """Our own estimate; the compiler knows better where it is asked."""
+    """Our own estimate; the compiler's replaces it where it is called."""
     costs, recipe = analysis.costs, project.recipe
     written = (costs.memory_bytes - costs.weight_bytes) / max(1, recipe.batch_size)
     if recipe.precision != "float32":
@@ -195,7 +195,7 @@ def wasted(
         spec = layers[node.kind]
         params, _ = check_all(spec.params, node.params)
         share = cost.multiply_adds / total
-        # The last layer's width is the number of classes: nobody can change that.
+        # The last layer's width is the number of classes: it cannot be changed.
         if not spec.width or share < _WORTH_NAMING or _is_end(project, layers, node_id):
             continue
         width = params[spec.width]

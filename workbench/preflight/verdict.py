@@ -38,8 +38,8 @@ def verdict_words(
         level: The deepest that ran.
         chip: The TPU.
         per_core: The batch that was asked about.
-        memory: By the compiler, if it was asked.
-        errors: What speaks against it.
+        memory: By the compiler, if it was called.
+        errors: Reasons not to train there.
         suggested_per_core: A batch to take instead, or 0.
     """
     honesty = HONESTY[level][:1].upper() + HONESTY[level][1:]

@@ -136,7 +136,7 @@ def _network(context: Any) -> dict[str, Any]:
 
 
 def _more(context: Any, layer: Any) -> list[str]:
-    """What a layer is told beside the project's own parameters, for the sake of the cores."""
+    """A layer's arguments beside the project's own parameters, for training on several cores."""
     words = []
     if layer.spec.has_batch_statistics:
         words += _SYNCHRONIZED[context.recipe.sync_batch_norm]

@@ -1,7 +1,7 @@
 """The training of exported programs: a recipe said in Keras's own words.
 
 What Keras has a name for is called by it; what it has none for (a warm-up before any
-schedule) is a small class in the program; what comes out otherwise is told in a comment.
+schedule) is a small class in the program; what differs is named in a comment.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class TrainingText:
     Args:
         recipe: The recipe.
         is_logits: The network ends without softmax.
-        has_own_loop: The program has a loop of its own instead of Keras's fit: it tells
-            the optimizer how many `steps` an epoch has, and clips gradients itself.
+        has_own_loop: The program has a loop of its own instead of Keras's fit: it sets
+            the optimizer's `steps` per epoch, and clips gradients itself.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class TrainingText:
 
     @property
     def is_one_hot(self) -> bool:
-        """Whether the loss is told shares of classes instead of class numbers."""
+        """Whether the loss gets shares of classes instead of class numbers."""
         recipe = self._recipe
         is_sparse = recipe.loss_spec.compute_sparse is not None and not recipe.label_smoothing
         return not is_sparse or recipe.mixing != "none"

@@ -1,5 +1,5 @@
 """Settings <-> the text of `settings.json`, also of earlier versions. Reading never fails: what is
-wrong is told.
+wrong is reported.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Where settings live while the application runs, and how they reach the disk. Qt-free.
+"""The settings while the application runs, and how they reach the disk. Qt-free.
 
 Changes are written by a thread of the store's own, the latest state once: no window waits.
 """
@@ -38,7 +38,7 @@ class SettingsStore:
         self.settings = self._load()
 
     def change(self, **values: Any) -> None:
-        """Changes some settings, tells the listeners and saves soon.
+        """Changes some settings, calls the listeners and saves soon.
 
         Raises:
             ParamError: no such setting, or a value outside its bounds; nothing is changed.
@@ -110,7 +110,7 @@ class SettingsStore:
                 self._writer.start()
 
     def _write_all(self) -> None:
-        """Runs in the writer thread until nothing is unsaved; the next change starts anew."""
+        """Runs in the writer thread until nothing is unsaved; the next change starts a new one."""
         while True:
             with self._lock:
                 settings, self._unsaved = self._unsaved, None

@@ -20,8 +20,8 @@ class Slow(CompilerEnvironment):
     def why_not(self):
         return ""
 
-    def download(self, *, tell, check):
-        tell("Downloading")
+    def download(self, *, on_progress, check):
+        on_progress("Downloading")
         self.begun.set()
         self.go_on.wait(30)
         if self._asks:

@@ -132,7 +132,7 @@ def change_kind_fix(node_id: str, kind: str, layers: Layers) -> Fix:
 
 
 def move_behind_input_fix(node_id: str, input_id: str, name: str) -> Fix:
-    """Take a node out of where it stands and put it right behind Input."""
+    """Take a node out of its place and put it right behind Input."""
 
     def change(graph: Graph) -> Graph:
         if input_id not in graph.nodes:
@@ -155,7 +155,7 @@ def move_behind_input_fix(node_id: str, input_id: str, name: str) -> Fix:
 def spec_fixes(
     keys: Sequence[str], node: Node, layers: Layers, inputs: Sequence[Shape]
 ) -> tuple[Fix, ...]:
-    """The fixes that a layer's ShapeProblem asks for by key.
+    """The fixes that a layer's ShapeProblem names by key.
 
     Keys: "insert_<kind>", "set_<param>:<JSON value>", and "match_inputs:<kind>,<kind>" with the
     layers whose projection may help, best first.

@@ -69,7 +69,7 @@ def check_end(
     scores = tail(graph, layers, output)[-1]
     node = graph.nodes[output]
     if len(shape) != 1:
-        # check_dense_inputs tells of those
+        # check_dense_inputs reports those
         if not has_role(graph.nodes[scores], layers, Role.DENSE):
             yield Problem(
                 output,

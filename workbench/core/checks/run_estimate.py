@@ -34,7 +34,7 @@ _BYTES_SHARE = {"bfloat16": 0.6, "float32": 1.0}
 
 
 class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finished run tells about the speed of its computer.
+    """The speed of its computer, as measured in a finished run.
 
     Attributes:
         multiply_adds: Multiply-adds of one forward pass of one image.

@@ -49,7 +49,7 @@ class Propagation:
             return
         inputs = tuple(self.shapes[source] for source in sources if source in self.shapes)
         if len(inputs) != len(sources):
-            return  # the problem further up is already told
+            return  # the problem further up is already reported
         self.inputs[node.id] = inputs
         try:
             self.shapes[node.id] = spec.infer_shape(params, inputs)

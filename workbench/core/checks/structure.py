@@ -70,7 +70,7 @@ def _merge_input_fix(extra: Node, first: Node) -> Fix:
 
 
 def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
-    """At most one end: all ends but the last are told."""
+    """At most one end: all ends but the last are reported."""
     outputs = find_outputs(graph, layers)
     if len(outputs) < 2:
         return
@@ -88,7 +88,7 @@ def check_outputs(graph: Graph, layers: Layers) -> Iterator[Problem]:
 
 
 def check_places(graph: Graph, layers: Layers) -> Iterator[Problem]:
-    """Random picture layers stand in the unbroken chain behind Input."""
+    """Random picture layers must be in the unbroken chain behind Input."""
     random = [
         node
         for node in graph.nodes.values()

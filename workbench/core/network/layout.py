@@ -1,4 +1,4 @@
-"""Where nodes stand after "Arrange": layers from top to bottom, without overlaps.
+"""Where nodes are after "Arrange": layers from top to bottom, without overlaps.
 
 The longest path is one straight column, skips run in lanes beside it. The steps are those
 of layered graph drawing: rank by longest path, a dummy for each layer that an edge passes,
@@ -151,7 +151,7 @@ def _tops(layering: Layering, heights: Sequence[float], centres: Sequence[float]
 def _straighten(layering: Layering, widths: Sequence[float]) -> list[float]:
     """Centers of all items: near their neighbors, in order, without overlaps.
 
-    The trunk stands at 0; the items left and right of it are moved towards the mean of
+    The trunk is at 0; the items left and right of it are moved towards the mean of
     their neighbors, alternately those above and those below.
     """
     centres = [0.0] * len(layering.keys)
@@ -168,7 +168,7 @@ def _straighten(layering: Layering, widths: Sequence[float]) -> list[float]:
 
 
 def _wanted(item: int, layering: Layering, centres: Sequence[float], *, is_down: bool) -> float:
-    """Where an item would like to stand.
+    """The wanted place of an item.
 
     Neighbors off the trunk come first, so that a branch or a lane stays straight instead
     of leaning towards the column that it left.
@@ -203,7 +203,7 @@ def _spread(
 def _one_side(
     items: Sequence[int], wanted: Sequence[float], layering: Layering, widths: Sequence[float]
 ) -> list[float]:
-    """Centres of items that follow the first, which stands at 0, in growing order."""
+    """Centres of items that follow the first, which is at 0, in growing order."""
     offsets = [0.0]
     for a, b in pairwise(items):
         is_lane = layering.keys[a] is None or layering.keys[b] is None

@@ -14,7 +14,7 @@ def is_valid_name(name: str) -> bool:
 
 
 def valid_name(name: str, kind: str = "layer") -> str:
-    """The nearest name that Keras takes; `kind` stands in where nothing is left."""
+    """The nearest name that Keras takes; `kind` where nothing is left."""
     if is_valid_name(name):
         return name
     text = _FORBIDDEN.sub("_", name).strip("_.-")[:100]

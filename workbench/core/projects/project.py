@@ -22,7 +22,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class View:
-    """Where things stand on the canvas; has no meaning for training.
+    """Where things are on the canvas; has no meaning for training.
 
     Attributes:
         positions: Top-left corner of each node in scene pixels, by node id.

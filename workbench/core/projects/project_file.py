@@ -1,7 +1,7 @@
 """Project files: `NAME.workbench`, versioned JSON.
 
-Semantics (`graph`, `recipe`, `dataset`, `target`) stand apart from looks (`view`). Fields
-and layer kinds that this version does not know are kept and written back. Reading never
+Semantics (`graph`, `recipe`, `dataset`, `target`) are separate from looks (`view`). Fields
+and layer kinds that this version does not define are kept and written back. Reading never
 changes a file; a file of a newer version is refused.
 
 A data set parameter named `path`, or ending in `_path`, is a path: in a file it is relative
@@ -29,7 +29,7 @@ PROJECT_FORMAT = "workbench-project"
 PROJECT_SUFFIX = ".workbench"
 
 _LINE_WIDTH = 100
-_MAX_TOLD = 8
+_MAX_LISTED = 8
 _REPAIR = "Open a backup copy, or repair the file in a text editor."
 
 
@@ -213,10 +213,10 @@ def _refuse(reader: ProjectReader, where: str) -> None:
             expected=expected,
             fix=_REPAIR,
         )
-    told = [f"{place}: {expected} expected, {got} found" for place, got, expected in findings]
-    more = f"; and {len(told) - _MAX_TOLD:,} more" if len(told) > _MAX_TOLD else ""
+    listed = [f"{place}: {expected} expected, {got} found" for place, got, expected in findings]
+    more = f"; and {len(listed) - _MAX_LISTED:,} more" if len(listed) > _MAX_LISTED else ""
     raise ProjectFileError(
-        f"The project file has {len(told):,} invalid values: {'; '.join(told[:_MAX_TOLD])}{more}.",
+        f"The project file has {len(listed):,} invalid values: {'; '.join(listed[:_MAX_LISTED])}{more}.",
         where=where,
         fix=_REPAIR,
     )

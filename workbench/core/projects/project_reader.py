@@ -158,7 +158,7 @@ class ProjectReader:
         return Choice(choice or default.key, frozen(params))
 
     def read_view(self, plain: Plain, graph: Graph) -> View:
-        """Where the nodes of `graph` stand; places of other nodes are left out."""
+        """The positions of the nodes of `graph`; those of other nodes are left out."""
         positions = plain.get("positions", {})
         if not isinstance(positions, dict):
             self._add("view.positions", positions, "an object: layer id to [x, y]")

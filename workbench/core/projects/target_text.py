@@ -1,7 +1,7 @@
 """TARGET texts: how a place to train is named on the command line and in messages.
 
 this_computer          a target that needs nothing more
-virtual:8              a target and what it is told: the target itself reads and writes it
+virtual:8              a target and its value: the target itself reads and writes it
 """
 
 from workbench.core.params import Params, check_all

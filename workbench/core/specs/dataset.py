@@ -45,7 +45,7 @@ class LoadedData:
         train: The training part (all pictures, where the source has no test part).
         test: The test part as published, or None: one is then split off `train`.
         bad_files: (path, reason in words) of pictures left out, already known here.
-        notes: Sentences about the data worth telling (a class with few pictures, ...).
+        notes: Sentences about the data worth showing (a class with few pictures, ...).
     """
 
     class_names: tuple[str, ...]
@@ -63,7 +63,7 @@ class LoadContext(Protocol):
         """Folder for downloads and unpacked arrays; kept between runs."""
 
     def progress(self, text: str, fraction: float | None = None) -> None:
-        """Tells people what is going on; fraction 0..1 where known."""
+        """Reports what is being done; fraction 0..1 where known."""
 
     def check_cancelled(self) -> None:
         """Raises the caller's own cancel exception when the user has asked to stop."""

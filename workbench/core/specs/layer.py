@@ -32,7 +32,7 @@ SOFTMAX = "softmax"
 
 Place = Literal["model", "pipeline", "either"]
 """Where a layer runs: in the model; in the input pipeline on the host (augmentation); or
-in the pipeline when it stands in the unbroken chain behind Input, else in the model."""
+in the pipeline when it is in the unbroken chain behind Input, else in the model."""
 
 
 class Role(Enum):
@@ -117,8 +117,8 @@ class LayerSpec:
         tpu_hint: One sentence on its cost on a TPU for these (params, output), or "".
         needs_float32: Whether TensorFlow learns through it in float32 only: it then computes
             in that, whatever the recipe's precision.
-        stops_learning: Whether TensorFlow has no gradient of it at all: nothing that stands
-            before it can learn.
+        stops_learning: Whether TensorFlow has no gradient of it at all: no layer before it
+            can learn.
         role: What it is for the network as a whole; None for most layers.
         width: Key of the parameter that sets the length of the output's last axis, "" for none.
         projection: (shape, wanted shape) -> parameters with which it brings one to the other,

@@ -9,7 +9,7 @@ the one before has filled.
 each picture; one after the other they make one of the same form, exactly: clipping twice is
 clipping once, to the bounds clipped.
 
-The arithmetic stands in the files of the layers, which read the attributes that the layers of
+The arithmetic is in the files of the layers, which read the attributes that the layers of
 Keras 3.15 have.
 """
 

@@ -10,7 +10,7 @@ from workbench.errors import UsageError, WorkbenchError
 
 @dataclass(frozen=True, kw_only=True)
 class TargetLimits:
-    """What training on a target must obey, so that nobody has to ask which target it is.
+    """What training on a target must obey, so that no code depends on which target it is.
 
     Attributes:
         replicas: How many devices share each batch.
@@ -52,7 +52,7 @@ class TargetSpec:
         connect: (tf, params) -> a tf.distribute strategy.
         describe: What is there, in words, without TensorFlow ("2 cores, bfloat16 units").
         limits: What training there must obey.
-        read: What stands behind "KEY:" in a TARGET text, "" for nothing -> the parameters it
+        read: What follows "KEY:" in a TARGET text, "" for nothing -> the parameters it
             sets; raises UsageError or ParamError. See core.target_text.
         write: The inverse of `read`; "" where the key says it all.
         found: os.environ -> (parameters, why they are offered) of places that it names.

@@ -15,7 +15,7 @@ def lock_descriptor(descriptor: int) -> None:
 
     Raises:
         BlockingIOError: another process holds the lock.
-        OSError: the file system knows no locks.
+        OSError: the file system has no locks.
     """
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -24,7 +24,7 @@ def take_lock(path: Path, *, wait_s: float = 2.0) -> int | None:
     """Locks a file, made where it does not exist, for as long as the returned descriptor stays
     open; None when another process holds the lock.
 
-    It is tried for `wait_s` seconds: who asks `is_locked` holds the lock for a moment.
+    It is tried for `wait_s` seconds: a call of `is_locked` holds the lock for a moment.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     deadline = time.monotonic() + wait_s
@@ -44,8 +44,8 @@ def is_locked(path: str | Path) -> bool:
     """True while some process holds the lock.
 
     Raises:
-        OSError: it cannot be told: the file is not there or not ours to read (a link is
-            not followed), or its file system knows no locks.
+        OSError: it cannot be determined: the file is not there or not ours to read (a link
+            is not followed), or its file system has no locks.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -59,7 +59,7 @@ def is_locked(path: str | Path) -> bool:
 
 
 def has_open(pid: int, path: Path) -> bool:
-    """Whether a process of this account has a file open, as whoever holds its lock has."""
+    """Whether a process of this account has a file open, as the holder of its lock has."""
     try:
         lock = path.stat()
         numbers = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208 - names alone

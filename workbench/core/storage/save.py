@@ -3,7 +3,7 @@
 Written to a temporary file in the same folder, flushed to the disk, renamed over the old
 file, and the folder flushed. A kill or a power cut at any moment leaves one of the two
 files whole. The temporary file is locked while it is written, so that a leftover of a
-killed process can be told from a save that is going on elsewhere.
+killed process can be distinguished from a save that is going on elsewhere.
 """
 
 import contextlib
@@ -109,11 +109,11 @@ def sweep_leftovers(folder: str | Path, *, min_age_s: float = _LEFTOVER_AGE_S) -
     """Removes temporary files that killed processes left behind; returns their number.
 
     Only regular files of this module's own name pattern go, older than an hour and with
-    no living process holding their lock. A folder that cannot be listed has none.
+    no process holding their lock. A folder that cannot be listed has none.
 
     Args:
         folder: Looked through, but not the folders within.
-        min_age_s: Younger ones stay; 0 where nobody else can be saving just now.
+        min_age_s: Younger ones stay; 0 where no other process can be saving just now.
     """
     removed = 0
     with contextlib.suppress(OSError), os.scandir(folder) as entries:

@@ -25,7 +25,7 @@ class JsonFault(Exception):  # noqa: N818 - turned into an error of the file by 
 
 
 class _Doubled(dict[str, Any]):
-    """An object whose text had one key twice; found again by the walk, which knows where."""
+    """An object whose text had one key twice; found again by the walk, which has the place."""
 
     key: str = ""
 

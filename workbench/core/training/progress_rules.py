@@ -59,8 +59,8 @@ def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
     """The value that `keep_by` means, turned so that more is better; of equals, less loss.
 
     With few validation pictures many epochs are equal, the untrained first ones too: there
-    the loss tells which has learned more. Without validation the training's own values stand
-    in. What is not a number is minus infinity.
+    the loss decides which has learned more. Without validation the training's own values are
+    used. What is not a number is minus infinity.
     """
     # A log of a newer Workbench may name a value that this one does not know.
     value = _VALUES.get(keep_by, _accuracy)(epoch)
@@ -95,7 +95,7 @@ _VALUES: Mapping[str, Callable[[EpochValues], float | None]] = {
 
 
 class BestSoFar(Generic[E]):
-    """Remembers the best of the epochs it is told, by the recipe's `keep_by`; of equals the first.
+    """Keeps the best of the epochs it is given, by the recipe's `keep_by`; of equals the first.
 
     Attributes:
         epoch: The best epoch; None before the first that has a value.

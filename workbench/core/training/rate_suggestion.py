@@ -1,4 +1,4 @@
-"""Which learning rate a sweep from small to large rates speaks for.
+"""The learning rate that a sweep from small to large rates suggests.
 
 The idea is Leslie Smith's range test ("Cyclical Learning Rates for Training Neural Networks",
 WACV 2017): the loss first stays, then falls, then climbs; a good rate lies where it falls

@@ -111,7 +111,7 @@ RECIPE_PARAMS: tuple[Param, ...] = tuple(param for _, param in _DECLARED.values(
 
 
 def recipe_from(values: Mapping[str, Any]) -> tuple[TrainingRecipe, list[ParamError]]:
-    """A recipe from plain values, and what is wrong with them (defaults stand in)."""
+    """A recipe from plain values, and what is wrong with them (defaults replace those)."""
     checked, errors = check_all(RECIPE_PARAMS, values)
     return TrainingRecipe(**checked), errors
 

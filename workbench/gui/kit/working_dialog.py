@@ -20,14 +20,14 @@ class WorkingDialog(QDialog):
     """Base of dialogs whose work takes a while.
 
     Signals:
-        told: What is being done; may come from another thread.
+        progressed: What is being done; may come from another thread.
 
     Attributes:
         status: What is being done.
         stop: Closes the dialog, or calls off what is done.
     """
 
-    told = Signal(str)
+    progressed = Signal(str)
 
     def __init__(self, title: str, size: QSize, parent: QWidget | None) -> None:
         super().__init__(parent)
@@ -38,7 +38,7 @@ class WorkingDialog(QDialog):
         self._called_off = threading.Event()
         self.is_closing = False
         self.status = WaitLabel()
-        self.told.connect(self.status.wait_for)
+        self.progressed.connect(self.status.wait_for)
         self.stop = button("Close")
         self.stop.clicked.connect(self.reject)
 

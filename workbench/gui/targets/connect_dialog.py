@@ -40,7 +40,7 @@ class ConnectHostDialog(WorkingDialog):
         self._forward: Callable[[], None] = self._ask_identity
         self._make_ready: Callable[[], None] = self._ask_identity
         self._jobs = HostJobs(self)
-        self._jobs.told.connect(self._on_told)
+        self._jobs.progressed.connect(self._on_progress)
         self.address = AddressPage()
         self.identity = IdentityPage()
         self.found = FoundPage()
@@ -103,7 +103,7 @@ class ConnectHostDialog(WorkingDialog):
         self.pages.setEnabled(not is_busy)
         self.progress.setVisible(is_busy)
 
-    def _on_told(self, words: str, fraction: float) -> None:
+    def _on_progress(self, words: str, fraction: float) -> None:
         if self._background.is_busy and not self.is_closing:
             self.status.wait_for(words)
             self.progress.setRange(0, _PROGRESS_STEPS if fraction >= 0 else 0)

@@ -77,14 +77,14 @@ class InstallCompilerDialog(WorkingDialog):
     def _on_next(self) -> None:
         if self._licence is None:
             self.run(
-                lambda: self._environment.download(tell=self.told.emit, check=self.check),
+                lambda: self._environment.download(on_progress=self.progressed.emit, check=self.check),
                 lambda _none: self._show_licence(),
                 "Downloading",
             )
             return
         accepted = self._licence.sha256
         self.run(
-            lambda: self._environment.install(accepted, tell=self.told.emit, check=self.check),
+            lambda: self._environment.install(accepted, on_progress=self.progressed.emit, check=self.check),
             lambda _none: self._on_installed(),
             "Installing",
         )
