@@ -30,7 +30,7 @@ def guard_none() -> bool:
 def _bindings_versions() -> set[str]:
     """Versions of the bindings that are installed, by the names of their folders.
 
-    importlib.metadata would tell too, but its import costs a tenth of the window's start.
+    importlib.metadata has it too, but its import costs a tenth of the window's start.
     """
     found = importlib.util.find_spec("PySide6")
     if found is None or found.origin is None:

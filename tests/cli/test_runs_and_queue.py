@@ -161,7 +161,9 @@ def test_the_queue_from_the_command_line(trainers, project, capsys):
     assert len(trainers) == 2
 
 
-def test_what_cannot_be_started_is_reported_and_listed_all_the_same(project, capsys, no_new_processes):
+def test_what_cannot_be_started_is_reported_and_listed_all_the_same(
+    project, capsys, no_new_processes
+):
     for title in "ab":
         queue.enqueue(create_run(Project(), title=title))
     capsys.readouterr()

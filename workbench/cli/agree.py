@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     for target in (left, right):
         refuse_unready(target)
     wait = partial(time.sleep, _POLL_S)
-    found = agreement_of(train_pair(project, (left, right), arguments.steps, on_progress=print_line, wait=wait))
+    found = agreement_of(
+        train_pair(project, (left, right), arguments.steps, on_progress=print_line, wait=wait)
+    )
     if arguments.json:
         print_json(found.to_dict())
     else:

@@ -161,7 +161,9 @@ def _print_keys(
     for key in offered:
         print(f"{key.fingerprint}  {key.kind}  {'trusted' if key in known else 'not trusted'}")
     if not known:
-        print_line("Compare it with the one shown by the computer's owner or console. If it is the same:")
+        print_line(
+            "Compare it with the one shown by the computer's owner or console. If it is the same:"
+        )
         print_line(f"  workbench host fingerprint {place.text()} --accept {offered[0].fingerprint}")
 
 

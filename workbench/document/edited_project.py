@@ -107,7 +107,7 @@ class EditedProject(QObject):
 
     @property
     def target_limits(self) -> TargetLimits:
-        """What training must obey where it is to run."""
+        """Limits of training where it is to run."""
         return limits_of(self._state.target, self._targets)
 
     @property

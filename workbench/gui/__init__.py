@@ -1,1 +1,1 @@
-"""The window: QtWidgets live here and only here."""
+"""The window: the only package with QtWidgets."""

@@ -261,7 +261,13 @@ class CompilerEnvironment:
         )  # fmt: skip
 
     def _pip(
-        self, words: list[str], what: str, *, deadline_s: float, on_progress: OnProgress, check: Check
+        self,
+        words: list[str],
+        what: str,
+        *,
+        deadline_s: float,
+        on_progress: OnProgress,
+        check: Check,
     ) -> None:
         _run(
             [str(self._making / "bin" / "python"), "-I", "-m", "pip", *words,

@@ -57,7 +57,7 @@ def test_cards_say_settings_parameters_and_shape(small, document) -> None:
     assert facts.count == f"{document.analysis.costs.nodes['n2'].parameters.total:,}"
     height, width, channels = document.analysis.shapes["n2"]
     assert facts.shape == f"{height} × {width} × {channels}"
-    assert facts.shape.replace(" × ", " by ") in facts.spoken()
+    assert facts.shape.replace(" × ", " by ") in facts.accessible_text()
 
 
 def test_only_what_changed_is_repainted(small, document, monkeypatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.small_projects import stripes_project
 from workbench.core.projects.project import Choice
-from workbench.gui.targets.menu import ASKS
+from workbench.gui.targets.menu import DIALOGS
 
 pytestmark = pytest.mark.worker
 
@@ -23,7 +23,7 @@ def page(window, qtbot, tmp_path):
 
 
 def test_begins_with_the_projects_own_place_and_another(page):
-    assert "agreement" in ASKS
+    assert "agreement" in DIALOGS
     assert page.left.currentData().key == "this_computer"
     assert page.right.currentData() == Choice("virtual", {"replicas": 2, "like_tpu": False})
 

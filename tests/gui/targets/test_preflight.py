@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.measurer import Measurer
-from workbench.gui.targets.menu import ASKS
+from workbench.gui.targets.menu import DIALOGS
 from workbench.protocol.messages import (
     ErrorParts,
     Failed,
@@ -153,7 +153,7 @@ def test_a_failure_is_told_and_late_answers_are_not(page, asked):
 
 
 def test_the_menus_lead_to_it(cifar, asked):
-    assert "preflight" in ASKS
+    assert "preflight" in DIALOGS
     cifar.actions_by_key["preflight"].trigger()
     first = cifar.places.dialogs["preflight"]
     cifar.top.targets.asked.emit("preflight")

@@ -216,7 +216,8 @@ def _refuse(reader: ProjectReader, where: str) -> None:
     listed = [f"{place}: {expected} expected, {got} found" for place, got, expected in findings]
     more = f"; and {len(listed) - _MAX_LISTED:,} more" if len(listed) > _MAX_LISTED else ""
     raise ProjectFileError(
-        f"The project file has {len(listed):,} invalid values: {'; '.join(listed[:_MAX_LISTED])}{more}.",
+        f"The project file has {len(listed):,} invalid values: "
+        f"{'; '.join(listed[:_MAX_LISTED])}{more}.",
         where=where,
         fix=_REPAIR,
     )

@@ -51,7 +51,7 @@ def target_text(choice: Choice, targets: Registry[TargetSpec]) -> str:
 
 
 def limits_of(choice: Choice, targets: Registry[TargetSpec]) -> TargetLimits:
-    """What training on a chosen target must obey; the usual for one that is not known."""
+    """Limits of training on a chosen target; the defaults for one that is not known."""
     spec = targets.get(choice.key)
     if spec is None:
         return TargetLimits()

@@ -10,7 +10,7 @@ from workbench.errors import UsageError, WorkbenchError
 
 @dataclass(frozen=True, kw_only=True)
 class TargetLimits:
-    """What training on a target must obey, so that no code depends on which target it is.
+    """Limits of training on a target, so that no code depends on which target it is.
 
     Attributes:
         replicas: How many devices share each batch.
@@ -51,7 +51,7 @@ class TargetSpec:
         environment: Variables that must be set before TensorFlow starts.
         connect: (tf, params) -> a tf.distribute strategy.
         describe: What is there, in words, without TensorFlow ("2 cores, bfloat16 units").
-        limits: What training there must obey.
+        limits: Limits of training there.
         read: What follows "KEY:" in a TARGET text, "" for nothing -> the parameters it
             sets; raises UsageError or ParamError. See core.target_text.
         write: The inverse of `read`; "" where the key says it all.

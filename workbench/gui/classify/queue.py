@@ -17,7 +17,7 @@ PICTURES_PER_REQUEST = 32
 
 
 class ClassifyQueue(QObject):
-    """Asks about pictures as soon as there is a network.
+    """Sends pictures to be classified as soon as there is a network.
 
     Signals:
         progressed: What is being done, in words.

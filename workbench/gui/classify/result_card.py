@@ -153,7 +153,7 @@ class ResultCard(QFrame):
         self.bars.set_scores(scores, entry.truth)
 
     def _say(self, label: str, figure: str) -> None:
-        # As wide as its words, so that the percentage stands beside them.
+        # As wide as its words, so that the percentage is beside them.
         self.label.setMaximumWidth(self.label.fontMetrics().horizontalAdvance(label) + 4)
         self.label.set_full_text(label)
         self.figure.setText(figure)

@@ -121,7 +121,7 @@ class ClassifyState(QObject):
     def paste(self) -> None:
         """Classifies what is on the clipboard: files, or a picture."""
         clipboard = QGuiApplication.clipboard()
-        data: QMimeData | None = clipboard.mimeData()  # None where nobody owns it
+        data: QMimeData | None = clipboard.mimeData()  # None where it has no owner
         urls = data.urls() if data is not None else []
         files = [url.toLocalFile() for url in urls if url.isLocalFile()]
         if files:
@@ -165,9 +165,9 @@ class ClassifyState(QObject):
             return
         self._job = FolderToCsv(self.context.service, self.background, self)
         self._job.progressed.connect(self.waiting)
-        for ended, told in ((self._job.finished, self.said), (self._job.failed, self.failed)):
+        for ended, shown in ((self._job.finished, self.said), (self._job.failed, self.failed)):
             ended.connect(self._end_job)
-            ended.connect(told)
+            ended.connect(shown)
         self.table_changed.emit(True)
         self._job.start(self.run, folder, table)
 

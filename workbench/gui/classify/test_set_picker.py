@@ -59,7 +59,7 @@ class TestSetPicker(QFrame):
         self.show_number.clicked.connect(self._on_number)
 
     def open_for(self, model: Path) -> None:
-        """Shows test pictures of a run; asks for them when it is another run."""
+        """Shows test pictures of a run; requests them when it is another run."""
         if model != self._model:
             self._model, self._seed = model, 0
             self._ask(model)

@@ -142,7 +142,7 @@ class ConfusionMatrix(QWidget):
 
     def _place_beside(self, names: float) -> QRectF:
         classes = max(1, len(self._names))
-        # Names stand left and, turned, above; a line for the axes' own names each.
+        # Names are left and, turned, above; a line for the axes' own names each.
         line = float(self.fontMetrics().lineSpacing() + 4)
         room = min(self.width() - names - line, self.height() - names - line)
         side = min(max(room, 40.0), float(MAX_CELL_PX * classes))

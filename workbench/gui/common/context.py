@@ -24,7 +24,7 @@ class WindowContext:
         measurer: Another such worker, for what takes long: finding rates and batch sizes.
         weights: Makes runs of weights files.
         estimator: What the next run of the document will take.
-        theme: Colors, icons, fonts; tells when they change.
+        theme: Colors, icons, fonts; emits a signal when they change.
         settings: What the user chose for the application.
     """
 

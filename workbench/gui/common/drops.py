@@ -41,7 +41,7 @@ class Drop:
 
 
 def sort_drop(paths: Sequence[str]) -> Drop:
-    """Tells what dropped paths are, by name and kind only: nothing is opened here."""
+    """Sorts dropped paths by what they are, by name and kind only: nothing is opened here."""
     if not paths:
         return Drop("unknown", (), "Only files and folders can be dropped here")
     first = Path(paths[0])
@@ -80,7 +80,7 @@ def _sort_single(path: Path) -> Drop | None:
 
 def _sort_folder(folder: Path) -> Drop | None:
     try:
-        with os.scandir(folder) as found:  # knows files from folders without another look
+        with os.scandir(folder) as found:  # has the kind of each entry without a stat call
             entries = list(islice(found, _LOOKED_AT))
     except OSError as error:
         return Drop("unknown", (str(folder),), f"“{folder.name}” cannot be read: {error.strerror}")

@@ -65,6 +65,6 @@ def _rank(spec: LayerSpec, word: str) -> int:
 
 
 def _is_scattered(word: str, title: str) -> bool:
-    """True when the letters stand in the title in this order: "bn" in BatchNormalization."""
+    """True when the letters are in the title in this order: "bn" in BatchNormalization."""
     rest: Iterable[str] = iter(title)
     return len(word) > 1 and all(letter in rest for letter in word)

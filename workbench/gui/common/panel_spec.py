@@ -20,9 +20,9 @@ class PanelSpec(Generic[S]):
         key: Name of the file, under which its place is stored; never changes.
         view: Key of the view.
         title: Title of its dock, and its words in View > Panels.
-        area: Where it stands at first: a side of a view with docks, else a column. A view of
+        area: Where it is at first: a side of a view with docks, else a column. A view of
             one column has all its panels below each other.
-        order: Lower stands first: further up, and in the menu.
+        order: Lower comes first: further up, and in the menu.
         make: Imports the code of the panel, which is wanted no earlier than its view, and
             makes the panel from what the panels share, e.g. an EvaluateState; see `imported`.
         width_px, height_px: Size of its dock at first; 0 leaves it to Qt.

@@ -8,7 +8,7 @@ from workbench.runs.log.history import MetricHistory
 from workbench.runs.state.outcome import RunOutcome, outcome_words
 
 _WHERE = {"waiting": "Queued", "away": "Not connected"}
-"""Outcomes of a run that nobody here hears of."""
+"""Outcomes of a run that sends no events at the moment."""
 
 
 def state_words(summary: RunSummary) -> str:
@@ -56,7 +56,7 @@ def _before_an_epoch(*, has_begun: bool) -> str:
 
 
 def _place_words(place: int) -> str:
-    """Where a run stands in the queue: 1 is the next."""
+    """A run's place in the queue: 1 is the next."""
     if place <= 1:
         return "Queued, next"
     ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")

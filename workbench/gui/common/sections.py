@@ -88,7 +88,7 @@ class Sections(QObject):
         for container, parts in self._groups:
             container.setHidden(all(part.isHidden() for part in parts))
 
-    # what the window asks ----------------------------------------------------------------
+    # what the window calls ---------------------------------------------------------------
 
     def actions(self) -> list[QAction]:
         """An action for each panel that shows or hides it."""

@@ -15,10 +15,10 @@ Answer = Callable[[WorkbenchError | None], None]
 
 
 class TargetCheck(QObject):
-    """Asks a target's probe in another thread, and knows what it said last.
+    """Runs a target's probe in another thread, and keeps its last result.
 
-    Threads of its own instead of a pool: an old address may take seconds to stay silent, and
-    nobody who closes the window is to wait for that.
+    Threads of its own instead of a pool: an old address may take seconds to time out, and
+    closing the window must not wait for that.
 
     Signals:
         changed: `problem` is another than before.
@@ -43,7 +43,7 @@ class TargetCheck(QObject):
         """Looks at the project's place as it is now.
 
         Args:
-            on_answer: Told here what is wrong with it; None for nothing.
+            on_answer: Called with what is wrong with it; None for nothing.
         """
         choice = self._document.project.target
         self._last += 1

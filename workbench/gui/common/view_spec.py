@@ -1,4 +1,4 @@
-"""What a file of `views/` declares, and what its view is handed: no view knows the window."""
+"""What a file of `views/` declares, and what its view is handed: no view imports the window."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class WindowServices:
         start_from_folder: Starts a project that fits a folder of pictures.
         counting: Signal with a sentence while the pictures of that folder are counted, then "".
         train: Starts a run of the project.
-        ask_target: Opens a dialog about places to train, see gui.targets.menu.ASKS.
+        ask_target: Opens a dialog about places to train, see gui.targets.menu.DIALOGS.
         show_help: Shows a help page by its key.
         show_shortcuts: Shows the keyboard shortcuts.
         add_actions: Adds actions to the Edit menu (first list) and to the View menu (second).

@@ -1,4 +1,4 @@
-"""Where the window and its panels stood, and which projects were open last."""
+"""Where the window and its panels were, and which projects were open last."""
 
 from pathlib import Path
 

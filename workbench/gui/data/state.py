@@ -14,7 +14,7 @@ _THUMBNAILS = 8
 
 
 class DataState(QObject):
-    """Asks the service worker what the project's source holds, while the view is shown.
+    """Queries the service worker for what the project's source holds, while the view is shown.
 
     Signals:
         busy_changed(bool): Whether the source is being read.
@@ -66,7 +66,7 @@ class DataState(QObject):
             self._ask_soon()
 
     def describe(self) -> None:
-        """Asks what the chosen source holds; an earlier question is called off."""
+        """Requests what the chosen source holds; an earlier request is canceled."""
         choice = self._document.project.dataset
         if choice.key not in self.context.datasets:
             return

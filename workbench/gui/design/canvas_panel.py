@@ -101,7 +101,7 @@ class CanvasPanel(QWidget):
 
     def _connect(self) -> None:
         scene, view = self.scene, self.view
-        scene.selection_changed.connect(self._tell_readers)
+        scene.selection_changed.connect(self._announce_selection)
         scene.selection_changed.connect(self._refresh_actions)
         scene.contents_changed.connect(self._on_contents_changed)
         view.zoom_changed.connect(lambda zoom: self._zoom_text.setText(f"{zoom * 100:.0f}%"))
@@ -219,9 +219,9 @@ class CanvasPanel(QWidget):
             self.view.show_hint(f"{error.what} {error.fix}".strip(), middle, is_refusal=True)
             return None
 
-    def _tell_readers(self, ids: list[str]) -> None:
+    def _announce_selection(self, ids: list[str]) -> None:
         if len(ids) == 1:
-            accessible.tell_selection(self.view, ids[0])
+            accessible.announce_selection(self.view, ids[0])
 
     def _on_contents_changed(self) -> None:
         self._empty.setVisible(not self.scene.nodes)

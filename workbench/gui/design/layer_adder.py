@@ -53,7 +53,7 @@ class LayerAdder(QObject):
         self._open(point, self._place_by_selection, needs_input=self._has_source())
 
     def search_at(self, point: QPointF, after: str) -> None:
-        """Asks for a layer to stand at a scene point, fed by `after` where it is not ""."""
+        """Asks for a layer to place at a scene point, fed by `after` where it is not ""."""
         if after:
             self._open(point, lambda spec: self._at_end_of(spec, after, point), needs_input=True)
         else:

@@ -1,4 +1,4 @@
-"""The evaluate view: how well a run tells the classes apart, on its test pictures or others."""
+"""The evaluate view: how well a run distinguishes the classes, on its test pictures or others."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def bar_sizes(shapes: Sequence[Shape]) -> list[tuple[float, float]]:
     """(width, height) in pixels of a bar for each shape; equal neighbors are drawn once.
 
     Sizes are logarithmic: from 4 to 192 pixels a side, and 1 to 1,000 channels, all stay
-    told apart.
+    distinguishable.
     """
     bars: list[tuple[float, float]] = []
     previous: Shape | None = None

@@ -174,7 +174,7 @@ class WelcomeView(QScrollArea):
     def _fill_targets(self) -> None:
         for spec in self._context.targets.values():
             if not spec.is_offered() or spec.presets[0]:
-                continue  # not here, or a way to use what is told already
+                continue  # not here, or a way to use what is listed already
             what = plain_label(spec.describe(defaults(spec.params)), role="dim")
             title = plain_label(spec.title, role="strong")
             self._targets.addLayout(_marked(_HERE, title, what))
@@ -187,10 +187,12 @@ class WelcomeView(QScrollArea):
     def _show_running(self) -> None:
         """A training goes on without the window: who opens it again finds it here."""
         runs = self._context.library.runs
-        living = [run for run in runs if run.outcome in ("running", "silent")]
-        self._running_path = str(living[0].path) if living else ""
-        self._running.setText(f"{living[0].title} is training".replace("&", "&&") if living else "")
-        self._running.setVisible(bool(living))
+        running = [run for run in runs if run.outcome in ("running", "silent")]
+        self._running_path = str(running[0].path) if running else ""
+        self._running.setText(
+            f"{running[0].title} is training".replace("&", "&&") if running else ""
+        )
+        self._running.setVisible(bool(running))
 
     def _watch(self) -> None:
         self._context.library.select(self._running_path)

@@ -35,10 +35,10 @@ from workbench.gui.kit.layout import row
 
 
 class Editor(QObject):
-    """Shows one value and tells when the user has set another.
+    """Shows one value and emits a signal when the user has set another.
 
     Attributes:
-        widget: What stands in the form.
+        widget: The widget in the form.
         committed: The new value, not yet checked.
     """
 
@@ -51,13 +51,13 @@ class Editor(QObject):
         self._is_showing = False
 
     def set_value(self, value: Any) -> None:
-        """Shows a value without telling."""
+        """Shows a value without a signal."""
         self._is_showing = True
         self._show(value)
         self._is_showing = False
 
     def commit(self, value: Any) -> None:
-        """Tells of a value the user has set."""
+        """Emits a value the user has set."""
         if not self._is_showing:
             self.committed.emit(value)
 
@@ -65,7 +65,7 @@ class Editor(QObject):
 class _FormField(QObject):
     """What a box does otherwise than Qt's, in a form that scrolls.
 
-    The mouse wheel passes it by unless it has the focus. A word such as "automatic" stands for a
+    The mouse wheel passes it by unless it has the focus. A word such as "automatic" means a
     number: what is typed replaces all of it.
     """
 

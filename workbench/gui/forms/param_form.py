@@ -1,6 +1,6 @@
 """A form made from parameters: a row each, errors below their row.
 
-Parameters of a group stand under its heading, folded; advanced ones of none under one more.
+Parameters of a group are under its heading, folded; advanced ones of none under one more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LABEL_PX = 112
 class ParamForm(QWidget):
     """Shows and edits the values of some parameters.
 
-    A value is checked before it is told: a wrong one is marked, with what would be right,
+    A value is checked before it is emitted: a wrong one is marked, with what would be right,
     and stays until it is corrected; `value_changed` only ever carries canonical values.
 
     Args:

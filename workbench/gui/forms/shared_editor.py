@@ -18,7 +18,7 @@ _HAIR_SPACE = "\N{HAIR SPACE}"
 
 
 class SharedEditor(Editor):
-    """Shows a whole, edits a part of it, and tells the whole."""
+    """Shows a whole, edits a part of it, and emits the whole."""
 
     def __init__(self, param: IntParam, replicas: int = 1) -> None:
         self._box = NoWheelSpinBox()

@@ -80,7 +80,7 @@ class ElidedButton(TextButton):
         return super().sizeHint() + QSize(self._lacking() + _SLACK_PX, 0)
 
     def minimumSizeHint(self) -> QSize:
-        """May become narrow: it never widens the panel it stands in."""
+        """May become narrow: it never widens the panel it is in."""
         return QSize(_LEAST_PX, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -151,7 +151,7 @@ class SegmentedSwitch(QFrame):
         row(*self._buttons.values(), parent=self, margins=3, spacing=2)
 
     def set_current(self, key: str | None) -> None:
-        """Marks a choice without telling; None marks none."""
+        """Marks a choice without a signal; None marks none."""
         for name, segment in self._buttons.items():
             segment.group().setExclusive(False)
             segment.setChecked(name == key)

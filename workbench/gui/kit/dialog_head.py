@@ -1,4 +1,4 @@
-"""The top of a dialog: what it is for, and the way to the help page that tells more."""
+"""The top of a dialog: what it is for, and a link to its help page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.gui.kit.layout import STRETCH, column, row
 
 
 class DialogHead(QWidget):
-    """A title, a few sentences, and a link that asks for the help page with a key: `page`."""
+    """A title, a few sentences, and a link that opens the help page with a key: `page`."""
 
     help_asked = Signal(str)
 

@@ -61,7 +61,7 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def restyle(widget: QWidget, **properties: str | bool) -> None:
-    """Sets properties that the style sheet asks for, and applies it anew."""
+    """Sets properties that the style sheet selects by, and applies it again."""
     for name, value in properties.items():
         widget.setProperty(name, value)
     widget.style().unpolish(widget)
@@ -74,7 +74,7 @@ class ElidedLabel(QLabel):
     Args:
         text: What it says.
         parent: Owner.
-        mode: Where the "…" stands: a name is known by both its ends, a sentence by its start.
+        mode: Where the "…" is: a name is known by both its ends, a sentence by its start.
     """
 
     def __init__(

@@ -82,6 +82,6 @@ def make_box(parent: QWidget | None, icon: QMessageBox.Icon, what: str, more: st
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setIcon(icon)
     box.setText(what)
-    # The informative text knows no plain format of its own: "<" is what would make it rich.
+    # The informative text has no plain format of its own: "<" is what would make it rich.
     box.setInformativeText(more.replace("<", "‹").replace(">", "›"))
     return box

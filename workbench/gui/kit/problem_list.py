@@ -19,7 +19,7 @@ MAX_SHOWN = 30
 
 
 class ProblemList(QWidget):
-    """A column of problem boxes; `fix_chosen` and `problem_chosen` tell what was clicked."""
+    """A column of problem boxes; `fix_chosen` and `problem_chosen` carry what was clicked."""
 
     fix_chosen = Signal(object)
     problem_chosen = Signal(object)

@@ -108,7 +108,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
             axis.setCacheMode(mode.DeviceCoordinateCache if is_on else mode.NoCache)
 
     def set_x_kind(self, kind: str, words: str, *, is_log: bool) -> None:
-        """Chooses what stands on the x axis (a key of X_AXES) and is written below it; places
+        """Chooses what is on the x axis (a key of X_AXES) and is written below it; places
         may be logarithms.
         """
         if (kind, is_log) != (self.x_axis.kind, self.x_axis.logMode):
@@ -148,7 +148,7 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         return max(50, int(self.box.width()))
 
     def set_dots(self, lines: Sequence[tuple[Any, Any, str]], *, is_log: bool) -> None:
-        """Dots at (x, y) of each line in its color, while they are few enough to tell."""
+        """Dots at (x, y) of each line in its color, while they are few enough to distinguish."""
         spots: list[dict[str, Any]] = [
             {"pos": (float(x), self._y(float(y), is_log=is_log)), "brush": color}
             for xs, ys, color in lines
@@ -174,13 +174,13 @@ class PlotAxes(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph ships no type 
         lean = min(1.0, max(0.0, (point.x() - low) / max(high - low, 1e-9)))
         self._best.setText(words)
         self._best.setPos(*at)
-        # At the upper edge (an accuracy of 100 %) they stand below the point.
+        # At the upper edge (an accuracy of 100 %) they are below the point.
         above = self.pixel_of(QPointF(*at)).y() - self.top_px()
         has_room = above > _ABOVE * self._best.boundingRect().height()
         self._best.setAnchor((lean, _ABOVE if has_room else 1.0 - _ABOVE))
 
     def show_line(self, x: float | None) -> None:
-        """Stands the crosshair line at `x`; None hides it."""
+        """Places the crosshair line at `x`; None hides it."""
         self._line.setVisible(x is not None)
         if x is not None:
             self._line.setPos(x)

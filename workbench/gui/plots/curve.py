@@ -129,7 +129,7 @@ class LiveCurve:
         return positions, np.concatenate([part[1] for part in parts]), any(p[2] for p in parts)
 
     def _index(self, step: float) -> int:
-        """How many points stand before a step."""
+        """How many points are before a step."""
         kind = self.x.dtype
         needle = np.clip(np.ceil(step), -1, 2e9) if kind.kind == "i" else step
         # A needle of the array's own type: a float would copy a million integers first.

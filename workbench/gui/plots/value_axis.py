@@ -70,7 +70,7 @@ class _RoundAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type 
         self.enableAutoSIPrefix(False)
 
     def words(self, value: float) -> str:
-        """What stands at a tick."""
+        """The label of a tick."""
         text = f"{value:.4g}"
         return text if "e" not in text else number_text(value)
 
@@ -91,7 +91,7 @@ class _RoundAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type 
         return ticks
 
     def logTickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        """What stands at the ticks, as people write numbers."""
+        """The labels of the ticks, as people write numbers."""
         if values and max(values) - min(values) <= WIDE_DECADES:
             return [self.words(10.0**value) for value in values]
         words: list[str] = super().logTickStrings(values, scale, spacing)

@@ -1,4 +1,4 @@
-"""What stands on the x axis: steps, epochs, seconds or pictures, plain or logarithmic.
+"""What is on the x axis: steps, epochs, seconds or pictures, plain or logarithmic.
 
 Curves are kept by step; a scale of their run turns steps into places on the axis and back.
 """

@@ -28,7 +28,7 @@ class ActionSpec(msgspec.Struct, frozen=True, kw_only=True):
         text: Words in the menu; an ellipsis at the end where a dialog follows.
         shortcuts: Key sequences in Qt's notation, the first is shown.
         icon: Name of an icon, "" for none.
-        group: Actions of one menu with different groups stand apart.
+        group: Actions of one menu with different groups are separated.
         tip: A sentence for the status tip and the shortcuts sheet.
         is_checkable: Shows a check mark.
     """

@@ -105,7 +105,7 @@ def local_paths(mime: QMimeData) -> list[str]:
 
 
 class DropOverlay(QWidget):
-    """A veil over its parent that says what a drop will do; never takes part in the drag itself."""
+    """A veil over its parent that shows what a drop will do; it ignores the drag itself."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

@@ -141,7 +141,7 @@ class Faults(QObject):
         _log.log(_LEVELS.get(kind, logging.WARNING), "Qt: %s", text)
 
     def _show(self, report: str) -> None:
-        if self._is_shown:  # the first fault tells most; those it causes are in the log
+        if self._is_shown:  # the first fault is the cause; those that follow are in the log
             return
         self._is_shown = True
         dialog = CrashDialog(report, str(self.log_path), self.window)

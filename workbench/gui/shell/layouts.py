@@ -1,4 +1,4 @@
-"""Where the panels of each view stand: stored, brought back, reset, listed in a menu."""
+"""Where the panels of each view are: stored, restored, reset, listed in a menu."""
 
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
@@ -27,12 +27,12 @@ class Layouts(QObject):
         panels.restore(self._state.bytes(f"layout/{key}"))
 
     def save(self) -> None:
-        """Stores where all panels stand."""
+        """Stores where all panels are."""
         for key, panels in self._panels.items():
             self._state.set_bytes(f"layout/{key}", panels.save())
 
     def reset(self) -> None:
-        """Puts all panels back to where they stood at first."""
+        """Puts all panels back to where they were at first."""
         self._state.forget_layouts()
         for key, panels in self._panels.items():
             panels.restore(self._first[key])

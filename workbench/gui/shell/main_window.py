@@ -42,7 +42,7 @@ from workbench.gui.shell.status_line import StatusLine
 from workbench.gui.shell.top_bar import TopBar
 from workbench.gui.shell.view_stack import ViewStack, preload
 from workbench.gui.targets.controller import TargetController
-from workbench.gui.targets.menu import ASKS
+from workbench.gui.targets.menu import DIALOGS
 from workbench.gui.targets.notebook import NotebookController
 from workbench.gui.train.run_controller import RunController, unready_words
 from workbench.gui.views import all_views, project_views
@@ -122,7 +122,7 @@ class MainWindow(QMainWindow):
         return cast("DesignView", self.show_view("design"))
 
     def classify(self, pictures: list[str]) -> None:
-        """Brings the classify view to the front and asks it about pictures."""
+        """Brings the classify view to the front and classifies pictures in it."""
         cast("ClassifyView", self.show_view("classify")).classify(pictures)
 
     def say(self, words: str) -> None:
@@ -181,7 +181,7 @@ class MainWindow(QMainWindow):
         """What each action does, by its key."""
         return {
             **{key: partial(self.show_view, key) for key in all_views()},
-            **{key: partial(self.places.ask, key) for key in ASKS},
+            **{key: partial(self.places.ask, key) for key in DIALOGS},
             **{key: partial(self.help.show_page, page) for key, page in _HELP_PAGES.items()},
             "new": self.files.new,
             "open": self.files.ask_open,

@@ -13,7 +13,7 @@ _SIZE_PX = (440, 360)
 
 
 class ProblemsPopup(QFrame):
-    """Closes by itself; `problem_chosen` asks to be shown where the problem is."""
+    """Closes by itself; `problem_chosen` when the place of a problem is to be shown."""
 
     problem_chosen = Signal(object)
 

@@ -108,7 +108,7 @@ class TopBar(QToolBar):
         return result
 
     def _build(self, undo: QWidget, redo: QWidget) -> None:
-        """Both ends share the room beside the switch alike, so that it stands in the middle."""
+        """Both ends share the room beside the switch alike, so that it is in the middle."""
         left = row(undo, redo, STRETCH, spacing=8)
         right = row(STRETCH, self.target, self.next, self.train, spacing=8)
         bar = QWidget()

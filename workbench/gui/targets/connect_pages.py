@@ -27,7 +27,7 @@ from workbench.targets import all_targets
 from workbench.targets.ssh import SPEC as SSH
 
 _NAMES_PX = 96
-"""All names of the fields are as wide, so that the fields of all forms stand in one line."""
+"""All names of the fields are as wide, so that the fields of all forms are in one line."""
 
 _NOT_VERIFIED = (
     "Not verified yet. Compare the fingerprint with the one from the computer's owner or the "
@@ -141,7 +141,7 @@ class AddressPage(QWidget):
         self.project.setText(project)
 
     def fill(self, place: RemoteHost) -> None:
-        """Shows what gcloud has told."""
+        """Shows what gcloud has returned."""
         self.address.setText(place.text())
         self.key_file.setText(place.key_file)
 

@@ -43,7 +43,7 @@ class TargetController(QObject):
         }
 
     def ask(self, key: str, choice: Choice | None = None) -> None:
-        """Opens what a key of gui.targets.menu.ASKS names; an open one is brought up.
+        """Opens what a key of gui.targets.menu.DIALOGS names; an open one is brought up.
 
         Args:
             key: The key.
@@ -126,7 +126,7 @@ class TargetController(QObject):
 
 
 def _virtual_machine(choice: Choice) -> tuple[str, str, str] | None:
-    """Name, zone and project of a TPU VM that gcloud knows; None for any other place."""
+    """Name, zone and project of a TPU VM that gcloud lists; None for any other place."""
     spec = all_targets().get(choice.key)
     if spec is None or choice.key != TPU.key:
         return None

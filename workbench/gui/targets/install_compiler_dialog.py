@@ -17,7 +17,7 @@ from workbench.preflight.compiler_environment import (
 )
 
 _EXPLANATION = (
-    "Google's TPU compiler tells whether a model fits and estimates its speed. It is "
+    "Google's TPU compiler checks whether a model fits and estimates its speed. It is "
     f"downloaded from PyPI ({bytes_text(DOWNLOAD_BYTES)}) into its own folder "
     f"({bytes_text(INSTALLED_BYTES)}), which can be removed at any time. Optional: "
     "Workbench works without it. It has its own license from Google, shown here before "
@@ -77,14 +77,18 @@ class InstallCompilerDialog(WorkingDialog):
     def _on_next(self) -> None:
         if self._licence is None:
             self.run(
-                lambda: self._environment.download(on_progress=self.progressed.emit, check=self.check),
+                lambda: self._environment.download(
+                    on_progress=self.progressed.emit, check=self.check
+                ),
                 lambda _none: self._show_licence(),
                 "Downloading",
             )
             return
         accepted = self._licence.sha256
         self.run(
-            lambda: self._environment.install(accepted, on_progress=self.progressed.emit, check=self.check),
+            lambda: self._environment.install(
+                accepted, on_progress=self.progressed.emit, check=self.check
+            ),
             lambda _none: self._on_installed(),
             "Installing",
         )

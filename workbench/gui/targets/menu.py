@@ -18,12 +18,12 @@ from workbench.remote.ssh.saved_hosts import saved_choices
 from workbench.targets import target_label
 
 Named = tuple[Choice, str]
-"""A place, with what its label does not tell; "" for nothing."""
+"""A place, with what its label does not show; "" for nothing."""
 
 Saved = Callable[[], Sequence[Named]]
 """Gives places that were connected before."""
 
-ASKS = {
+DIALOGS = {
     "connect": "Connect a TPU or another computer…",
     "preflight": "Will it train on a TPU?…",
     "agreement": "Compare two targets…",
@@ -79,7 +79,7 @@ class TargetMenu(QMenu):
 
     Signals:
         chosen: A Choice.
-        asked: A key of ASKS.
+        asked: A key of DIALOGS.
     """
 
     chosen = Signal(object)
@@ -108,7 +108,7 @@ class TargetMenu(QMenu):
                 is_chosen = target_text(choice, self._targets) == chosen
                 group.addAction(self._add(choice, words, is_chosen=is_chosen))
             self.addSeparator()
-        for key, words in ASKS.items():
+        for key, words in DIALOGS.items():
             self.addAction(words).triggered.connect(lambda _=False, key=key: self.asked.emit(key))
 
     def _add(self, choice: Choice, words: str, *, is_chosen: bool) -> QAction:

@@ -28,7 +28,7 @@ class NotebookController(QObject):
 
     Signals:
         said: A sentence about what goes on.
-        blocked: A notebook was asked for while errors stand against training.
+        blocked: A notebook was requested while errors prevent training.
     """
 
     said = Signal(str)

@@ -141,7 +141,9 @@ class ParityDialog(WorkingDialog):
     ) -> tuple[ParityReport, Curves]:
         for target in targets:
             refuse_unready(target)
-        pair = train_pair(project, targets, steps, on_progress=self.progressed.emit, wait=self._wait)
+        pair = train_pair(
+            project, targets, steps, on_progress=self.progressed.emit, wait=self._wait
+        )
         return agreement_of(pair), (history_of(pair[0]).losses, history_of(pair[1]).losses)
 
     def _wait(self) -> None:

@@ -1,5 +1,5 @@
 """The answer to "will it train on this TPU?": verdict, how deep was looked, memory, time,
-batches, and what speaks against it.
+batches, and the problems.
 """
 
 from collections.abc import Callable, Sequence
@@ -228,7 +228,7 @@ def needs_words(memory: Memory) -> str:
 
 
 def estimate_words(estimate: Estimate) -> str:
-    """A step's time and speed, never without saying who tells it."""
+    """A step's time and speed, never without its source."""
     return (
         f"{estimate.step_ms:.2f} ms per step · "
         f"{count(round(estimate.images_per_second))} images/s · "
@@ -238,14 +238,14 @@ def estimate_words(estimate: Estimate) -> str:
 
 def as_problem(problem: ReportProblem, graph: Graph) -> Problem:
     """The same, as the list of problems takes it: what can be applied to the network as it is
-    now is a button, the rest is told in words.
+    now is a button, the rest is text.
     """
     buttons = fixes_of(problem, graph)
     keys = {fix.key for fix in buttons}
-    told = [f"{fix.title}." for fix in problem.fixes if fix.key not in keys]
+    others = [f"{fix.title}." for fix in problem.fixes if fix.key not in keys]
     return Problem(
         title=problem.title,
-        message=" ".join([problem.message, *told]),
+        message=" ".join([problem.message, *others]),
         node=problem.node if problem.node in graph.nodes else None,
         severity=problem.severity,
         fixes=buttons,

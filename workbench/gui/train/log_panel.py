@@ -30,7 +30,7 @@ class LogPanel(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self._teller = LogFormatter()
+        self._formatter = LogFormatter()
         self._is_at_end = True
         self.text = _text_box("Run log", "Log messages of the run appear here.")
         self.output = _text_box("Raw output (stderr)", "No output.")
@@ -55,7 +55,7 @@ class LogPanel(QFrame):
         """Empties the log, for another run."""
         self.text.clear()
         self.output.clear()
-        self._teller = LogFormatter()
+        self._formatter = LogFormatter()
         if self.switch.isChecked():
             self.output_wanted.emit()
 
@@ -84,7 +84,7 @@ class LogPanel(QFrame):
     def add_events(self, events: Iterable[RunEvent], epochs: int = 0) -> None:
         """Adds a line for each event that has words."""
         lines = []
-        for moment, words in self._teller.lines(events, epochs):
+        for moment, words in self._formatter.lines(events, epochs):
             stamp = time.strftime("%H:%M:%S", time.localtime(moment))
             lines.append(f"{stamp}  " + words.replace("\n", "\n          "))
         if lines:
@@ -93,7 +93,7 @@ class LogPanel(QFrame):
     def add_text(self, text: str) -> None:
         """Adds lines as they are."""
         bar = self.text.verticalScrollBar()
-        # A box that was never laid out knows no end yet: `showEvent` brings it there.
+        # A box that was never laid out has no end yet: `showEvent` brings it there.
         self._is_at_end = not self.isVisible() or bar.value() >= bar.maximum()
         self.text.appendPlainText(text)
         if self._is_at_end:

@@ -1,4 +1,4 @@
-"""A run's events as lines of its log; each piece of news is told once."""
+"""A run's events as lines of its log; repetitions are left out."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from workbench.protocol.events import CheckpointKept, PhaseChanged, RunEvent, Ti
 from workbench.runs.log.event_text import log_words
 
 CHECKPOINT_NEWS_S = 60.0
-"""Short epochs keep a checkpoint each second: the log tells one a minute."""
+"""Short epochs keep a checkpoint each second: the log shows one a minute."""
 
 
 class LogFormatter:
-    """Makes lines of events in their order, and remembers what it has told."""
+    """Makes lines of events in their order, and leaves out repetitions."""
 
     def __init__(self) -> None:
         self._phase = ""
@@ -23,8 +23,8 @@ class LogFormatter:
 
     def lines(self, events: Iterable[RunEvent], epochs: int = 0) -> list[tuple[float, str]]:
         """(time, words) of each event that is news; `epochs` is how many are planned."""
-        told = ((event.time, self._news(event, epochs)) for event in events)
-        return [(moment, words) for moment, words in told if words]
+        news = ((event.time, self._news(event, epochs)) for event in events)
+        return [(moment, words) for moment, words in news if words]
 
     def _news(self, event: RunEvent, epochs: int) -> str:
         match event:
@@ -41,7 +41,7 @@ class LogFormatter:
                 is_new = True
         words = log_words(event, epochs) if is_new else ""
         if words and not isinstance(event, PhaseChanged):
-            self._phase = ""  # something else was told between: it may come again
+            self._phase = ""  # something else was logged between: it may come again
         return words
 
     def _is_checkpoint_new(self, event: CheckpointKept) -> bool:

@@ -36,7 +36,7 @@ class RecipePanel(QScrollArea):
 
     Attributes:
         form: Its parameters in sections.
-        curve, curve_words: The learning-rate schedule, drawn and told.
+        curve, curve_words: The learning-rate schedule, as a plot and as text.
     """
 
     def __init__(self, state: TrainState) -> None:

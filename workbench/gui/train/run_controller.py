@@ -23,7 +23,7 @@ class RunController(QObject):
     Signals:
         changed: Whether a run goes on, or why none can start, is another than before.
         started: Path of a run that was just started.
-        blocked: Training was asked for while errors stand against it.
+        blocked: Training was requested while errors prevent it.
         said: A sentence about what goes on.
         connect_wanted: The place to train is not ready: another computer shall be connected.
     """
@@ -73,8 +73,8 @@ class RunController(QObject):
             return current.run.path
         # What the list says of the current one may be out of date.
         current_path = current.run.path if current is not None else None
-        living = (run.path for run in self._library.runs if _trains(run.outcome))
-        return next((path for path in living if path != current_path), None)
+        running = (run.path for run in self._library.runs if _trains(run.outcome))
+        return next((path for path in running if path != current_path), None)
 
     @property
     def is_stopping(self) -> bool:
@@ -103,8 +103,8 @@ class RunController(QObject):
     def start(self) -> None:
         """Starts a run of the project as it is, or lets it wait while another trains.
 
-        The place to train is asked first whether it is ready: that may have changed since it
-        was chosen. `blocked` when errors stand against the project.
+        The place to train is checked first: whether it is ready may have changed since it
+        was chosen. `blocked` when the project has errors.
         """
         if self._document.analysis.errors:
             self.blocked.emit()
@@ -143,13 +143,13 @@ class RunController(QObject):
             self.start()
 
     def stop(self) -> None:
-        """Asks the run that trains to stop; its weights are kept."""
+        """Requests a stop of the run that trains; its weights are kept."""
         running = self.running
         if running is not None and not self.is_stopping:
             self._library.stop(running)
 
     def pause(self) -> None:
-        """Asks the run that trains to keep all of its state and end, to be resumed."""
+        """Requests that the run that trains keeps all of its state and ends, to be resumed."""
         running = self.running
         if running is not None and not self.is_stopping:
             self._library.pause(running)

@@ -261,7 +261,7 @@ class RunHeader(QFrame):
         history = follower.history
         speed = history.progress.images_per_second
         if follower.is_over and history.epochs:
-            speed = history.epochs[-1].images_per_second  # as the list and Compare tell it
+            speed = history.epochs[-1].images_per_second  # as the list and Compare show it
         _set(self.speed.value, count(round(speed)) if speed else "–")
         best = history.best
         _set(self.best.value, share(best.val_accuracy) if best else "–")

@@ -46,7 +46,7 @@ class RunPages(QWidget):
         self._show_classes()
 
     def events_arrived(self, events: list[RunEvent]) -> None:
-        """The run has told more."""
+        """The run has logged more events."""
         if self.classes is None:
             return
         if any(isinstance(event, DataReady) for event in events):

@@ -11,7 +11,7 @@ from workbench.runs.state.throughput import steps_per_epoch
 
 
 class TrainState(QObject):
-    """Carries what the view knows of the run to the panels, and what they ask for back.
+    """Carries the view's state of the run to the panels, and their requests back.
 
     Signals:
         run_changed(Path | None): Folder of the run that is shown.

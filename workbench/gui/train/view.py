@@ -236,7 +236,7 @@ class TrainView(QMainWindow):
     # what the user asks ------------------------------------------------------------------
 
     def _ask(self, ask: Callable[[Path], None]) -> None:
-        """Asks something of the run that is shown."""
+        """Calls a function of the run that is shown."""
         if self._path is not None:
             ask(self._path)
 

@@ -1,4 +1,4 @@
-"""The evaluate view: how well a run tells the classes apart."""
+"""The evaluate view: how well a run distinguishes the classes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a screen reader finds on the canvas: a list of layers, each said in one sentence.
 
-Graphics items are invisible to screen readers; these interfaces stand for them.
+Graphics items are invisible to screen readers; these interfaces represent them.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class NodeInterface(QAccessibleInterface):
 
     def text(self, kind: QAccessible.Text) -> str:
         item = self._item()
-        return item.facts.spoken() if item and kind == QAccessible.Text.Name else ""
+        return item.facts.accessible_text() if item and kind == QAccessible.Text.Name else ""
 
     def rect(self) -> QRect:
         item = self._item()
@@ -164,8 +164,8 @@ def _make(_class_name: str, owner: Any) -> QAccessibleInterface | None:
     return interface
 
 
-def tell_selection(view: GraphView, node_id: str) -> None:
-    """Says to a screen reader, where one runs, that a node has the focus now."""
+def announce_selection(view: GraphView, node_id: str) -> None:
+    """Notifies a screen reader, where one runs, that a node has the focus now."""
     if QAccessible.isActive() and node_id in view.graph_scene.nodes:
         event = QAccessibleEvent(view, QAccessible.Event.Focus)
         event.setChild(list(view.graph_scene.nodes).index(node_id))

@@ -16,7 +16,7 @@ GRAB_WIDTH = 14.0
 
 
 class EdgeItem(CanvasItem):
-    """A line along a route; it draws what it is told and never writes to the graph.
+    """A line along a route; it draws what it is given and never writes to the graph.
 
     Attributes:
         is_hot: Something will happen here.

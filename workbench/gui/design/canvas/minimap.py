@@ -29,7 +29,7 @@ class Minimap(QWidget):
         self._on_changed()
 
     def refresh(self) -> None:
-        """Draws the blocks anew: cards, or colors, are others."""
+        """Redraws the blocks: cards, or colors, have changed."""
         self._blocks = None
         self.update()
 

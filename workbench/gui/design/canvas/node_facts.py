@@ -50,7 +50,7 @@ class NodeFacts:
         stem = re.sub(r"_\d+$", "", self.name)
         return "" if _letters(stem) == _letters(self.title) else self.name
 
-    def spoken(self) -> str:
+    def accessible_text(self) -> str:
         """The card in one sentence, for screen readers."""
         parts = [f"{self.title} {self.name}", self.words]
         parts.append(f"output {self.shape.replace(' × ', ' by ')}" if self.shape else "")

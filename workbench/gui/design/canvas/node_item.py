@@ -1,4 +1,4 @@
-"""One node as a card. It draws what it is told and never writes to the graph."""
+"""One node as a card. It draws what it is given and never writes to the graph."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ class ProblemCard(CanvasItem):
         return places
 
     def place(self, node: Box, cards: Iterable[Box], room: QRectF | None = None) -> None:
-        """Stands beside `node` where it covers none of the other cards, on the side that
-        `room` has space for; None stands for what is seen now.
+        """Moves beside `node` where it covers none of the other cards, on the side that
+        `room` has space for; None means what is seen now.
         """
         room = self._seen_rect() if room is None else room
         top = (node.top + node.bottom) / 2 - self.size.height() / 2

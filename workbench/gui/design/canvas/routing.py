@@ -87,7 +87,7 @@ class Router:
         return (start, (x, top), (x, bottom), end)
 
     def _loop(self, edge: Edge, start: Point, end: Point) -> Route:
-        """The way of an edge whose target stands above its source, or beside it."""
+        """The way of an edge whose target is above its source, or beside it."""
         top, bottom = end[1] - LOOP, start[1] + LOOP
         boxes = self._between(top, bottom, set())
         x = self._lane_x(edge.source, (start[0], end[0]), (top, bottom), boxes)
@@ -183,7 +183,7 @@ def _is_blocked(start: Point, end: Point, boxes: Iterable[Box]) -> bool:
 
 
 def _on_curve(start: Point, end: Point, t: float) -> Point:
-    """Point of the S-curve whose control points stand at half height."""
+    """Point of the S-curve whose control points are at half height."""
     ease = t * t * (3 - 2 * t)
     middle = (start[1] + end[1]) / 2
     s = 1 - t

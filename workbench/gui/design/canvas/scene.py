@@ -57,7 +57,7 @@ class GraphScene(QGraphicsScene):
         self._words: dict[str, tuple[Node, str]] = {}
         self._placed: Mapping[str, Position] = {}
         self._content: QRectF | None = None
-        self._told_selection: tuple[list[str], list[Edge]] = ([], [])
+        self._last_selection: tuple[list[str], list[Edge]] = ([], [])
         self._is_detailed = True
         self._is_batch = False
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
@@ -69,7 +69,7 @@ class GraphScene(QGraphicsScene):
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Makes all items anew from the document."""
+        """Rebuilds all items from the document."""
         with self._batch():
             self._remove_card()
             for item in (*self.nodes.values(), *self.edges.values()):
@@ -103,7 +103,7 @@ class GraphScene(QGraphicsScene):
         if has_moved or is_taller or has_others:
             self.reroute()
         else:
-            self._tell_contents()
+            self._notify_contents()
         self._on_selection_changed()
 
     def _on_positions_changed(self) -> None:
@@ -124,7 +124,7 @@ class GraphScene(QGraphicsScene):
     def _on_analysis_changed(self, analysis: Analysis) -> None:
         if analysis is not self._shown_analysis:
             self._refresh_facts()
-            self._tell_contents()
+            self._notify_contents()
 
     def _add(self, node_ids: Iterable[str], edges: Iterable[Edge]) -> None:
         for node_id in node_ids:
@@ -158,7 +158,7 @@ class GraphScene(QGraphicsScene):
         self._refresh_card()
 
     def set_detailed(self, is_detailed: bool) -> None:  # noqa: FBT001 - a setter as Qt's are
-        """Tells the cards whether their texts are large enough to be read."""
+        """Sets whether the texts of the cards are large enough to be read."""
         if is_detailed != self._is_detailed:
             self._is_detailed = is_detailed
             for item in self.nodes.values():
@@ -169,14 +169,14 @@ class GraphScene(QGraphicsScene):
         return {key: item.box for key, item in self.nodes.items()}
 
     def reroute(self) -> None:
-        """Finds the way of every edge anew."""
+        """Routes every edge again."""
         routes = Router(self.boxes()).route_all(self.edges)
         for edge, route in routes.items():
             self.edges[edge].set_route(route)
         self._place_shapes(self.nodes)
-        self._tell_contents()
+        self._notify_contents()
 
-    def _tell_contents(self) -> None:
+    def _notify_contents(self) -> None:
         self._content = None
         self._refresh_card()
         self._content = None
@@ -210,7 +210,7 @@ class GraphScene(QGraphicsScene):
         for edge in edges:
             self.edges[edge].set_route(router.route(edge, ends[edge]))
         self._place_shapes({edge.source for edge in edges})
-        self._tell_contents()
+        self._notify_contents()
 
     def name(self, node_id: str) -> str:
         """The name of a node, as its card shows it."""
@@ -287,7 +287,7 @@ class GraphScene(QGraphicsScene):
 
     @contextmanager
     def _batch(self) -> Iterator[None]:
-        """Tells about the selection once, when all of a change is done."""
+        """Signals the selection once, when all of a change is done."""
         self._is_batch = True
         try:
             yield
@@ -300,8 +300,8 @@ class GraphScene(QGraphicsScene):
         self._refresh_card()
         self._content = None
         selected = self.selected_ids(), self.selected_edges()
-        if selected != self._told_selection:
-            self._told_selection = selected
+        if selected != self._last_selection:
+            self._last_selection = selected
             self.selection_changed.emit(selected[0])
 
     def shown_problem(self) -> Problem | None:

@@ -45,7 +45,7 @@ class Pointer:
 
 
 class ZoomView(QGraphicsView):
-    """Zoom, scrolling, background and hints of the canvas; knows nothing of gestures.
+    """Zoom, scrolling, background and hints of the canvas; independent of gestures.
 
     Attributes:
         corner: Size of what covers the lower left corner, with its distance to cards.
@@ -217,7 +217,7 @@ class ZoomView(QGraphicsView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._update_range()
-        if event.oldSize().isValid():  # what stood in the middle stays there
+        if event.oldSize().isValid():  # what was in the middle stays there
             self.pan_by(QPointF((event.size().width() - event.oldSize().width()) / 2, 0))
         self.view_changed.emit()
 

@@ -37,7 +37,7 @@ class DragConnection(Gesture):
         self._target = target
         self._edge = edge
         self._rings: dict[str, PortItem] = {}
-        self._told: dict[str, tuple[bool, str]] = {}
+        self._checked: dict[str, tuple[bool, str]] = {}
 
     def start(self, pointer: Pointer) -> None:
         self._origin = pointer.view
@@ -57,10 +57,10 @@ class DragConnection(Gesture):
             self._draw(pointer.scene, is_refused=False)
             self.view.show_hint(self._words_for_empty(), pointer.view)
             return
-        if item.node_id not in self._told:
+        if item.node_id not in self._checked:
             reason = self.refusal(item.node_id)
-            self._told[item.node_id] = bool(reason), reason or self._words_for(item)
-        is_refused, words = self._told[item.node_id]
+            self._checked[item.node_id] = bool(reason), reason or self._words_for(item)
+        is_refused, words = self._checked[item.node_id]
         self._draw(pointer.scene if is_refused else self._open_port(item), is_refused=is_refused)
         self.view.show_hint(words, pointer.view, is_refusal=is_refused)
 
@@ -78,7 +78,7 @@ class DragConnection(Gesture):
             self.document.connect(item.node_id, self._target)
 
     def _end_on_empty(self, pointer: Pointer) -> None:
-        """A new edge asks what should come next; an old one is taken away."""
+        """A new edge opens the search for the next layer; an old one is removed."""
         if (pointer.view - self._origin).manhattanLength() < 2 * _CARD_MARGIN:
             return
         if self._edge is not None:

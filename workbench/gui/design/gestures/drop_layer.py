@@ -10,7 +10,7 @@ from workbench.gui.design.gestures.placement import Placement, card_height, plac
 
 
 class DropLayer(Gesture):
-    """Adds a layer of the type with this key where the ghost stands."""
+    """Adds a layer of the type with this key where the ghost is."""
 
     def __init__(self, view: ZoomView, key: str) -> None:
         super().__init__(view)
@@ -25,9 +25,9 @@ class DropLayer(Gesture):
         place = place_at(self.scene, self._spec, pointer.scene)
         self._mark_edge(place.edge)
         if place.edge is not None:
-            self._ghost.stand_on_line(self.scene.edges[place.edge].middle_point())
+            self._ghost.place_on_line(self.scene.edges[place.edge].middle_point())
         else:
-            self._ghost.stand_at(*place.position)
+            self._ghost.place_at(*place.position)
         source = self.scene.nodes[place.after] if place.after is not None else None
         self._ghost.link_from(source.output_point() if source else None)
         self.view.show_hint(self._words(place), pointer.view)

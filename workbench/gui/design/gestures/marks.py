@@ -1,4 +1,4 @@
-"""Marks that live only during a gesture: rings at ports, the ghost card, guide lines, the
+"""Marks that exist only during a gesture: rings at ports, the ghost card, guide lines, the
 line being dragged, the rubber band.
 """
 
@@ -35,7 +35,7 @@ class PortItem(CanvasItem):
 
 
 class GhostItem(CanvasItem):
-    """Where the layer being dragged would stand."""
+    """Where the layer being dragged would be placed."""
 
     LEVEL = 5.0
     _link_from = Shown[QPointF | None](None, reshapes=True)
@@ -46,13 +46,13 @@ class GhostItem(CanvasItem):
         self._title = title
         self._height = height
 
-    def stand_at(self, x: float, y: float) -> None:
-        """Stands as a card, its top-left corner at a scene point."""
+    def place_at(self, x: float, y: float) -> None:
+        """Shows a card, its top-left corner at a scene point."""
         self._card = QRectF(0, 0, NODE_WIDTH, self._height)
         self.setPos(x, y)
 
-    def stand_on_line(self, middle: QPointF) -> None:
-        """Sits on a line as a small tag, which hides neither of its cards."""
+    def place_on_line(self, middle: QPointF) -> None:
+        """Shows a small tag on a line, which hides neither of its cards."""
         width = self._look.title_ink.metrics.horizontalAdvance(self._title) + 2 * PADDING
         self._card = QRectF(0, 0, width, _TAG_HEIGHT)
         self.setPos(middle - self._card.center())

@@ -58,7 +58,7 @@ class MoveNodes(Gesture):
         self.scene.reroute_near(self._before)
 
     def _snapped(self, delta: QPointF) -> QPointF:
-        """The nearest move that lines the pressed card up with one that stands still."""
+        """The nearest move that lines the pressed card up with one that does not move."""
         wanted = self._before[self._item.node_id] + delta
         still = [item for key, item in self.scene.nodes.items() if key not in self._before]
         lines: list[QLineF] = []

@@ -124,7 +124,7 @@ class FinderDialog(QDialog):
         self._end()
 
     def _end(self, words: str = "", *, is_bad: bool = False) -> None:
-        """The search is over; without words those of what was found stand."""
+        """The search is over; without words those of what was found stay."""
         self.status.say("")
         if words:
             self.words.setText(words)

@@ -15,7 +15,7 @@ from workbench.gui.plots.x_scale import X_AXES
 class PlotChoices(QObject):
     """The x axis, whether it is logarithmic, and which plots are shown below the others.
 
-    The same actions stand in the menu of each plot. `changed` when one of them changes.
+    The same actions are in the menu of each plot. `changed` when one of them changes.
     """
 
     changed = Signal()

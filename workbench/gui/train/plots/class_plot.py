@@ -62,7 +62,7 @@ class ClassAccuracyPlot(PlotAxes):
         self._color()
 
     def set_epoch(self, epoch: int | None) -> None:
-        """Stands the line at an epoch."""
+        """Places the line at an epoch."""
         self.show_line(None if epoch is None else float(epoch))
 
     def _color(self) -> None:

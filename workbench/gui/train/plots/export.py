@@ -61,7 +61,7 @@ class RunTable:
     Attributes:
         title: Its name; written when there are several runs.
         series: The curve.
-        scale: Knows the pictures and the seconds of its steps.
+        scale: Has the pictures and the seconds of its steps.
     """
 
     title: str
@@ -72,7 +72,7 @@ class RunTable:
 def csv_text(curve: CurveSpec, runs: Sequence[RunTable]) -> str:
     """Every batch and every epoch of the runs, one after the other.
 
-    A row for each step; the values of epochs stand at their last steps. Values that are not
+    A row for each step; the values of epochs are at their last steps. Values that are not
     finite or not known stay empty. Numbers are written so that they read back the same.
 
     Args:

@@ -108,7 +108,7 @@ class _FlowLayout(QLayout):
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
-        self.invalidate()  # Qt leaves it to the layout to say that it must be placed anew
+        self.invalidate()  # Qt leaves it to the layout to request another pass
 
     def count(self) -> int:
         return len(self._items)

@@ -34,7 +34,7 @@ class LivePlot(QFrame):
     """The plot of one curve; a plain one is one line a run, never smoothed.
 
     `set_series` only stores and marks; `redraw` draws, and is called by the one timer of
-    the pair. `changed` when a control asks for a redraw, `all_wanted` when all values are to
+    the pair. `changed` when a control needs a redraw, `all_wanted` when all values are to
     be seen again.
     """
 
@@ -116,7 +116,7 @@ class LivePlot(QFrame):
         self.show_crosshair(None)
 
     def fit(self) -> None:
-        """The next drawing chooses the range of the value axis anew."""
+        """The next drawing chooses the range of the value axis again."""
         self._bounds = None
 
     def redraw(self, span: Span | None) -> None:

@@ -1,4 +1,4 @@
-"""Other runs in the same plots, each in a color that can be told from the rest."""
+"""Other runs in the same plots, each in a distinguishable color."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Overlay:
     Attributes:
         title: The run's name.
         color: As "#rrggbb", see `overlay_color`.
-        history: What it told; it may still grow.
+        history: Its events; it may still grow.
     """
 
     title: str

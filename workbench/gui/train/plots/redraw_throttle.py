@@ -6,7 +6,7 @@ Drawing takes time from the training it shows.
 from __future__ import annotations
 
 LIVE_SHARE = 0.006
-"""New values may take this share of one processor. What the user asks for (zoom,
+"""New values may take this share of one processor. What the user changes (zoom,
 smoothing, another run) is drawn at once."""
 
 MIN_INTERVAL_S = 0.4

@@ -27,7 +27,7 @@ class RunLook:
         width: Line width of average and validation, in pixels.
         raw_width: Line width of the per-batch line, in pixels.
         z: Higher is drawn later.
-        is_dashed: Whether the validation is told from the training by dashes.
+        is_dashed: Whether dashes distinguish the validation from the training.
     """
 
     train: str
@@ -86,7 +86,7 @@ class RunCurves:
         self.epoch_validation.set_color(QColor(look.validation))
 
     def set_span(self, span: float) -> None:
-        """Averages anew, over another number of steps."""
+        """Averages again, over another number of steps."""
         self._span = span
         self.forget_average()
         self.set_series(self.series, self.scale)

@@ -108,7 +108,7 @@ class ValueCard(QFrame):
         reading = main.reading if main else None
         self.train.setText(self._text(reading.train if reading else None))
         self.validation.setText(self._text(reading.validation if reading else None))
-        # With other runs the current one stands first in their table.
+        # With other runs the current one is first in their table.
         self._show_table([*([main] if main else []), *others] if others else [])
         self.adjustSize()
         room = self._plot.width()

@@ -31,7 +31,7 @@ Runs = list[RunSummary]
 
 
 class RunActions(QObject):
-    """Does what the list of runs asks for; `said` with what goes on or went wrong."""
+    """Does what the list of runs requests; `said` with what goes on or went wrong."""
 
     said = Signal(str)
 

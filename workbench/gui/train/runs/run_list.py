@@ -25,7 +25,7 @@ FILTER_TIP = (
 
 
 class RunListView(QListView):
-    """The rows. `eye_clicked` with a row; `key_asked` with what a key asks for."""
+    """The rows. `eye_clicked` with a row; `key_asked` with what a key means."""
 
     eye_clicked = Signal(QModelIndex)
     key_asked = Signal(str)
