@@ -28,7 +28,7 @@ settings.register_profile(
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: tests of Ctrl+C, and the processes they start,
-    # would never hear it.
+    # would never receive it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.load_profile("house")
 
@@ -114,7 +114,7 @@ def home_trash(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Real pictures that stand beside the checkout in development and CI."""
+    """Real pictures beside the checkout in development and CI."""
     folder = Path(__file__).resolve().parents[2] / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("the shared data folder is not beside this checkout")

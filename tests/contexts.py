@@ -1,4 +1,4 @@
-"""What a worker hands to a data set's `load`, for tests: tells nothing, remembers all."""
+"""What a worker hands to a data set's `load`, for tests: records all progress."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 
-class CancelledForTest(Exception):  # noqa: N818 - stands for the worker's own signal
+class CancelledForTest(Exception):  # noqa: N818 - in place of the worker's own
     """Raised by `check_cancelled` once `cancel_after` calls have been made."""
 
 
 class PlainContext:
-    """A LoadContext with its own cache folder; `told` keeps what was told."""
+    """A LoadContext with its own cache folder; `reported` holds its progress."""
 
     def __init__(self, folder: Path, *, cancel_after: int | None = None) -> None:
         self._folder = folder

@@ -1,6 +1,6 @@
 """TensorFlow's real strategy for TPUs where there is no TPU: it traces, and cannot run.
 
-`TPUStrategy` asks a resolver what there is. This one tells of cores that do not exist, so
+`TPUStrategy` queries a resolver for devices. This one returns cores that do not exist, so
 everything that is decided while a step is traced is decided as on a TPU: how variables are
 kept, how gradients are added up, what is put into the part that a TPU compiles.
 
@@ -86,10 +86,10 @@ class Trace:
     """A traced call of the training loop.
 
     Attributes:
-        inside: How often each operation stands in the part that the TPU compiles.
+        inside: How often each operation occurs in the part that the TPU compiles.
         outside: The same for what stays on the host.
         replicas: Of each such part.
-        is_looped: The part stands in a loop over the call's steps.
+        is_looped: The part is in a loop over the call's steps.
         shapes: Of what the iterator hands to a replica; None where a length is not known.
         num_learned: Variables that have a gradient.
     """

@@ -1,8 +1,8 @@
-"""Stands where the measuring worker is."""
+"""Replaces the measuring worker."""
 
 
 class Measurer:
-    """Keeps what it is asked and what is called off; `answer` says what it would say."""
+    """Keeps requests and cancellations; `answer` is called with an answer."""
 
     def __init__(self, context, monkeypatch):
         self.requests, self.cancelled, self.answer = [], [], None

@@ -13,7 +13,7 @@ import weakref
 _timers: weakref.WeakSet = weakref.WeakSet()
 _pools: weakref.WeakSet = weakref.WeakSet()
 _shots: list[tuple[float, weakref.ref | None, str]] = []
-"""When each is due, for whom (None: for as long as the application lives), and in words."""
+"""When each is due, for whom (None: for as long as the application runs), and in words."""
 
 
 def watch() -> None:

@@ -39,7 +39,7 @@ class Sshd:
 
     Attributes:
         prefix: Words before the program, of a command that runs it.
-        variables: Of whoever logs in.
+        variables: Of the account that logs in.
     """
 
     def __init__(self, folder: Path, *, address="127.0.0.1", python_folder=None):
@@ -63,7 +63,7 @@ class Sshd:
         }
 
     def new_host_key(self):
-        """Another identity, as a computer that was made anew has."""
+        """Another identity, as a reinstalled computer has."""
         for path in self.folder.glob("host_key*"):
             path.unlink()
         make_key(self.folder / "host_key")

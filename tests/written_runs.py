@@ -126,7 +126,7 @@ class WrittenRun:
         )
 
     def train(self, epochs):
-        """Whole epochs with losses that tell their step: 1/1, 1/2, 1/3, ..."""
+        """Whole epochs with losses by step: 1/1, 1/2, 1/3, ..."""
         done = self.step // STEPS_PER_EPOCH
         for number in range(done + 1, done + epochs + 1):
             steps = range(self.step + 1, self.step + STEPS_PER_EPOCH + 1)

@@ -71,7 +71,7 @@ def test_what_differs_by_rounding_agrees(side):
 @pytest.mark.parametrize(
     ("step", "words"), [(1, "The first step already"), (2, "gradients"), (4, "diverge later")]
 )
-def test_where_the_losses_part_tells_what_to_look_for(side, step, words):
+def test_where_the_losses_part_shows_what_to_look_for(side, step, words):
     found = agreement_of((side(), side(changed(step, 0.01))))
     assert (found.verdict, found.first_step, found.at_step) == ("differ", step, step)
     assert words in found.words

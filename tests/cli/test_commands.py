@@ -54,15 +54,15 @@ def test_check_names_both_layers_of_a_problem_and_fails(project, capsys):
     assert all({"node", "severity", "message", "fixes"} <= set(problem) for problem in errors)
 
 
-def test_check_knows_how_many_replicas_share_a_batch(project, capsys):
+def test_check_counts_the_replicas_that_share_a_batch(project, capsys):
     plain = json.loads(project.read_text())
     plain["target"] = {"key": "virtual", "params": {"replicas": 8}}
     project.write_text(json.dumps(plain))
     capsys.readouterr()
     assert main(["check", str(project), "--json", "--batch", "1020"]) == 0  # a warning only
     (answer,) = _json_lines(capsys)
-    (told,) = [one for one in answer["problems"] if "not divisible" in one["title"]]
-    titles = [fix["title"] for fix in told["fixes"]]
+    (problem,) = [one for one in answer["problems"] if "not divisible" in one["title"]]
+    titles = [fix["title"] for fix in problem["fixes"]]
     assert titles == ["Set the batch size to 1,016", "Set the batch size to 1,024"]
 
 
@@ -73,7 +73,7 @@ def test_new_keeps_what_is_there(project, capsys):
     assert "--force" in capsys.readouterr().err
 
 
-def test_a_misspelt_template_is_reported_with_near_names(tmp_path, capsys):
+def test_a_misspelt_template_is_reported_with_similar_names(tmp_path, capsys):
     assert main(["new", "fashion_convent", str(tmp_path / "x.workbench")]) == 2
     assert "fashion_convnet" in capsys.readouterr().err
 
@@ -139,14 +139,14 @@ def test_stop_of_an_unknown_run_is_reported(capsys):
     "words",
     [["check"], ["train", "p.workbench", "--epochs", "many"], ["stop", "--no-such-option"]],
 )
-def test_wrong_words_exit_with_two_and_are_told_as_json_too(words, capsys):
+def test_wrong_words_exit_with_two_and_are_reported_as_json_too(words, capsys):
     assert main(words) == 2
     assert "usage" not in capsys.readouterr().out
     assert main([*words, "--json"]) == 2
     assert "workbench" in _json_lines(capsys)[-1]["error"]["expected"]
 
 
-def test_a_word_that_is_no_command_and_no_project_is_reported_with_near_names(capsys):
+def test_a_word_that_is_no_command_and_no_project_is_reported_with_similar_names(capsys):
     assert main(["clasify"]) == 2
     assert "workbench classify" in capsys.readouterr().err
 
@@ -170,16 +170,16 @@ def test_a_folder_without_pictures_is_reported_before_anything_is_loaded(tmp_pat
     assert line["error"]["where"] == str(tmp_path)
 
 
-def test_counts_are_told_now_and_then_and_steps_at_once(monkeypatch):
+def test_counts_are_printed_now_and_then_and_steps_at_once(monkeypatch):
     now = 100.0
     monkeypatch.setattr(_service.time, "monotonic", lambda: now)
     news = _service._News()
-    told = []
+    printed = []
     for tick in range(60):
         now = 100.0 + tick / 10
         text = "Listing" if tick < 5 else f"Unpacking: {tick} of 60 MB"
-        told += [text] if news.is_worth_printing(text) else []
-    assert told == ["Listing", *(f"Unpacking: {tick} of 60 MB" for tick in (5, 25, 45))]
+        printed += [text] if news.is_worth_printing(text) else []
+    assert printed == ["Listing", *(f"Unpacking: {tick} of 60 MB" for tick in (5, 25, 45))]
 
 
 def test_check_predicts_the_epoch_and_names_a_batch_that_fits(project, capsys):

@@ -74,7 +74,7 @@ def test_no_moment_leaves_the_trainer_alone_or_drops_an_event(trained, project, 
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_command_that_does_not_look_any_more_asks_before_it_goes(written):
+def test_a_command_that_does_not_poll_any_more_requests_the_stop_on_exit(written):
     run = written("left alone").begin().folder
     with CtrlC(run):
         signal.raise_signal(signal.SIGINT)
@@ -114,7 +114,7 @@ def small(tmp_path):
 
 
 @pytest.mark.worker
-def test_a_real_training_is_stopped_and_told_to_its_end(small):
+def test_a_real_training_is_stopped_and_followed_to_its_end(small):
     words = ["train", str(small), "--json", "--epochs", "100000", "--set", "steps_per_epoch=20"]
     command = [sys.executable, "-m", "workbench", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

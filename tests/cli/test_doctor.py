@@ -51,7 +51,7 @@ def test_the_doctor_says_what_a_target_lacks(capsys):
     assert "--  tpu:local" in capsys.readouterr().out
 
 
-def test_the_doctor_asks_a_grpc_address(capsys):
+def test_the_doctor_checks_a_grpc_address(capsys):
     port = closed_port()
     assert main(["doctor", f"tpu:grpc://127.0.0.1:{port}", "--json"]) == 1
     last = _lines(capsys)[-1]
@@ -82,7 +82,7 @@ def test_little_room_is_found(monkeypatch):
 
 
 def test_another_computer_is_looked_at_over_its_line():
-    """Whoever knows the way there is handed in: this floor does not."""
+    """The function that connects is handed in: it is not imported here."""
 
     def far(target):
         yield Finding("python there", ok=True, words=target.params["address"])
@@ -93,7 +93,7 @@ def test_another_computer_is_looked_at_over_its_line():
     assert list(examine(Choice("this_computer"), far))[-1].check == "this_computer"
 
 
-def test_targets_tells_what_programs_need(capsys):
+def test_targets_prints_what_programs_need(capsys):
     assert main(["targets", "--json"]) == 0
     lines = {line["text"]: line for line in _lines(capsys)}
     here = lines["this_computer"]

@@ -81,10 +81,10 @@ def test_people_get_the_verdict_on_stdout_and_remarks_on_stderr(project, capsys)
     changed(project, precision="float32")
     words = ["preflight", str(project), "--tpu", "v3-8", "--batch", "1000", "--level", "rules"]
     assert main(words) == 0
-    told = capsys.readouterr()
-    assert "v3-8 (4 chips, 8 cores)" in told.out
-    assert "bfloat16" in told.err
-    assert "fix: Set the batch to" in told.err
+    captured = capsys.readouterr()
+    assert "v3-8 (4 chips, 8 cores)" in captured.out
+    assert "bfloat16" in captured.err
+    assert "fix: Set the batch to" in captured.err
 
 
 @pytest.mark.worker

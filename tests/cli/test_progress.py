@@ -1,4 +1,4 @@
-"""A run told to people in a terminal: news once, trouble and its end."""
+"""A run printed in a terminal: news once, trouble and its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.protocol.messages import ErrorParts
 FULL = ErrorParts(what="The disk is full.", fix="Free some space.")
 
 
-def _told(capsys, *events):
+def _printed(capsys, *events):
     with RunPrinter() as printer:
         for event in events:
             printer.show(event)
@@ -33,18 +33,18 @@ def _started(**fields):
 
 
 def test_a_resumed_run_says_where_it_goes_on(capsys):
-    assert _told(capsys, _started(resumed_at_step=40, bit_exact=True)) == [
+    assert _printed(capsys, _started(resumed_at_step=40, bit_exact=True)) == [
         "Resumed at step 40, bit-exact.",
         "float32, one step a call.",
         "Run folder: /runs/x",
     ]
 
 
-def test_only_trouble_with_checkpoints_is_shown_and_its_end(capsys):
+def test_only_trouble_with_checkpoints_is_printed_and_its_end(capsys):
     kept = CheckpointKept(step=10, epoch=1)
     bad = CheckpointKept(step=10, epoch=1, problem=FULL)
     good = CheckpointKept(step=20, epoch=2)
-    assert _told(capsys, kept, bad, bad, good, good) == [
+    assert _printed(capsys, kept, bad, bad, good, good) == [
         "No checkpoint: The disk is full. Free some space.",
         "Checkpoint saved at step 20, epoch 2",
     ]
@@ -61,7 +61,7 @@ def test_at_the_end_it_says_where_the_time_went(capsys):
         advice="Pictures are waited for.",
     )
     end = RunFinished(outcome="stopped", run="x", seconds=9.0, epochs_done=1, is_paused=True)
-    assert _told(capsys, spent, spent, end) == [
+    assert _printed(capsys, spent, spent, end) == [
         "Time: input 60% · compute 40%. Pictures are waited for.",
         "The run paused after 1 epoch, 9 s.",
     ]

@@ -14,17 +14,17 @@ def _json_lines(capsys):
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_completed_and_a_living_run_are_refused_in_words(written, capsys):
+def test_a_completed_and_a_running_run_are_refused(written, capsys):
     completed = written("done").begin().train(1).finish("completed")
     assert main(["resume", str(completed.path), "--json"]) == 3
     assert "is completed" in _json_lines(capsys)[0]["error"]["what"]
-    living = written("living").begin().train(1)
-    assert main(["resume", str(living.path), "--json"]) == 3
+    active = written("active").begin().train(1)
+    assert main(["resume", str(active.path), "--json"]) == 3
     assert "already" in _json_lines(capsys)[0]["error"]["what"]
     assert main(["resume", "no-such-run"]) == 3
 
 
-def test_a_run_with_weights_but_no_checkpoint_is_not_begun_anew(written, capsys):
+def test_a_run_with_weights_but_no_checkpoint_is_not_restarted(written, capsys):
     stopped = written("old").begin().train(2).finish("stopped")
     stopped.folder.card_path.touch()
     stopped.folder.weights_path.touch()
@@ -32,7 +32,7 @@ def test_a_run_with_weights_but_no_checkpoint_is_not_begun_anew(written, capsys)
     assert "no checkpoint" in _json_lines(capsys)[0]["error"]["what"]
 
 
-def test_only_what_comes_after_the_resume_is_shown(written, capsys, monkeypatch):
+def test_only_what_comes_after_the_resume_is_printed(written, capsys, monkeypatch):
     run = written("again").begin().train(3).end()
     assert not run.folder.is_alive()
     begun = []

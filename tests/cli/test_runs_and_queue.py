@@ -168,9 +168,9 @@ def test_what_cannot_be_started_is_reported_and_listed_all_the_same(
         queue.enqueue(create_run(Project(), title=title))
     capsys.readouterr()
     assert main(["queue", "--json"]) == 0
-    told = capsys.readouterr()
-    assert [json.loads(line)["title"] for line in told.out.splitlines()] == ["a", "b"]
-    assert "could not be started" in told.err
+    captured = capsys.readouterr()
+    assert [json.loads(line)["title"] for line in captured.out.splitlines()] == ["a", "b"]
+    assert "could not be started" in captured.err
 
 
 @pytest.mark.parametrize("command", ["add", "resume"])
@@ -240,9 +240,9 @@ def test_ctrl_c_takes_a_waiting_run_out_of_the_queue(project, capsys, monkeypatc
     thread.join()
     assert queue.waiting() == []
     (run,) = [run for run in queue._folders(queue.runs_home()) if not run.is_alive()]
-    told = read_all(run.events_path)[-1]
-    assert isinstance(told, RunFinished)
-    assert told.outcome == "stopped"
+    last = read_all(run.events_path)[-1]
+    assert isinstance(last, RunFinished)
+    assert last.outcome == "stopped"
     assert "Queued, next" in capsys.readouterr().err
 
 

@@ -32,7 +32,7 @@ def brought(written):
 
 @pytest.mark.parametrize(("is_hard", "wish"), [(False, "terminate"), (True, "kill")])
 def test_no_process_here_is_signalled_for_a_trainer_elsewhere(brought, is_hard, wish):
-    # The number that the trainer there told is that of an innocent process here.
+    # The process id of the trainer there is that of an unrelated process here.
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as innocent:
         assert end_trainer(brought.folder, innocent.pid, is_hard=is_hard) is None
         assert courier_wish_of(brought.folder) == wish

@@ -75,19 +75,19 @@ def test_a_loss_that_is_not_finite_stays_a_gap(follow, written):
     assert losses[[0, 2]].tolist() == [1.0, 2.0]
 
 
-def test_the_end_is_told_once_after_everything_has_arrived(qtbot, follow, written):
+def test_the_end_is_signaled_once_after_everything_has_arrived(qtbot, follow, written):
     run = written().begin()
     follower = follow(run.folder)
-    told = []
+    outcomes = []
     follower.outcome_changed.connect(
-        lambda outcome: told.append((outcome.kind, len(follower.history.epochs)))
+        lambda outcome: outcomes.append((outcome.kind, len(follower.history.epochs)))
     )
     run.train(2).finish()
     qtbot.waitUntil(lambda: follower.is_over)
-    assert [pair for pair in told if pair[0] == "completed"] == [("completed", 2)]
+    assert [pair for pair in outcomes if pair[0] == "completed"] == [("completed", 2)]
 
 
-def test_a_trainer_that_dies_is_told_with_its_last_lines_and_nothing_is_lost(
+def test_a_trainer_that_dies_is_reported_with_its_last_lines_and_nothing_is_lost(
     qtbot, follow, written
 ):
     run = written().begin()
@@ -140,9 +140,9 @@ def test_a_flood_is_taken_in_a_few_milliseconds_at_a_time(qtbot, follow, written
 def test_closing_while_a_log_is_read_is_quiet(qtbot, written):
     run = written().begin().train(5)
     follower = RunFollower(run.folder)
-    told = []
-    follower.loaded.connect(lambda: told.append(1))
+    loads = []
+    follower.loaded.connect(lambda: loads.append(1))
     follower.start()
     follower.close()
     qtbot.wait(0)  # what was posted before close() is delivered, and passed over
-    assert told == []
+    assert loads == []

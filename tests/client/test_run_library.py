@@ -35,27 +35,27 @@ def test_no_runs_are_no_error(qtbot, library):
     assert library.current is None
 
 
-def test_a_living_run_is_followed_again_and_selected(qtbot, library, written):
-    living = written("old but alive").begin().train(1)
+def test_an_active_run_is_followed_again_and_selected(qtbot, library, written):
+    active = written("old but alive").begin().train(1)
     written("newer").begin().train(2).finish()
     open_library(qtbot, library)
     assert [run.outcome for run in library.runs] == ["completed", "running"]
-    assert library.current.run.path == living.path
+    assert library.current.run.path == active.path
     qtbot.waitUntil(lambda: library.current.is_loaded)
     assert len(library.current.history.epochs) == 1
 
 
-def test_run_ended_is_told_for_a_run_that_ends_but_not_for_an_old_one(qtbot, library, written):
+def test_run_ended_is_emitted_for_a_run_that_ends_but_not_for_an_old_one(qtbot, library, written):
     ended = []
     library.run_ended.connect(lambda path, outcome: ended.append((path, outcome.kind)))
     old = written("old").begin().train(1).finish()
-    living = written("living").begin()
+    active = written("active").begin()
     open_library(qtbot, library)
     library.select(old.path)
     qtbot.waitUntil(lambda: library.current.is_over)
-    living.train(1).finish("stopped")
+    active.train(1).finish("stopped")
     qtbot.waitUntil(lambda: bool(ended))
-    assert ended == [(str(living.path), "stopped")]
+    assert ended == [(str(active.path), "stopped")]
 
 
 def test_selecting_another_run_drops_the_follower_of_one_that_is_over(qtbot, library, written):
@@ -81,20 +81,20 @@ def test_renaming_changes_the_title_and_nothing_else(qtbot, library, written):
     assert run.folder.request().created == request.created
 
 
-def test_deleting_moves_to_the_trash_and_refuses_a_living_run(qtbot, library, written, home_trash):
-    living = written("living").begin()
+def test_deleting_moves_to_the_trash_and_refuses_an_active_run(qtbot, library, written, home_trash):
+    active = written("active").begin()
     dead = written("dead").begin().train(1).finish()
     open_library(qtbot, library)
     with qtbot.waitSignal(library.failed) as refused:
-        library.delete(living.path)
+        library.delete(active.path)
     assert "running run" in refused.args[0].what
-    assert living.path.exists()
+    assert active.path.exists()
     library.delete(dead.path)
-    qtbot.waitUntil(lambda: [run.path for run in library.runs] == [living.path])
+    qtbot.waitUntil(lambda: [run.path for run in library.runs] == [active.path])
     assert (home_trash / "files" / dead.folder.name / "request.json").exists()
 
 
-def test_stop_asks_once_and_offers_more_only_when_it_takes_long(
+def test_stop_is_requested_once_and_offers_more_only_when_it_takes_long(
     qtbot, library, written, monkeypatch
 ):
     monkeypatch.setattr(stop_ladder, "OFFER_AFTER_S", 0.05)

@@ -134,19 +134,19 @@ def test_one_that_has_just_begun_is_stopped_when_it_should_leave_the_queue(
     assert not wish_of(busy.folder)
 
 
-def test_a_queue_that_cannot_go_on_is_told_once(qtbot, library, monkeypatch):
+def test_a_queue_that_cannot_go_on_is_reported_once(qtbot, library, monkeypatch):
     def refuse(home):
         raise RunError("No more processes.")
 
     monkeypatch.setattr("workbench.client.run_jobs.start_next", refuse)
     queue.enqueue(create_run(Project(), title="a"))
-    told = []
-    library.failed.connect(told.append)
+    errors = []
+    library.failed.connect(errors.append)
     open_library(qtbot, library)
     for _ in range(3):
         library.refresh()
         qtbot.waitUntil(lambda: not library._is_listing)
-    assert [error.what for error in told] == ["No more processes."]
+    assert [error.what for error in errors] == ["No more processes."]
     assert titles(library) == ["a"]
 
 
@@ -244,15 +244,15 @@ def test_shown_runs_are_read_and_kept_until_they_are_hidden(qtbot, library, writ
     assert list(library.shown_histories()) == [two.path]
 
 
-def test_a_shown_run_that_trains_tells_that_it_has_grown(qtbot, library, written, monkeypatch):
+def test_a_shown_run_that_trains_signals_that_it_has_grown(qtbot, library, written, monkeypatch):
     library._shown_timer.setInterval(20)
-    living = written("living").begin().train(1)
+    active = written("active").begin().train(1)
     open_library(qtbot, library)
-    library.toggle_shown(living.path)
-    qtbot.waitUntil(lambda: living.path in library.shown_histories())
+    library.toggle_shown(active.path)
+    qtbot.waitUntil(lambda: active.path in library.shown_histories())
     with qtbot.waitSignal(library.shown_changed):
-        living.batches([0.5])
-    assert library.shown_histories()[living.path].losses[-1] == 0.5
+        active.batches([0.5])
+    assert library.shown_histories()[active.path].losses[-1] == 0.5
 
 
 def test_a_deleted_run_is_shown_no_longer(qtbot, library, written, home_trash):

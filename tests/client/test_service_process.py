@@ -97,7 +97,7 @@ def test_a_worker_killed_in_the_middle_fails_all_requests_and_starts_again(
     waiting = [Answers(), Answers()]
     deaths = []
     service.died.connect(deaths.append)
-    os.kill(process_id(service), signal.SIGSTOP)  # it stands still in the middle of them
+    os.kill(process_id(service), signal.SIGSTOP)  # it stops in the middle of them
     for answers in waiting:
         service.send(describe(pictures), answers.append)
     os.kill(process_id(service), signal.SIGKILL)
@@ -112,7 +112,7 @@ def test_a_worker_killed_in_the_middle_fails_all_requests_and_starts_again(
     assert isinstance(again.last, m.DataDescription)
 
 
-def test_a_worker_killed_while_it_reads_pictures_is_told_with_its_last_words(
+def test_a_worker_killed_while_it_reads_pictures_is_reported_with_its_last_words(
     qtbot, service, pictures
 ):
     for number in range(4_000):
@@ -185,7 +185,7 @@ def test_stopping_fails_what_is_open_and_removes_the_session_folder(qtbot, servi
     qtbot.waitUntil(lambda: not session.exists(), timeout=WAIT_MS)
 
 
-def test_a_program_that_is_no_worker_is_told_in_words(qtbot):
+def test_a_program_that_is_no_worker_is_reported(qtbot):
     for command in (
         [sys.executable, "-c", "print('hello')"],
         [sys.executable, "-c", "import time; print('x' * 2_000_000, flush=True); time.sleep(60)"],
@@ -201,7 +201,7 @@ def test_a_program_that_is_no_worker_is_told_in_words(qtbot):
         service.end()
 
 
-def test_the_last_log_lines_tell_why_it_died(qtbot):
+def test_the_last_log_lines_show_why_it_died(qtbot):
     program = "import sys; print('out of paper', file=sys.stderr); sys.exit(3)"
     service = ServiceProcess(command=[sys.executable, "-c", program])
     lines, answers = [], Answers()

@@ -115,7 +115,7 @@ def test_what_keras_has_is_used_without_a_connection(keras_home, ctx):
         (keras_home / name).unlink()
 
 
-def test_a_damaged_file_is_fetched_anew(server, keras_home, ctx):
+def test_a_damaged_file_is_fetched_again(server, keras_home, ctx):
     download = server.put("a.bin", CONTENT)
     keras_home.mkdir(parents=True)
     (keras_home / "a.bin").write_bytes(b"half")
@@ -332,7 +332,7 @@ def test_only_regular_members_are_read(tmp_path, monkeypatch):
             read_tar_members(path, ["wanted"])
 
 
-def test_a_batch_without_pictures_is_told(server, monkeypatch, ctx):
+def test_a_batch_without_pictures_is_reported(server, monkeypatch, ctx):
     wrong = pickle.dumps({b"data": np.zeros((2, 5), np.uint8), b"fine_labels": [1, 2]}, protocol=2)
     files = {"cifar-100-python/train": wrong, "cifar-100-python/test": wrong}
     served(server, monkeypatch, cifar100.DOWNLOAD, tar_of(files))

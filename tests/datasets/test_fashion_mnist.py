@@ -78,7 +78,7 @@ def test_the_second_time_it_is_mapped_not_unpacked(tmp_path, monkeypatch):
     assert ctx.reported == []
 
 
-def test_a_damaged_bundle_is_told(tmp_path):
+def test_a_damaged_bundle_is_reported(tmp_path):
     path = tmp_path / "fashion_mnist.zip"
     data = bytearray(data_path("fashion_mnist.zip").read_bytes())
     data[5_000_000] ^= 1

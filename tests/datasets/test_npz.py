@@ -146,7 +146,7 @@ def test_mistakes(tmp_path, arrays, what, received):
     assert entries == []  # nothing half-made
 
 
-def test_a_flat_square_is_told_how_to_reshape(tmp_path):
+def test_a_flat_square_is_refused_with_how_to_reshape(tmp_path):
     with pytest.raises(DatasetError) as caught:
         load(tmp_path, x=np.zeros((12, 784), np.uint8), y=LABELS)
     assert "reshape(-1, 28, 28)" in caught.value.fix
@@ -282,7 +282,7 @@ def test_the_cache_follows_the_file(tmp_path):
     assert ctx.reported == []  # mapped, not unpacked
     second = load(tmp_path, x=255 - GREY, y=LABELS)
     assert (second.train.pictures[..., 0] == 255 - GREY).all()
-    assert (first.train.pictures[..., 0] == GREY).all()  # an open map outlives its entry
+    assert (first.train.pictures[..., 0] == GREY).all()  # an open map stays valid without its entry
     assert len(list((tmp_path / "cache" / "arrays").iterdir())) == 1
 
 
@@ -327,7 +327,7 @@ def test_digits(shared_data, tmp_path):
     assert data.class_names == tuple("0123456789")
 
 
-def test_cifar10_is_whole_and_knows_its_classes(shared_data, tmp_path):
+def test_cifar10_is_whole_and_has_its_class_names(shared_data, tmp_path):
     data = load_file(shared_data / "cifar10.npz", PlainContext(tmp_path))
     assert hashlib.sha256(data.train.pictures.tobytes()).hexdigest().startswith("47af8b02cfcfb6cd")
     assert hashlib.sha256(data.test.pictures.tobytes()).hexdigest().startswith("f9b1e2130bab680d")

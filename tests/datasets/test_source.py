@@ -77,5 +77,7 @@ def test_the_specs_come_without_pillow_and_tensorflow():
         "import sys; from workbench.datasets import all_datasets; all_datasets();"
         "print([m for m in ('PIL', 'tensorflow', 'keras', 'tarfile', 'http.client') if m in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"

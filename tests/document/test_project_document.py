@@ -31,7 +31,7 @@ def texts(document):
     return [stack.text(index) for index in range(stack.count())]
 
 
-def test_adding_after_a_node_connects_and_stands_below(document):
+def test_adding_after_a_node_connects_and_places_below(document):
     first, second = chain(document, "input", "conv2d")
     assert document.graph.edges == (Edge(first, second),)
     assert document.positions[second][1] > document.positions[first][1]
@@ -173,11 +173,11 @@ def test_renaming(document):
     assert document.undo_stack.undoText() == "Rename conv2d to stem"
 
 
-def test_a_move_is_one_step_and_tells_who_moved(document, qtbot):
+def test_a_move_is_one_step_and_signals_what_moved(document, qtbot):
     a, b = chain(document, "input", "conv2d")
-    with qtbot.waitSignal(document.positions_changed) as heard:
+    with qtbot.waitSignal(document.positions_changed) as moved:
         document.move({b: (500.0, 20.0), "gone": (0.0, 0.0)})
-    assert heard.args == [{b: (500.0, 20.0)}]
+    assert moved.args == [{b: (500.0, 20.0)}]
     assert document.undo_stack.undoText() == "Move conv2d"
     document.move({a: (1.0, 1.0), b: (2.0, 2.0)})
     assert document.undo_stack.undoText() == "Move 2 layers"
@@ -342,7 +342,7 @@ def test_a_failed_save_stays_unsaved(document, tmp_path):
     assert document.path is None
 
 
-def test_an_unconfirmed_save_is_told_and_counts(document, tmp_path, monkeypatch):
+def test_an_unconfirmed_save_is_reported_and_counts(document, tmp_path, monkeypatch):
     def unconfirmed(path, data):
         raise UnconfirmedSaveError("saved, but the disk did not confirm it")
 

@@ -25,7 +25,7 @@ picks = st.integers(0, 1000)
 
 
 class Edits(RuleBasedStateMachine):
-    """One document, and a mirror that hears only its signals, as the canvas does."""
+    """One document, and a mirror that receives only its signals, as the canvas does."""
 
     def __init__(self):
         super().__init__()

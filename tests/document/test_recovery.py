@@ -86,7 +86,7 @@ def test_a_killed_window_is_offered_and_recovered_as_a_copy(
     assert len(read_project(path).graph.nodes) == 3
 
 
-def test_a_living_window_is_not_offered(document, autosave, folder, qtbot):
+def test_the_snapshot_of_an_open_window_is_not_offered(document, autosave, folder, qtbot):
     with qtbot.waitSignal(autosave.snapshot_saved):
         document.add_node("input")
     assert len(snapshots(folder)) == 1
@@ -151,7 +151,7 @@ def test_a_new_project_puts_the_old_snapshot_away(document, autosave, folder, qt
     assert len(list((folder / "discarded").iterdir())) == 1
 
 
-def test_a_damaged_snapshot_is_told_and_can_be_discarded(document, autosave, folder, tmp_path):
+def test_a_damaged_snapshot_is_reported_and_can_be_discarded(document, autosave, folder, tmp_path):
     crash(folder, tmp_path / "p.workbench")
     (path,) = snapshots(folder)
     path.write_bytes(b"\xff{")
@@ -164,7 +164,7 @@ def test_a_damaged_snapshot_is_told_and_can_be_discarded(document, autosave, fol
     assert find_offers(folder) == []
 
 
-def test_a_changed_original_is_told(folder, tmp_path):
+def test_a_changed_original_is_reported(folder, tmp_path):
     path = tmp_path / "p.workbench"
     crash(folder, path)
     later = time.time() + 60
@@ -174,9 +174,9 @@ def test_a_changed_original_is_told(folder, tmp_path):
     assert "changed since" in offer.sentence()
 
 
-def test_a_full_disk_is_told_once(document, autosave, monkeypatch, qtbot):
-    told = []
-    autosave.failed.connect(told.append)
+def test_a_full_disk_is_reported_once(document, autosave, monkeypatch, qtbot):
+    messages = []
+    autosave.failed.connect(messages.append)
 
     def full(*args):
         raise SaveError("the disk is full", fix="Make room.")
@@ -184,10 +184,10 @@ def test_a_full_disk_is_told_once(document, autosave, monkeypatch, qtbot):
     monkeypatch.setattr("workbench.document.recovery.save_bytes", full)
     for number in range(1, 4):
         document.add_node("input")
-        qtbot.waitUntil(lambda: bool(told))
+        qtbot.waitUntil(lambda: bool(messages))
         document.writer.finish()
         assert len(document.graph.nodes) == number
-    assert told == ["Unsaved changes would be lost in a crash: the disk is full Make room."]
+    assert messages == ["Unsaved changes would be lost in a crash: the disk is full Make room."]
     monkeypatch.undo()
     with qtbot.waitSignal(autosave.snapshot_saved):
         document.add_node("input")
@@ -211,12 +211,12 @@ def test_the_recovery_folder_is_private(folder):
     slot.close()
 
 
-def test_a_window_lives_without_a_recovery_folder(document, tmp_path, qtbot):
+def test_a_window_works_without_a_recovery_folder(document, tmp_path, qtbot):
     (tmp_path / "file").write_text("")
     autosave = Autosave(document, tmp_path / "file" / "recovery", delay_ms=1)
-    with qtbot.waitSignal(autosave.failed) as told:
+    with qtbot.waitSignal(autosave.failed) as failed:
         document.add_node("input")
-    assert "recovery folder cannot be used" in told.args[0]
+    assert "recovery folder cannot be used" in failed.args[0]
     autosave.close()
 
 
@@ -255,7 +255,7 @@ def test_a_lock_that_cannot_be_looked_at_is_taken_for_held(tmp_path):
     assert not recovery._is_free(loop)
 
 
-def test_a_folder_that_cannot_be_used_is_told_when_saving(tmp_path, document):
+def test_a_folder_that_cannot_be_used_is_reported_when_saving(tmp_path, document):
     (tmp_path / "file").write_text("")
     slot = RecoverySlot(tmp_path / "file" / "recovery")
     with pytest.raises(SaveError) as caught:

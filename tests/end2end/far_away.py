@@ -105,11 +105,11 @@ class Borrower(User):
         self.shot("training")
 
     def wait_for_steps(self, count: int) -> None:
-        """Waits until the window knows so many steps."""
+        """Waits until the window has so many steps."""
         self.robot.wait(lambda: self.num_steps() >= count, f"{count} steps", timeout_s=_SLOW_S)
 
     def num_steps(self) -> int:
-        """Steps of the current run that the window knows."""
+        """Steps of the current run that the window has."""
         current = self.library.current
         return len(current.history.steps) if current is not None and current.is_loaded else 0
 
@@ -135,7 +135,7 @@ class Borrower(User):
         self.server.start()
         self._wait_for_outcome("running")
         self.wait_for_steps(before + 10)
-        self.robot.wait(view.trouble.isHidden, "nothing to be told")
+        self.robot.wait(view.trouble.isHidden, "no problem to be shown")
         return said
 
     def stop(self) -> str:
@@ -154,7 +154,7 @@ class Borrower(User):
         return str(card.entry.answer.label)
 
     def lose_the_computer(self) -> int:
-        """Trains there again until a checkpoint is here; then that computer is made anew: its
+        """Trains there again until a checkpoint is here; then that computer is replaced: its
         trainer and its files are gone, and it has another identity. Returns the step kept.
         """
         self.robot.key("ctrl+3")

@@ -118,7 +118,7 @@ def _first_hour(user: FirstUser, picture: str) -> dict[str, object]:
     nodes = [
         user.drag_layer(kind, QPoint(middle, 70 + 120 * row)) for row, kind in enumerate(kinds)
     ]
-    # Dropped below another, a layer is connected at once; this one stands apart.
+    # Dropped below another, a layer is connected at once; this one is apart.
     nodes.append(user.drag_layer("dense", QPoint(middle - 300, 300)))
     was_connected = bool(user.document.graph.edges_into(nodes[3]))
     user.connect(nodes[2], nodes[3])

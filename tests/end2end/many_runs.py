@@ -57,7 +57,7 @@ class Researcher(User):
         return self.library.current.run.path
 
     def wait_for_steps(self, count: int) -> None:
-        """Waits until the current run has told so many steps."""
+        """Waits until the current run has logged so many steps."""
         self.robot.wait(
             lambda: len(self.library.current.history.steps) >= count,
             f"{count} steps",
@@ -103,7 +103,7 @@ class Researcher(User):
         return next(run for run in self.library.runs if run.path == path)
 
     def row(self, path: Path) -> QPoint:
-        """Where a run stands in the list, on the screen."""
+        """Where a run is in the list, on the screen."""
         rows = self.view.panels["train_runs"].list
         model = rows.model()
         indexes = (model.index(row, 0) for row in range(model.rowCount()))

@@ -108,7 +108,7 @@ def test_trained_there_cut_killed_paused_resumed_and_classified_here(sshd, tmp_p
     words = [sys.executable, "-m", "workbench", "attach", str(remote.run.path), "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as attached:
         first = json.loads(attached.stdout.readline())
-        assert first["seq"] > 1  # what was told before is not told again
+        assert first["seq"] > 1  # what was printed before is not printed again
         ask_to_pause(remote.run)
         assert [json.loads(line) for line in attached.stdout][-1]["outcome"] == "stopped"
     remote.wait_for(lambda: not remote.run.is_alive())
@@ -149,7 +149,7 @@ def test_a_computer_that_went_away_is_left_and_the_run_goes_on_here(sshd):  # no
     remote.kill_courier()
     step = newest_state(remote.run).step
     assert step > 0
-    told = remote.run.events_path.read_bytes()
+    before = remote.run.events_path.read_bytes()
 
     refused = workbench("resume", str(remote.run.path), "--json")
     assert refused.returncode == 3
@@ -167,6 +167,6 @@ def test_a_computer_that_went_away_is_left_and_the_run_goes_on_here(sshd):  # no
         assert (started["on"], started["target"]) == ("", "this_computer")
         ask_to_pause(remote.run)
         assert [json.loads(line) for line in resumed.stdout][-1]["outcome"] == "stopped"
-    assert remote.run.events_path.read_bytes().startswith(told)
+    assert remote.run.events_path.read_bytes().startswith(before)
     assert read_remote(remote.run) is None
     assert remote.events(CheckpointKept)

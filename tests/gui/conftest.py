@@ -1,4 +1,4 @@
-"""The real window with all its parts; no worker is started unless a test asks for one."""
+"""The real window with all its parts; no worker is started unless a test needs one."""
 
 import pytest
 from PySide6.QtCore import QEvent

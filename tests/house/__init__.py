@@ -1,1 +1,1 @@
-"""The rules of the code that no linter knows: `python -m tests.house` prints its figures."""
+"""The rules of the code that no linter has: `python -m tests.house` prints its figures."""

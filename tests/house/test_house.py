@@ -1,4 +1,4 @@
-"""The rules of the house that no linter knows."""
+"""The rules of the house that no linter has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Only a plug-in's own file knows its key: elsewhere no literal is a key or a title of one."""
+"""Only a plug-in's own file holds its key: elsewhere no literal is a key or a title of one."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_the_plug_in_folders_are_found():
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_no_key_stands_outside_the_plug_in_files(folder):
+def test_no_key_occurs_outside_the_plug_in_files(folder):
     hits = _hits(_words_of(folder), folder)
     assert [hit for hit in hits if not _is_allowed(hit[0], hit[2])] == []
 

@@ -126,7 +126,7 @@ def test_a_missing_picture_is_named(tmp_path):
     assert "gone.jpg" in caught.value.where
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path):
+def test_a_place_that_cannot_be_written_is_reported(tmp_path):
     data = LoadedData(("a",), files_part(tmp_path / "here", ["a.jpg"]))
     with pytest.raises(SaveError):
         pack(data, tmp_path / "none" / "p.zip", PlainContext(tmp_path))

@@ -1,4 +1,4 @@
-"""From files and arrays to three parts: once decoded, rightly split, bad files told."""
+"""From files and arrays to three parts: once decoded, rightly split, bad files reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RECIPE = TrainingRecipe(validation_share=0.2, test_share=0.2, seed=3)
 
 
 def make_files(folder: Path, counts: tuple[int, ...], side: int = 12) -> LoadedData:
-    """Plain pictures whose brightness is their number: every row can be told."""
+    """Plain pictures whose brightness is their number: every row can be identified."""
     paths, labels, number = [], [], 0
     for label, count in enumerate(counts):
         for _ in range(count):
@@ -140,7 +140,7 @@ def test_all_unreadable_and_one_class_readable(tmp_path):
         assert "text.png" in caught.value.where
 
 
-def test_a_class_with_one_picture_is_told(tmp_path):
+def test_a_class_with_one_picture_is_reported(tmp_path):
     loaded = make_files(tmp_path / "data", (10, 1))
     data = prepare(
         loaded, shape=(8, 8, 3), fit="crop", recipe=RECIPE, ctx=PlainContext(tmp_path / "c")
@@ -150,14 +150,14 @@ def test_a_class_with_one_picture_is_told(tmp_path):
     assert any('"c1" has no test image' in note for note in data.notes)
 
 
-def test_many_odd_classes_are_told_in_one_sentence(tmp_path):
+def test_many_odd_classes_are_reported_in_one_sentence(tmp_path):
     loaded = make_files(tmp_path / "data", (10, *[1] * 8))
     data = prepare(
         loaded, shape=(8, 8, 3), fit="crop", recipe=RECIPE, ctx=PlainContext(tmp_path / "c")
     )
-    told = [note for note in data.notes if "only one training image" in note]
+    notes = [note for note in data.notes if "only one training image" in note]
     names = '"c1", "c2", "c3", "c4", "c5" and 3 more'
-    assert told == [f"8 classes have only one training image ({names})."]
+    assert notes == [f"8 classes have only one training image ({names})."]
 
 
 def test_published_test_part_and_validation_on_it(tmp_path):
@@ -219,7 +219,7 @@ def test_stored_rows_are_read_like_an_array(tmp_path):
     assert rows[np.zeros(0, np.int64)].shape == (0, 3, 5, 3)
 
 
-def test_rows_that_became_shorter_are_told(tmp_path):
+def test_rows_that_became_shorter_are_reported(tmp_path):
     write_rows(tmp_path / "a.npy", np.zeros((9, 4, 4, 3), np.uint8), 9, (4, 4, 3))
     rows, _ = open_rows(tmp_path / "a.npy", 9, (4, 4, 3))
     os.truncate(tmp_path / "a.npy", 300)
@@ -275,7 +275,7 @@ def test_cancelling_leaves_no_half_cache(tmp_path):
     assert list((tmp_path / "cache" / "pictures").iterdir()) == []
 
 
-def test_a_full_disk_is_told(tmp_path):
+def test_a_full_disk_is_reported(tmp_path):
     def rows():
         yield np.zeros((2, 2, 1), np.uint8)
         raise OSError(errno.ENOSPC, "No space left on device")

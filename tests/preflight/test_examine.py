@@ -1,5 +1,5 @@
 """The whole preflight with answers that lowering and the compiler gave before: what is asked
-next, what is told meanwhile, and the report.
+next, the progress, and the report.
 """
 
 import contextlib
@@ -167,7 +167,7 @@ def test_a_sweep_stays_within_what_a_recipe_can_hold():
     assert [point.global_batch for point in report.sweep][-1] == 65536
 
 
-def test_a_sweep_asks_each_batch_once_and_proposes_the_fastest():
+def test_a_sweep_compiles_each_batch_once_and_proposes_the_fastest():
     world = World()
     report, listener = examined(world, is_sweep=True)
     sizes = [point.per_core_batch for point in report.sweep]

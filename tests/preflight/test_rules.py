@@ -117,7 +117,7 @@ def test_bfloat16_is_guessed_to_need_less_than_float32():
     assert "TPUs are fastest in bfloat16" not in titles(half, V5E_8)
 
 
-def test_waste_of_the_matrix_unit_is_told_worst_first_and_by_its_own_width():
+def test_waste_of_the_matrix_unit_is_reported_worst_first_and_by_its_own_width():
     project = wide(filters=(24, 128, 136), batch_size=1024)
     analysis = analyse(project.graph, LAYERS, recipe=project.recipe)
     on_v5e = wasted(project, LAYERS, V5E_8, analysis)
@@ -128,7 +128,7 @@ def test_waste_of_the_matrix_unit_is_told_worst_first_and_by_its_own_width():
     assert "n2" in {waste.node for waste in wasted(project, LAYERS, V6E, analysis)}
 
 
-def test_the_last_layer_is_not_told_to_have_other_classes():
+def test_the_last_layer_is_not_advised_to_have_other_classes():
     project = small(batch_size=1024)
     analysis = analyse(project.graph, LAYERS, recipe=project.recipe)
     assert analysis.costs.nodes["n2"].multiply_adds

@@ -36,7 +36,7 @@ window = make_window(context, home)
 window.show()
 document, design = context.document, window.design()
 document.add_node("input")
-told = {}
+seen = {}
 
 
 def shown(panel):
@@ -57,11 +57,11 @@ for key, word in (("random_sharpness", "blur"), ("gaussian_dropout", "gaussiandr
     editors = [form.editor_widget(param.key) is not None for param in context.layers[key].params]
     design.panels["inspector"].more.click()
     page = window.findChild(HelpViewer).page.toPlainText()
-    told[key] = {"listed": listed, "found": found, "editors": editors, "help": page}
+    seen[key] = {"listed": listed, "found": found, "editors": editors, "help": page}
 document.new()
 window.close()
 close_context(context)
-print(json.dumps(told))
+print(json.dumps(seen))
 """
 
 
@@ -134,16 +134,16 @@ def compared(grown, project):
 def test_the_window_finds_it(grown, tmp_path):
     result = grown.python("-c", WINDOW, str(tmp_path))
     assert result.returncode == 0, result.stderr
-    told = json.loads(result.stdout)
-    for key, facts in told.items():
+    seen = json.loads(result.stdout)
+    for key, facts in seen.items():
         assert facts["listed"]
         assert facts["found"] == [
             {"gaussian_dropout": "GaussianDropout"}.get(key, "RandomSharpness")
         ]
         assert facts["editors"]
         assert all(facts["editors"])
-    assert "Multiplies values by random numbers" in told["gaussian_dropout"]["help"]
-    assert "keras.layers.RandomSharpness" in told["random_sharpness"]["help"]
+    assert "Multiplies values by random numbers" in seen["gaussian_dropout"]["help"]
+    assert "keras.layers.RandomSharpness" in seen["random_sharpness"]["help"]
 
 
 def test_the_window_offers_source_and_format(grown, tmp_path):

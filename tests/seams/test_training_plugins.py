@@ -127,8 +127,8 @@ def trained(grown, project):
     run = project.parent / "run"
     chosen = ("optimizer=adamax", "schedule=polynomial", "final_share=0.1", "loss=poly1")
     words = [word for each in chosen for word in ("--set", each)]
-    told = grown.workbench("train", str(project), "--run", str(run), "--json", *words)
-    events = [json.loads(line) for line in told.splitlines()]
+    output = grown.workbench("train", str(project), "--run", str(run), "--json", *words)
+    events = [json.loads(line) for line in output.splitlines()]
     epochs = [event for event in events if event["event"] == "epoch_finished"]
     assert len(epochs) == STEPS
     return run, epochs, events[-1]

@@ -35,14 +35,14 @@ def test_the_dialog_shows_the_settings_in_their_order():
 
 
 def test_a_change_reaches_the_disk_and_the_listeners(tmp_path):
-    store, heard = SettingsStore(tmp_path / "new folder"), []
-    stop = store.listen(heard.append)
+    store, changes = SettingsStore(tmp_path / "new folder"), []
+    stop = store.listen(changes.append)
     store.change(theme="dark", runs_folder="/runs")
     store.change(theme="dark")
     stop()
     store.change(offers_recovery=False)
     store.close()
-    assert [s.get(THEME) for s in heard] == ["dark"]
+    assert [s.get(THEME) for s in changes] == ["dark"]
     again = SettingsStore(tmp_path / "new folder")
     assert again.settings == store.settings
     assert again.settings.get(RUNS_FOLDER) == "/runs"
@@ -102,7 +102,7 @@ def test_version_0_is_migrated(tmp_path):
     assert store.note == ""
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     store = SettingsStore(tmp_path / "file")
     store.change(theme="dark")

@@ -52,7 +52,7 @@ def test_virtual_refuses_what_is_no_number_of_replicas(value):
 
 
 def _tensorflow(there):
-    """As much of TensorFlow as connecting asks for, with so many devices begun; 0: not begun."""
+    """As much of TensorFlow as connecting uses, with so many devices begun; 0: not begun."""
 
     def configure(_processor, devices):
         if there:

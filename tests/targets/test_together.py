@@ -43,7 +43,7 @@ def test_a_text_names_all_computers(text, machines):
         "ssh:one,$(touch x)", "ssh:one,two:0", "ssh:one,two three",
     ],
 )  # fmt: skip
-def test_what_is_no_address_is_refused_wherever_it_stands(text):
+def test_what_is_no_address_is_refused_in_every_place(text):
     with pytest.raises(UsageError):
         parse_target(text, all_targets())
 
@@ -58,7 +58,7 @@ def test_a_project_cannot_smuggle_one_in(value):
     "text",
     ["ssh:one,two/gpu", "ssh:one,two/several:a,b,c", "ssh:one,one", "ssh:me@one,you@one/several:a,b"],
 )  # fmt: skip
-def test_what_several_computers_cannot_train_is_told_before_anything_starts(text):
+def test_what_several_computers_cannot_train_is_reported_before_anything_starts(text):
     choice = parse_target(text, all_targets())
     assert isinstance(SSH.probe(choice.params), UsageError)
     with pytest.raises(UsageError):

@@ -136,7 +136,7 @@ def test_ironwood_needs_jax(tmp_path):
     assert "needs JAX" in str(computer(tmp_path, device="0x0076").problem())
 
 
-def test_who_may_not_use_the_chip_is_told_the_group(tmp_path, monkeypatch):
+def test_without_access_to_the_chip_the_error_names_the_group(tmp_path, monkeypatch):
     host = computer(tmp_path)
     monkeypatch.setattr(_tpu_host.os, "access", lambda path, mode: False)  # root may everything
     problem = host.problem()
@@ -165,7 +165,7 @@ def test_who_holds_the_chip_is_named_and_a_run_of_ours_with_its_folder(tmp_path)
     assert host.holders() == []
 
 
-def test_this_process_does_not_stand_in_its_own_way(tmp_path):
+def test_this_process_does_not_block_itself(tmp_path):
     host = computer(tmp_path)
     (tmp_path / "proc").symlink_to("/proc")
     with host.chips()[0].open():
@@ -195,7 +195,7 @@ def test_which_libtpu_fits_which_tensorflow(tensorflow_tpu, libtpu, expected):
     assert problem is None or "tensorflow-tpu==2.19.1" in problem.fix
 
 
-def test_newer_generations_are_told_which_runtime_to_take(monkeypatch):
+def test_newer_generations_get_their_runtime_version(monkeypatch):
     assert runtime_variables("v3") == runtime_variables("v4") == runtime_variables("") == {}
     for generation in ("v5e", "v5p", "v6e"):
         variables = runtime_variables(generation)
@@ -236,12 +236,12 @@ def test_a_tpu_by_its_name_leads_to_ssh():
     assert "workbench host add tpu:mine@us-central1-a" in problem.fix
 
 
-def test_what_tensorflow_raises_while_connecting_is_told_in_words():
-    told = tpu._in_words(IndexError("index 0 is out of bounds for axis 0 with size 0"))
-    assert "before it was initialized" in told.what
-    told = tpu._in_words(ValueError("never seen"))
-    assert "could not be started" in told.what
-    assert "never seen" in told.received
+def test_what_tensorflow_raises_while_connecting_is_explained():
+    error = tpu._in_words(IndexError("index 0 is out of bounds for axis 0 with size 0"))
+    assert "before it was initialized" in error.what
+    error = tpu._in_words(ValueError("never seen"))
+    assert "could not be started" in error.what
+    assert "never seen" in error.received
 
 
 def test_cards_are_counted_and_asked_for_by_number(tmp_path):

@@ -211,7 +211,7 @@ def test_pictures_have_one_or_three_channels():
     assert check(graph, None).problems == []
 
 
-def test_very_many_parameters_are_told_with_their_memory():
+def test_very_many_parameters_are_reported_with_their_memory():
     graph = chain(
         ("input", {"shape": [224, 224, 3]}), ("flatten", {}), ("dense", {"units": 4096}), END
     )
@@ -283,7 +283,7 @@ def test_shapes_in_messages_are_written_alike():
     assert "30 × 30 × 32 from Conv2D “b” and 32 × 32 × 16 from Conv2D “c”" in problem.message
 
 
-def test_what_cannot_learn_through_a_layer_is_told_before_it_is_trained():
+def test_what_cannot_learn_through_a_layer_is_reported_before_it_is_trained():
     """TensorFlow has no gradient of an area interpolation."""
     area = ("resizing", {"height": 4, "width": 4, "interpolation": "area"})
     ends = (("flatten", {}), END)

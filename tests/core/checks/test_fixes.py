@@ -21,7 +21,7 @@ def test_a_fix_leaves_a_graph_that_has_changed_since_as_it_is():
     assert fixes.insert_fix(start, "relu", LAYERS).apply(graph) == graph  # nothing before it
 
 
-def test_a_layer_asks_for_a_layer_before_it():
+def test_a_layer_needs_a_layer_before_it():
     graph = chain(INPUT, ("dense", {"units": 10}))
     (dense,) = [node for node in graph.nodes.values() if node.kind == "dense"]
     (fix,) = fixes.spec_fixes(("insert_flatten",), dense, LAYERS, [(8, 8, 1)])

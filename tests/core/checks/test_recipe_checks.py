@@ -1,4 +1,4 @@
-"""Recipes whose values do not go together are told, with a fix that mends them."""
+"""Recipes whose values do not go together are reported, with a fix for each."""
 
 import pytest
 
@@ -25,7 +25,7 @@ ODD = [
 
 
 @pytest.mark.parametrize(("values", "title"), ODD)
-def test_it_is_told_and_each_fix_mends_it(values, title):
+def test_it_is_reported_and_each_fix_mends_it(values, title):
     recipe = TrainingRecipe(**values)
     problem = next(p for p in check_recipe(recipe, 4) if p.title == title)
     assert problem.severity in {"hint", "warning"}
@@ -47,11 +47,11 @@ def test_it_is_told_and_each_fix_mends_it(values, title):
         {"early_stopping_patience": 9, "warmup_epochs": 2.5, "schedule": "one_cycle"},
     ],
 )
-def test_what_goes_together_is_not_told(values):
+def test_what_goes_together_is_not_reported(values):
     assert list(check_recipe(TrainingRecipe(**values), 4)) == []
 
 
-def test_the_one_check_of_a_project_tells_it_too():
+def test_the_one_check_of_a_project_reports_it_too():
     facts = DatasetFacts(None, 3, "Three")
     found = analyse(Graph(), all_layers(), recipe=TrainingRecipe(top_k=5), dataset=facts)
     assert "Top-k accuracy is always 100%" in [problem.title for problem in found.problems]

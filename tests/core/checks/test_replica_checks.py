@@ -1,4 +1,4 @@
-"""Batches that do not suit the replicas that share them, and large ones, are told with fixes."""
+"""Batches that do not suit the replicas that share them, and large ones, and their fixes."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def titles(recipe, limits=EIGHT):
 
 
 @pytest.mark.parametrize(("values", "title", "num_fixes"), ODD)
-def test_it_is_told_and_its_first_fix_mends_it(values, title, num_fixes):
+def test_it_is_reported_and_its_first_fix_mends_it(values, title, num_fixes):
     recipe = TrainingRecipe(**values)
     (problem,) = check_split(recipe, EIGHT)
     assert (problem.title, problem.node) == (title, None)
@@ -72,7 +72,7 @@ def test_the_fixes_say_what_they_do():
         {"batch_size": 16_384, "optimizer": "lars", "warmup_epochs": 5.0, "learning_rate": 10.0},
     ],
 )
-def test_what_suits_is_not_told(values):
+def test_what_suits_is_not_reported(values):
     assert titles(TrainingRecipe(**values)) == []
 
 
@@ -80,18 +80,18 @@ def test_one_device_shares_nothing():
     assert titles(TrainingRecipe(batch_size=5), TargetLimits()) == []
 
 
-def test_the_check_of_a_project_knows_its_target():
+def test_the_check_of_a_project_uses_its_target():
     recipe = TrainingRecipe(batch_size=100)
 
-    def told(choice):
+    def is_reported(choice):
         limits = limits_of(choice, all_targets())
         found = analyse(Graph(), all_layers(), recipe=recipe, limits=limits).problems
         return "Batch not divisible by the replicas" in [problem.title for problem in found]
 
-    assert told(Choice("virtual", {"replicas": 8}))
-    assert not told(Choice("virtual", {"replicas": 4}))
-    assert not told(Choice("this_computer"))
-    assert not told(Choice("gone", {"replicas": 8}))
+    assert is_reported(Choice("virtual", {"replicas": 8}))
+    assert not is_reported(Choice("virtual", {"replicas": 4}))
+    assert not is_reported(Choice("this_computer"))
+    assert not is_reported(Choice("gone", {"replicas": 8}))
 
 
 def test_templates_suit_this_computer():

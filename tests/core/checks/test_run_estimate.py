@@ -131,7 +131,7 @@ def test_an_epoch_counts_the_pictures_of_the_data_set() -> None:
     assert epoch_s("test") > epoch_s("none")
 
 
-def test_without_known_pictures_only_the_speed_is_told() -> None:
+def test_without_known_pictures_only_the_speed_is_reported() -> None:
     found = predict_run(_analysis(), RECIPE, None, speeds=[])
     assert found.epoch_s is None
     assert found.images_per_second > 0

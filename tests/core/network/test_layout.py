@@ -157,7 +157,7 @@ def test_crossings_are_counted() -> None:
     assert count_crossings(layering) == 0
 
 
-def test_parts_stand_side_by_side() -> None:
+def test_parts_are_side_by_side() -> None:
     graph = build(5, [(0, 1), (1, 2)])
     positions = arrange(graph)
     right = max(positions[key][0] for key in ("n0", "n1", "n2")) + NODE_WIDTH

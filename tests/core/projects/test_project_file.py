@@ -162,7 +162,7 @@ def test_one_wrong_place_is_named():
     assert "text" in error.expected
 
 
-def test_several_wrong_places_are_told_together():
+def test_several_wrong_places_are_reported_together():
     plain = a_plain(recipe={"batch_size": "many", "epochs": 0}, view={"zoom": "big"}, title=5)
     words = str(refusal(plain))
     for place in ("recipe.batch_size", "recipe.epochs", "view.zoom", "title"):
@@ -240,7 +240,7 @@ def test_a_moved_project_finds_its_pictures(tmp_path):
     assert read_project(moved / "a.workbench").dataset.params["path"] == str(moved / "a" / "d.npz")
 
 
-def test_values_that_no_file_can_hold_are_told(tmp_path):
+def test_values_that_no_file_can_hold_are_reported(tmp_path):
     path = tmp_path / "p.workbench"
     save_project(Project(title="good"), path)
     for value in (float("nan"), object()):
@@ -255,14 +255,14 @@ def test_half_characters_do_not_stop_saving(tmp_path):
     assert read_project(path).title == "half ?"
 
 
-def test_mutated_files_are_projects_or_told_errors():
+def test_mutated_files_are_projects_or_reported_errors():
     outcomes = [is_promise_kept(text) for text in mutated_texts(400, seed=11)]
     assert False not in outcomes
     assert outcomes.count(True) > 100
     assert outcomes.count(None) > 40
 
 
-def test_two_thousand_mutated_files_are_projects_or_told_errors():
+def test_two_thousand_mutated_files_are_projects_or_reported_errors():
     """In a process of their own, where coverage does not count each line of the walk."""
     words = ("-m", "tests.proofs.project_fuzz", "--cases", "2000", "--seed", "11")
     done = subprocess.run(
@@ -282,7 +282,7 @@ def test_two_thousand_mutated_files_are_projects_or_told_errors():
 @pytest.mark.parametrize(
     ("name", "words"), [("gone.workbench", "no such file"), ("folder.workbench", "a folder")]
 )
-def test_what_cannot_be_read_is_told_in_plain_words(tmp_path, name, words):
+def test_what_cannot_be_read_is_explained(tmp_path, name, words):
     (tmp_path / "folder.workbench").mkdir()
     with pytest.raises(ProjectFileError) as caught:
         read_project(tmp_path / name)

@@ -25,8 +25,8 @@ def rates(total=1000, steps_per_epoch=100, **recipe):
 
 def test_the_cosine_keeps_the_values_it_always_had():
     """3 % of climbing, then a cosine to a hundredth: the formula of the first version."""
-    told = rates(schedule="cosine")
-    for step, rate in enumerate(told):
+    curve = rates(schedule="cosine")
+    for step, rate in enumerate(curve):
         if step < 30:
             expected = (step + 1) / 31
         else:
@@ -55,35 +55,35 @@ def test_a_constant_rate_is_exactly_that_of_the_recipe():
 
 
 def test_steps_fall_at_whole_epochs():
-    told = rates(schedule="step", decay_every_epochs=3.0, decay_factor=0.5)
-    assert told[299] == 1.0
-    assert told[300] == told[599] == 0.5
-    assert told[900] == 0.125
+    curve = rates(schedule="step", decay_every_epochs=3.0, decay_factor=0.5)
+    assert curve[299] == 1.0
+    assert curve[300] == curve[599] == 0.5
+    assert curve[900] == 0.125
 
 
 def test_an_exponential_takes_the_factor_smoothly():
-    told = rates(schedule="exponential", decay_every_epochs=2.0, decay_factor=0.25)
-    assert told[100] == pytest.approx(0.5)
-    assert told[200] == pytest.approx(0.25)
-    assert told == sorted(told, reverse=True)
+    curve = rates(schedule="exponential", decay_every_epochs=2.0, decay_factor=0.25)
+    assert curve[100] == pytest.approx(0.5)
+    assert curve[200] == pytest.approx(0.25)
+    assert curve == sorted(curve, reverse=True)
 
 
 def test_one_cycle_climbs_three_tenths_and_falls_to_its_share():
-    told = rates(schedule="one_cycle", final_share=0.0)
-    assert told[0] == pytest.approx(1 / 25)
-    assert max(told) == told[300] == 1.0
-    assert told[650] == pytest.approx(0.5)
-    assert told[1000] == 0.0
+    curve = rates(schedule="one_cycle", final_share=0.0)
+    assert curve[0] == pytest.approx(1 / 25)
+    assert max(curve) == curve[300] == 1.0
+    assert curve[650] == pytest.approx(0.5)
+    assert curve[1000] == 0.0
 
 
 @pytest.mark.parametrize("schedule", all_schedules())
 def test_a_warm_up_climbs_to_the_full_rate(schedule):
     recipe = TrainingRecipe(schedule=schedule, learning_rate=2.0, warmup_epochs=1.5)
     assert warm_up_steps(recipe, 1000, 100) == 150
-    told = learning_rates(recipe, 0, 151, 1000, 100)
-    assert (np.diff(told) > 0).all()
-    assert told[0] < 0.1
-    assert told[150] == 2.0
+    curve = learning_rates(recipe, 0, 151, 1000, 100)
+    assert (np.diff(curve) > 0).all()
+    assert curve[0] < 0.1
+    assert curve[150] == 2.0
 
 
 recipes = st.builds(
@@ -145,6 +145,6 @@ def test_the_rate_follows_the_batch(schedule, scaling, batch_size, peak):
         assert learning_rate_at(scaled, step, 40, 10) == pytest.approx(expected)
 
 
-def test_the_batch_that_a_rate_is_meant_for_can_be_told():
+def test_the_batch_that_a_rate_is_meant_for_can_be_set():
     recipe = TrainingRecipe(rate_scaling="linear", batch_size=512, rate_base_batch=128)
     assert recipe.peak_rate == pytest.approx(4 * recipe.learning_rate)

@@ -44,7 +44,7 @@ def test_the_best_by_any_value(keep_by, best):
     assert judge(TrainingRecipe(keep_by=keep_by), epochs)[0].best_epoch == best
 
 
-def test_training_values_stand_in_without_validation():
+def test_training_values_are_used_without_validation():
     recipe = TrainingRecipe(validation="none", early_stopping_patience=1)
     epochs = [epoch(1, train_accuracy=0.4), epoch(2, train_accuracy=0.6), epoch(3)]
     rules, verdicts = judge(recipe, epochs)

@@ -1,4 +1,4 @@
-"""The rate that a sweep speaks for."""
+"""The rate that a sweep suggests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_rate_lies_where_the_loss_falls(fall_at: float) -> None:
     assert fall_at / 3 < suggested < 12 * fall_at
 
 
-def test_a_loss_that_never_falls_speaks_for_no_rate() -> None:
+def test_a_loss_that_never_falls_suggests_no_rate() -> None:
     assert suggest_rate(RATES, np.full(120, 2.3)) is None
     assert suggest_rate(RATES, np.linspace(2.3, 9, 120)) is None
 

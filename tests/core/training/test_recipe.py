@@ -1,4 +1,4 @@
-"""Recipes: what a file may hold, and what the optimizer is told."""
+"""Recipes: what a file may hold, and the optimizer's arguments."""
 
 from dataclasses import asdict
 
@@ -36,7 +36,7 @@ def test_defaults_of_form_and_recipe_agree():
         ({"optimizer": "rmsprop", "momentum": 0.0}, {}),
     ],
 )
-def test_the_optimizer_is_told_what_is_not_its_own(values, arguments):
+def test_the_optimizer_gets_what_differs_from_its_defaults(values, arguments):
     assert TrainingRecipe().with_values(**values).optimizer_arguments() == arguments
 
 
@@ -64,7 +64,7 @@ def test_the_defaults_of_fields_and_parameters_are_the_same():
         ({"ema_decay": 0.99}, {"use_ema": True, "ema_momentum": 0.99}),
     ],
 )
-def test_newer_optimizers_are_told_what_they_need(values, arguments):
+def test_newer_optimizers_get_what_they_need(values, arguments):
     assert TrainingRecipe().with_values(**values).optimizer_arguments() == arguments
 
 

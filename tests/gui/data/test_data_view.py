@@ -34,7 +34,7 @@ DESCRIPTION = DataDescription(
 
 @pytest.fixture
 def asked(context, monkeypatch):
-    """What the view asks the service: (request, on_answer) in order."""
+    """The view's requests to the service: (request, on_answer) in order."""
     asked = []
 
     def send(request, on_answer):
@@ -64,7 +64,7 @@ def texts(view):
     return [label.text() for label in view.findChildren(QLabel)]
 
 
-def test_asks_for_the_projects_data_when_shown(view, asked):
+def test_requests_the_projects_data_when_shown(view, asked):
     request, _ = asked[0]
     assert isinstance(request, DescribeData)
     assert request.source == "fashion_mnist"
@@ -119,7 +119,7 @@ def test_a_source_chosen_again_is_looked_at_again(view, asked, context, qtbot):
     assert len(view.panels["data_contents"].findChildren(ClassRow)) == 2
 
 
-def test_a_download_is_not_asked_for_and_the_source_before_is_no_longer_told(
+def test_a_download_is_not_requested_and_the_source_before_is_no_longer_shown(
     view, asked, context, cancelled
 ):
     context.document.set_dataset(Choice("cifar10", {}))

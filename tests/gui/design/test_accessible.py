@@ -20,7 +20,7 @@ def test_nodes_are_found_in_order(small, document) -> None:
     assert f"output {shape}" in names[1]
 
 
-def test_a_node_knows_its_place_and_state(small) -> None:
+def test_a_node_has_its_place_and_state(small) -> None:
     canvas = QAccessible.queryAccessibleInterface(small.view)
     node = canvas.child(2)
     small.select(["n3"])
@@ -45,7 +45,7 @@ def test_a_removed_node_is_no_longer_valid(small, document) -> None:
     assert node.isValid()
 
 
-def test_readers_are_told_while_one_runs(small, hand) -> None:
+def test_the_selection_is_announced_while_a_screen_reader_runs(small, hand) -> None:
     QAccessible.setActive(True)
     try:
         small.select(["n2"])

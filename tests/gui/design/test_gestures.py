@@ -114,7 +114,7 @@ def test_pictures_are_left_to_the_window(small, hand) -> None:
 
 @pytest.fixture
 def loose(small, document):
-    """The column of four, and an Add that stands alone to the right."""
+    """The column of four, and a separate Add to the right."""
     document.add_node("add", (420.0, 200.0))
     document.undo_stack.clear()
     small.scene.select([])
@@ -192,7 +192,7 @@ def test_an_edge_end_dropped_nowhere_removes_the_edge(small, document, hand) -> 
     assert steps(document) == 1
 
 
-def test_a_connection_dropped_on_nothing_asks_what_comes_next(small, document, hand) -> None:
+def test_a_connection_dropped_on_nothing_opens_the_search(small, document, hand) -> None:
     hand.drag(small.scene.nodes["n4"].output_point(), center(small, "n4") + QPointF(200, 120))
     assert small.search.isVisible()
     QTest.keyClicks(small.search._field, "softm")
@@ -355,10 +355,10 @@ def test_double_click_on_nothing_searches(small, document, hand) -> None:
     assert not small.search.isVisible()
 
 
-def test_double_click_on_a_node_asks_for_its_settings(small, hand, qtbot) -> None:
-    with qtbot.waitSignal(small.view.node_activated) as told:
+def test_double_click_on_a_node_opens_its_settings(small, hand, qtbot) -> None:
+    with qtbot.waitSignal(small.view.node_activated) as activated:
         hand.double_click(center(small, "n3"))
-    assert told.args == ["n3"]
+    assert activated.args == ["n3"]
 
 
 def test_the_canvas_scrolls_while_dragging_at_its_edge(small, document, hand, qtbot) -> None:

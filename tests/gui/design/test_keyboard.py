@@ -177,11 +177,11 @@ def test_a_network_is_built_by_keys_alone(panel, document, hand) -> None:
     assert len(document.graph.edges) == 2
 
 
-def test_enter_asks_for_the_settings(small, hand, qtbot) -> None:
+def test_enter_opens_the_settings(small, hand, qtbot) -> None:
     small.select(["n2"])
-    with qtbot.waitSignal(small.view.node_activated) as told:
+    with qtbot.waitSignal(small.view.node_activated) as activated:
         hand.key(Qt.Key.Key_Return)
-    assert told.args == ["n2"]
+    assert activated.args == ["n2"]
 
 
 def test_zoom_keys(small, hand) -> None:

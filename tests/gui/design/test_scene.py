@@ -15,7 +15,7 @@ from workbench.gui.design.canvas.style import CanvasStyle
 
 
 def mirror(panel, document) -> None:
-    """The scene holds exactly the document's nodes and edges, where they stand."""
+    """The scene holds exactly the document's nodes and edges, at their positions."""
     scene = panel.scene
     assert list(scene.nodes) == list(document.graph.nodes)
     assert set(scene.edges) == set(document.graph.edges)
@@ -116,11 +116,11 @@ def test_the_selected_nodes_problem_comes_first(panel, document, layers) -> None
     assert panel.scene.card.problem.node == first
 
 
-def test_selection_is_told_once_and_in_the_graphs_order(small, qtbot) -> None:
-    told = []
-    small.scene.selection_changed.connect(told.append)
+def test_selection_is_emitted_once_and_in_the_graphs_order(small, qtbot) -> None:
+    selections = []
+    small.scene.selection_changed.connect(selections.append)
     small.select(["n4", "n2", "n3"])
-    assert told == [["n2", "n3", "n4"]]
+    assert selections == [["n2", "n3", "n4"]]
 
 
 def test_a_changed_theme_reaches_every_colour(small, theme) -> None:
@@ -174,7 +174,7 @@ def test_the_card_and_its_line_are_where_they_are_painted(panel, document, layer
     assert card.boundingRect().left() <= line_start
 
 
-def test_the_card_stands_on_the_side_that_is_seen(panel, document, layers) -> None:
+def test_the_card_is_on_the_side_that_is_seen(panel, document, layers) -> None:
     document.new(Project(graph=chain(layers, "input", "flatten", "conv2d", "dense")))
     panel.view.set_zoom(1.0)
     node = panel.scene.nodes["n3"]

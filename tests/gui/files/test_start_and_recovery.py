@@ -75,7 +75,7 @@ def test_a_project_opened_meanwhile_calls_the_counting_off(window, folder, qtbot
     assert window.views.current_key == "design"
 
 
-def test_a_folder_that_is_no_data_set_is_told(window, tmp_path, qtbot, monkeypatch):
+def test_a_folder_that_is_no_data_set_is_reported(window, tmp_path, qtbot, monkeypatch):
     shown = []
     monkeypatch.setattr(start_flow, "show_error", lambda _parent, error: shown.append(error))
     window.start.from_folder(str(tmp_path))
@@ -169,6 +169,6 @@ def test_settings_are_kept_between_starts(tmp_path, qapp):
         assert second.theme.mode == "dark"
 
 
-def test_the_guard_knows_the_bindings():
+def test_the_guard_lists_the_bindings():
     assert _bindings_versions()
     assert guard_none() is False

@@ -76,21 +76,21 @@ def test_shows_values_and_defaults(form):
         ("zone", "us-central1-a", "us-central1-a"),
     ],
 )
-def test_typing_tells_the_canonical_value(form, qtbot, key, text, value):
-    with qtbot.waitSignal(form.value_changed) as told:
+def test_typing_emits_the_canonical_value(form, qtbot, key, text, value):
+    with qtbot.waitSignal(form.value_changed) as emitted:
         type_into(qtbot, form.editor_widget(key), text)
-    assert told.args == [key, value]
+    assert emitted.args == [key, value]
 
 
 def test_an_optional_number_is_stepped_out_of_nothing_and_back(form):
     box = form.editor_widget("decay")
-    told = []
-    form.value_changed.connect(lambda key, value: told.append((key, value)))
+    emitted = []
+    form.value_changed.connect(lambda key, value: emitted.append((key, value)))
     box.stepUp()
     assert box.text() == "0"
     box.stepDown()
     assert box.text() == "automatic"
-    assert told == [("decay", 0.0), ("decay", None)]
+    assert emitted == [("decay", 0.0), ("decay", None)]
     form.set_values({"decay": 0.5})
     assert box.text() == "0.5"
     form.set_values({"decay": None})
@@ -101,10 +101,10 @@ def test_an_optional_number_is_stepped_out_of_nothing_and_back(form):
 def test_a_number_typed_behind_a_word_replaces_it(form, qtbot, key):
     box = form.editor_widget(key)
     qtbot.mouseClick(box.lineEdit(), Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(form.value_changed) as told:
+    with qtbot.waitSignal(form.value_changed) as emitted:
         qtbot.keyClicks(box, "5")
         qtbot.keyClick(box, Qt.Key.Key_Return)
-    assert told.args == [key, 5]
+    assert emitted.args == [key, 5]
 
 
 def test_zeros_with_a_meaning_are_an_empty_field(qtbot):
@@ -117,18 +117,18 @@ def test_zeros_with_a_meaning_are_an_empty_field(qtbot):
     form.show()
     line = form.editor_widget("strides")
     assert (line.text(), line.placeholderText()) == ("", text)
-    with qtbot.waitSignal(form.value_changed) as told:
+    with qtbot.waitSignal(form.value_changed) as emitted:
         type_into(qtbot, line, "2")
-    assert told.args == ["strides", (2, 2)]
-    with qtbot.waitSignal(form.value_changed) as told:
+    assert emitted.args == ["strides", (2, 2)]
+    with qtbot.waitSignal(form.value_changed) as emitted:
         line.selectAll()
         qtbot.keyClick(line, Qt.Key.Key_Delete)
         qtbot.keyClick(line, Qt.Key.Key_Return)
-    assert told.args == ["strides", (0, 0)]
+    assert emitted.args == ["strides", (0, 0)]
     assert strides.show((0, 0)) == text
 
 
-def test_a_wrong_value_is_marked_and_not_told(form, qtbot):
+def test_a_wrong_value_is_marked_and_not_emitted(form, qtbot):
     with qtbot.assertNotEmitted(form.value_changed):
         type_into(qtbot, form.editor_widget("kernel"), "0x3")
     assert form._messages.get("kernel", "").startswith("Enter one or two whole numbers from 1")
@@ -137,7 +137,7 @@ def test_a_wrong_value_is_marked_and_not_told(form, qtbot):
     assert form._messages.get("kernel", "") == ""
 
 
-def test_setting_values_does_not_tell(form, qtbot):
+def test_setting_values_emits_nothing(form, qtbot):
     with qtbot.assertNotEmitted(form.value_changed):
         form.set_values({"filters": 99, "padding": "same", "bias": False, "rate": 0.5})
     assert form.editor_widget("padding").currentText() == "same"

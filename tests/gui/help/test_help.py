@@ -78,7 +78,7 @@ def test_mark_up_in_a_page_stays_text(qtbot, context):
     assert "<img" in viewer.page.toPlainText()
 
 
-def test_about_tells_the_versions(qtbot):
+def test_about_shows_the_versions(qtbot):
     dialog = AboutDialog()
     qtbot.addWidget(dialog)
     assert "Workbench" in system_info()

@@ -1,4 +1,4 @@
-"""Buttons whose words are longer than the panel they stand in."""
+"""Buttons whose words are longer than the panel they are in."""
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 

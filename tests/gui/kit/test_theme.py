@@ -81,7 +81,7 @@ def test_categories_have_colours():
     assert set(CATEGORY_COLORS) == set(CATEGORIES)
 
 
-def test_switching_tells_and_repaints(theme, qtbot):
+def test_switching_emits_and_repaints(theme, qtbot):
     with qtbot.waitSignal(theme.changed):
         theme.set_mode("dark")
     assert theme.is_dark

@@ -112,7 +112,7 @@ def test_a_changed_identity_is_refused_with_no_way_on(page, server, rest):
     assert "host key has changed" in page.status.text()
 
 
-def test_a_closed_port_is_told(page, server, rest):
+def test_a_closed_port_is_reported(page, server, rest):
     type_address(page, server)
     server.stop()
     page.next.click()

@@ -11,11 +11,11 @@ from workbench.preflight.compiler_environment import CompilerEnvironment
 
 
 class Slow(CompilerEnvironment):
-    """Downloads nothing, and not before it is told to; asks in the end, or never again."""
+    """Downloads nothing, and only until `go_on` is set; checks for cancellation in the end, or never."""
 
-    def __init__(self, home, *, asks):
+    def __init__(self, home, *, checks):
         super().__init__(home)
-        self.begun, self.go_on, self._asks = threading.Event(), threading.Event(), asks
+        self.begun, self.go_on, self._checks = threading.Event(), threading.Event(), checks
 
     def why_not(self):
         return ""
@@ -24,13 +24,13 @@ class Slow(CompilerEnvironment):
         on_progress("Downloading")
         self.begun.set()
         self.go_on.wait(30)
-        if self._asks:
+        if self._checks:
             check()
 
 
-@pytest.mark.parametrize("asks", [True, False])
-def test_closing_while_it_downloads_closes_when_that_has_ended(qtbot, qapp, tmp_path, asks):
-    environment = Slow(tmp_path, asks=asks)
+@pytest.mark.parametrize("checks", [True, False])
+def test_closing_while_it_downloads_closes_when_that_has_ended(qtbot, qapp, tmp_path, checks):
+    environment = Slow(tmp_path, checks=checks)
     dialog = InstallCompilerDialog(environment=environment)
     ended = []
     dialog.finished.connect(ended.append)

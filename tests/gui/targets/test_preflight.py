@@ -1,4 +1,4 @@
-"""The page "Will it train on a TPU?", told by a real service or by answers it may give."""
+"""The page "Will it train on a TPU?", with a real service or with scripted answers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def report(**changes):
     return PreflightReport(**(parts | changes))
 
 
-def test_opens_and_asks_at_once_for_the_project_as_it_is(page, asked):
+def test_opens_and_checks_the_current_project_at_once(page, asked):
     (request,) = asked.requests
     assert isinstance(request, Preflight)
     assert (request.tpu, request.sweep, request.level) == ("v5e-8", False, "compiler")
@@ -95,7 +95,7 @@ def test_a_batch_that_fits_is_proposed_and_taken(page, asked, cifar):
     assert document.project.recipe.batch_size == before
 
 
-def test_what_can_be_applied_is_a_button_and_another_fix_is_told(page, asked, cifar):
+def test_what_can_be_applied_is_a_button_and_another_fix_is_shown(page, asked, cifar):
     document = cifar.context.document
     node = next(node for node in document.graph.nodes.values() if node.kind == "conv2d")
     filters = node.params["filters"]
@@ -143,7 +143,7 @@ def test_a_sweep_is_drawn_as_it_comes(page, asked):
     assert "batch 8: 301,000 images/s, 2.0 GB (chosen)" in page.report.sweep.accessibleDescription()
 
 
-def test_a_failure_is_told_and_late_answers_are_not(page, asked):
+def test_a_failure_is_reported_and_late_answers_are_not(page, asked):
     asked.answer(Failed(id=1, error=ErrorParts(what="The worker has died.", fix="Try again.")))
     assert page.report.verdict.text() == "The worker has died. Try again."
     page.start()

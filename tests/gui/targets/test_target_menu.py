@@ -57,7 +57,7 @@ def test_a_place_connected_before_is_listed_once(qtbot):
     assert sum(text.startswith("2 simulated") for text in texts) == 1
 
 
-def test_an_unknown_place_is_told_by_its_key(window):
+def test_an_unknown_place_is_reported_by_its_key(window):
     window.context.document.set_target(Choice("abacus"))
     assert "abacus (unknown)" in window.top.target.text()
     assert target_label(Choice("abacus")) == "abacus (unknown)"
@@ -76,7 +76,7 @@ def answers(monkeypatch):
     return said
 
 
-def test_a_place_that_is_not_ready_is_told_when_it_is_chosen(cifar, qtbot):
+def test_a_place_that_is_not_ready_is_reported_when_it_is_chosen(cifar, qtbot):
     cifar.top.targets.chosen.emit(Choice("tpu", {"address": "local", "zone": "", "project": ""}))
     qtbot.waitUntil(lambda: cifar.check.problem is not None)
     assert "No TPU in this computer" in cifar.top.train.toolTip()

@@ -38,7 +38,7 @@ def run(tmp_path):
 
 
 def matrix(right, classes=3):
-    """Ten pictures a class; class i is told right `right - i` times, else as the next one."""
+    """Ten pictures a class; class i is predicted right `right - i` times, else as the next one."""
     counts = np.zeros((classes, classes), np.uint32)
     for index in range(classes):
         hits = min(10, max(0, right - index))

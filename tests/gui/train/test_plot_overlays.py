@@ -46,7 +46,7 @@ def epoch(number, step, loss=0.5):
 
 
 def trained(epochs=2, steps_per_epoch=10, batch_size=100, height=1.0, step_s=1.0):
-    """A run whose loss at step s is height / s, told once for each five steps."""
+    """A run whose loss at step s is height / s, logged once for each five steps."""
     history = MetricHistory()
     history.add(started(batch_size))
     history.add(
@@ -307,7 +307,7 @@ def test_overlay_colours_stand_out_in_both_themes(color):
 # resumed runs ----------------------------------------------------------------------------
 
 
-def test_a_resumed_run_is_drawn_anew_even_when_it_is_longer_than_before(pair):
+def test_a_resumed_run_is_redrawn_even_when_it_is_longer_than_before(pair):
     history = trained()
     pair.choices.axes["step"].trigger()
     pair.set_history(history)
@@ -326,7 +326,7 @@ def test_a_resumed_run_is_drawn_anew_even_when_it_is_longer_than_before(pair):
     assert drawn(pair.by_key["loss"].main.epoch_validation)[1].tolist() == [1.0 / 6 + 0.1, 9.1]
 
 
-def test_an_epoch_that_is_told_again_counts_as_it_was_told_last(pair):
+def test_an_epoch_that_is_logged_again_counts_as_it_was_logged_last(pair):
     history = trained()
     pair.set_history(history)
     pair.redraw()

@@ -389,7 +389,7 @@ def test_by_epoch_shows_means_instead_of_batches(pair):
     assert y.tolist() == [1.0, 1 / 2, 1 / 3, 1 / 4]
 
 
-def test_smoothing_anew_smooths_all_values(pair):
+def test_smoothing_again_smooths_all_values(pair):
     pair.set_history(history_of(40))
     pair.redraw()
     pair.by_key["loss"].header.smoothing.setValue(position_of(1000))
@@ -498,7 +498,7 @@ def test_a_plot_is_saved_as_picture_drawing_and_table(qtbot, pair, tmp_path):
     np.testing.assert_array_equal(back, history.losses)
 
 
-def test_a_plot_that_cannot_be_saved_is_told(qtbot, pair, tmp_path):
+def test_a_plot_that_cannot_be_saved_is_reported(qtbot, pair, tmp_path):
     with qtbot.waitSignal(pair.said) as failed:
         pair.export(pair.by_key["loss"], tmp_path / "loss.gif")
     assert ".png, .svg or .csv" in failed.args[0]

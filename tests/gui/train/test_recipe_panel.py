@@ -93,9 +93,9 @@ def test_typing_a_value_is_an_undoable_step_and_moves_the_curve(panel, context):
 
 def test_the_finders_are_asked_for(panel, state, qtbot):
     for button, word in ((panel.find_rate, "learning_rate"), (panel.find_batch, "batch_size")):
-        with qtbot.waitSignal(state.find_asked) as told:
+        with qtbot.waitSignal(state.find_asked) as emitted:
             button.click()
-        assert told.args == [word]
+        assert emitted.args == [word]
 
 
 def test_differences_leave_out_what_changes_nothing():

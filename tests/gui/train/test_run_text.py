@@ -56,7 +56,7 @@ def test_a_resumed_run_says_whether_it_is_exact(fields, words):
     assert resumed_words(_started(**fields)) == words
 
 
-def test_the_log_tells_start_and_resume_apart():
+def test_the_log_distinguishes_start_and_resume():
     assert log_words(_started()).startswith("started on This computer, bfloat16, seed 7. bf")
     resumed = log_words(_started(resumed_at_step=40, bit_exact=True))
     assert resumed.startswith("resumed at step 40, bit-exact, on This computer")
@@ -70,22 +70,22 @@ def test_the_shares_of_the_time_add_up_and_name_what_took_any():
     assert time_words(_spent()) == ""
 
 
-def test_advice_is_told_when_it_changes():
-    teller = LogFormatter()
+def test_advice_is_logged_when_it_changes():
+    formatter = LogFormatter()
     events = [_spent(f"{share}% wait: more threads.", input_s=1.0) for share in (47, 46.5, 48)]
     events.append(_spent(compute_s=1.0))
-    told = [words for _, words in teller.lines(events)]
-    assert told == ["input 100%. 47% wait: more threads."]
+    lines = [words for _, words in formatter.lines(events)]
+    assert lines == ["input 100%. 47% wait: more threads."]
 
 
-def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
-    teller = LogFormatter()
+def test_checkpoints_are_logged_once_a_minute_and_trouble_at_once():
+    formatter = LogFormatter()
     full = ErrorParts(what="The disk is full.", fix="Free some space.")
     events = [CheckpointKept(step=step, epoch=1, time=float(step)) for step in (1, 20, 59, 62)]
     events.append(CheckpointKept(step=62, epoch=1, time=63.0, problem=full))
     events.append(CheckpointKept(step=62, epoch=1, time=64.0, problem=full))
     events.append(CheckpointKept(step=65, epoch=1, time=65.0))
-    assert [words for _, words in teller.lines(events)] == [
+    assert [words for _, words in formatter.lines(events)] == [
         "checkpoint saved at step 1, epoch 1",
         "checkpoint saved at step 62, epoch 1",
         "no checkpoint: The disk is full. Free some space.",
@@ -93,12 +93,12 @@ def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
     ]
 
 
-def test_a_phase_is_told_once_while_nothing_else_happens():
-    teller = LogFormatter()
+def test_a_phase_is_logged_once_while_nothing_else_happens():
+    formatter = LogFormatter()
     phase = PhaseChanged(phase="validating", text="Validating")
     beat = Heartbeat(memory_bytes=1)
-    told = teller.lines([phase, _spent(), phase, beat, phase, _started(), phase])
-    assert [words for _, words in told].count("Validating") == 2
+    lines = formatter.lines([phase, _spent(), phase, beat, phase, _started(), phase])
+    assert [words for _, words in lines].count("Validating") == 2
 
 
 def test_a_paused_run_can_be_resumed():

@@ -21,7 +21,7 @@ def asked(monkeypatch):
 
 
 @pytest.fixture
-def told(context, monkeypatch):
+def requested(context, monkeypatch):
     """What the library was asked to stop and to pause; the trainers are this process."""
     calls = []
     for name in ("stop", "pause"):
@@ -58,7 +58,7 @@ def test_while_nothing_trains_there_is_one_button(qtbot, window, cifar, begun):
 
 def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
     window, context = cifar, cifar.context
-    written("lives").begin().train(1)
+    written("active").begin().train(1)
     enqueue(create_run(context.document.project, title="second"))
     _listed(qtbot, context)
     assert window.top.next.isVisible()
@@ -72,9 +72,9 @@ def test_while_a_run_trains_the_next_waits(qtbot, cifar, written, begun):
     assert begun[0][0].graph == context.document.graph
 
 
-def test_stop_and_pause_mean_the_run_that_trains(qtbot, window, written, told):
+def test_stop_and_pause_mean_the_run_that_trains(qtbot, window, written, requested):
     context = window.context
-    lives = written("lives").begin().train(1)
+    active = written("active").begin().train(1)
     waits = create_run(context.document.project, title="waits")
     enqueue(waits)
     old = written("old").begin().train(1).finish()
@@ -82,16 +82,16 @@ def test_stop_and_pause_mean_the_run_that_trains(qtbot, window, written, told):
     for path in (old.path, waits.path):
         context.library.select(path)
         qtbot.waitUntil(lambda: context.library.current.outcome is not None)
-        assert window.runs.running == lives.path
+        assert window.runs.running == active.path
         assert window.runs.is_running
     window.runs.pause()
     window.runs.stop()
-    assert told == [("pause", lives.path), ("stop", lives.path)]
+    assert requested == [("pause", active.path), ("stop", active.path)]
 
 
-def test_a_pause_is_told_as_one_and_can_become_a_stop(qtbot, window, written):
+def test_a_pause_is_requested_as_one_and_can_become_a_stop(qtbot, window, written):
     context = window.context
-    run = written("lives").begin().train(1)
+    run = written("active").begin().train(1)
     window.show_view("design")
     _listed(qtbot, context)
     pause, stop = window.actions_by_key["pause_run"], window.actions_by_key["stop_run"]
@@ -111,33 +111,33 @@ def test_a_pause_is_told_as_one_and_can_become_a_stop(qtbot, window, written):
     assert window.status.currentMessage().startswith("Stopping…")
 
 
-def test_coming_back_to_a_run_does_not_tell_its_end_twice(qtbot, window, written):
+def test_coming_back_to_a_run_does_not_report_its_end_twice(qtbot, window, written):
     context = window.context
-    run = written("lives").begin().train(1)
+    run = written("active").begin().train(1)
     other = written("other").begin().train(1)
     _listed(qtbot, context)
     for path in (run.path, other.path, run.path, other.path, run.path):
         context.library.select(path)
     follower = context.library.current
     qtbot.waitUntil(lambda: follower.outcome is not None)
-    told = []
-    window.runs.changed.connect(lambda: told.append(1))
+    changes = []
+    window.runs.changed.connect(lambda: changes.append(1))
     follower.outcome_changed.emit(follower.outcome)
-    assert len(told) == 1
+    assert len(changes) == 1
 
 
 CLOSING = {0: ([], True), 1: (["pause"], True), 2: (["stop"], True), 3: ([], False)}
 
 
 @pytest.mark.parametrize("answer", CLOSING)
-def test_closing_asks_what_becomes_of_the_run(request, window, written, told, answer):
-    run = written("lives").begin().train(1)
+def test_closing_asks_what_becomes_of_the_run(request, window, written, requested, answer):
+    run = written("active").begin().train(1)
     _listed(request.getfixturevalue("qtbot"), window.context)
     asked = request.getfixturevalue("asked")
     asked.append(answer)
     wanted, closes = CLOSING[answer]
     assert window.runs.may_close() is closes
-    assert told == [(name, run.path) for name in wanted]
+    assert requested == [(name, run.path) for name in wanted]
     asked.append(0)
 
 

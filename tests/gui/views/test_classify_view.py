@@ -1,4 +1,4 @@
-"""The classify view with a scripted worker: what it asks, shows, and says when it fails."""
+"""The classify view with a scripted worker: its requests, what it shows, and its errors."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_several_pictures_fill_the_strip_and_a_click_shows_one_again(qtbot, read
     assert ready.panels["classify_result"].entry.name == "7.png"
 
 
-def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, service):
+def test_an_unreadable_picture_is_explained_and_stops_nothing(qtbot, ready, service):
     ready.classify(["/x/bad.png", "/x/good.png"])
     _, answer = service.take(Classify)
     error = ErrorParts(what="This file is not a picture.", received="text", fix="Open another.")
@@ -201,7 +201,7 @@ def test_an_unreadable_picture_is_told_in_words_and_stops_nothing(qtbot, ready, 
     assert words_below(ready.panels["classify_earlier"].strip) == ["cat 90.0%", "cannot be read"]
 
 
-def test_a_worker_that_fails_is_told_and_asked_again_next_time(qtbot, ready, service):
+def test_a_worker_that_fails_is_reported_and_called_again_next_time(qtbot, ready, service):
     ready.classify(["/x/a.png"])
     _, answer = service.take(Classify)
     answer(Failed(id=1, error=ErrorParts(what="The worker was killed.")))
@@ -254,7 +254,7 @@ def test_a_pasted_picture_is_classified_from_a_lossless_copy(qtbot, ready, servi
     assert QImage(path).pixelColor(2, 2) == QColor(1, 2, 3)
 
 
-def test_an_empty_clipboard_is_told(ready):
+def test_an_empty_clipboard_is_reported(ready):
     QGuiApplication.clipboard().clear()
     ready.state.paste()
     assert "clipboard holds no picture" in ready.wait.text()
@@ -316,7 +316,7 @@ def test_a_cancelled_table_is_not_written(qtbot, ready, service, tmp_path):
     assert not table.exists()
 
 
-def test_a_folder_without_pictures_is_told(qtbot, ready, tmp_path):
+def test_a_folder_without_pictures_is_reported(qtbot, ready, tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     ready.state.classify_folder(folder, tmp_path / "table.csv")

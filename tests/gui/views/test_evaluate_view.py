@@ -1,4 +1,4 @@
-"""The evaluate view: what it asks, and that every figure shown is the one it was told."""
+"""The evaluate view: its requests, and that every figure shown is the one it received."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def shown(view, service):
     return view
 
 
-def test_it_asks_for_the_test_pictures_and_says_what_is_done(view, service):
+def test_it_requests_the_test_pictures_and_shows_progress(view, service):
     view.start.click()
     request, answer = service.take(Evaluate)
     assert (request.model, request.source) == (str(view.chooser.path), "")
@@ -97,7 +97,7 @@ def test_the_table_sorts_by_numbers_not_by_letters(shown):
     assert [row[0] for row in table_texts(shown)] == ["dog", "cat"]
 
 
-def test_the_map_tells_the_square_under_the_mouse(qtbot, shown):
+def test_the_map_describes_the_square_under_the_mouse(qtbot, shown):
     middle = shown.panels["evaluate_confusion"].map.cell_rect(0, 1).center()
     assert shown.panels["evaluate_confusion"].map.cell_at(middle) == (0, 1)
     qtbot.mouseMove(shown.panels["evaluate_confusion"].map, middle.toPoint())
@@ -132,7 +132,7 @@ def test_other_pictures_are_named(view, service):
     assert view.panels["evaluate_classes"].source.text() == "Run “cifar”, flowers"
 
 
-def test_a_failure_is_told_and_the_result_before_stays(shown, service):
+def test_a_failure_is_reported_and_the_result_before_stays(shown, service):
     shown.start.click()
     error = ErrorParts(what="There are no test images.", fix="Choose a data set.")
     service.take(Evaluate)[1](Failed(id=1, error=error))

@@ -33,7 +33,7 @@ def view(qtbot, context):
 def three(written, open_library):
     """Three runs that have ended, newest first in the list: c, b, a."""
     runs = [written(name, epochs=2).begin().train(2).finish() for name in ("a", "b", "c")]
-    for place, run in enumerate(runs):  # made within one second: told apart by hand
+    for place, run in enumerate(runs):  # made within one second: distinguished by hand
         write_notes(run.folder, RunNotes(tags=["even"] if place % 2 == 0 else []))
     open_library()
     return runs
@@ -189,12 +189,12 @@ def test_del_asks_before_anything_goes(qtbot, view, context, three, monkeypatch)
     assert sorted(deleted) == [three[0].path, three[1].path]
 
 
-def test_a_living_run_is_not_deleted_with_del(qtbot, view, written, open_library, monkeypatch):
-    written("lives").begin()
+def test_an_active_run_is_not_deleted_with_del(qtbot, view, written, open_library, monkeypatch):
+    written("active").begin()
     open_library()
     asked = []
     view.state.runs_asked.connect(lambda key, _runs: asked.append(key))
-    choose(view, "lives")
+    choose(view, "active")
     qtbot.keyClick(view.panels["train_runs"].list, Qt.Key.Key_Delete)
     assert asked == []
 

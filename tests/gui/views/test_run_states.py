@@ -72,13 +72,13 @@ def times_shown(view):
     return {name: value.text() for name, (_, _, value) in rows if not value.isHidden()}
 
 
-def tell(run, event):
+def log(run, event):
     run._writer.write(event)
 
 
 def test_a_paused_run_says_so_and_offers_to_resume(qtbot, view, context, written, open_library):
     run = written("paused", epochs=9).begin().train(4)
-    tell(
+    log(
         run,
         RunFinished(
             outcome="stopped",
@@ -103,8 +103,8 @@ def test_a_paused_run_says_so_and_offers_to_resume(qtbot, view, context, written
     assert view.header.resume.text() == "Resuming"
 
 
-def test_a_living_run_can_be_paused(qtbot, view, context, written, open_library):
-    run = written("lives").begin().train(1)
+def test_an_active_run_can_be_paused(qtbot, view, context, written, open_library):
+    run = written("active").begin().train(1)
     open_library()
     qtbot.waitUntil(view.header.pause.isVisible)
     view.header.pause.click()
@@ -125,7 +125,7 @@ def test_a_living_run_can_be_paused(qtbot, view, context, written, open_library)
 def test_a_press_that_cannot_be_served_gives_its_button_back(
     qtbot, view, context, written, open_library
 ):
-    """Two trainers do not begin at once: the second is told so, not left "Resuming"."""
+    """Two trainers do not start at once: the second shows an error, not "Resuming"."""
     written("stopped").begin().train(1).finish("stopped")
     open_library()
     qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped at epoch 1")
@@ -144,7 +144,7 @@ def test_the_speed_of_a_run_that_is_over_is_that_of_its_last_epoch(
     run.batches([0.5] * 10)
     open_library()
     qtbot.waitUntil(lambda: view.header.speed.value.text() == "1,234")
-    tell(
+    log(
         run,
         EpochFinished(
             epoch=1, step=10, loss=0.8, accuracy=0.5, val_loss=0.9, val_accuracy=0.6,
@@ -183,7 +183,7 @@ def test_what_the_header_shows_does_not_depend_on_how_long_the_times_are(
 
 def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, open_library):
     run = written("resumed").begin().train(1)
-    tell(run, started(run, resumed_at_step=10, bit_exact=["another CPU"]))
+    log(run, started(run, resumed_at_step=10, bit_exact=["another CPU"]))
     open_library()
     qtbot.waitUntil(lambda: "Resumed at step 10" in view.header.how.full_text)
     assert "not bit-exact: another CPU" in view.header.how.full_text
@@ -193,7 +193,7 @@ def test_a_resumed_run_says_whether_its_figures_are_exact(qtbot, view, written, 
 
 def test_the_plan_is_shown_whole_and_can_be_pinned(qtbot, view, context, written, open_library):
     run = written("plan").begin()
-    tell(run, started(run))
+    log(run, started(run))
     open_library()
     qtbot.waitUntil(lambda: view.header.how.full_text == PLAN.words)
     view.header.plan.click()
@@ -227,12 +227,12 @@ def test_trouble_with_checkpoints_is_a_calm_bar_that_goes_away(qtbot, view, writ
     run = written("full disk").begin().train(1)
     open_library()
     full = ErrorParts(what="The disk is full <b>.", fix="Free some space.")
-    tell(run, CheckpointKept(step=10, epoch=1, problem=full))
+    log(run, CheckpointKept(step=10, epoch=1, problem=full))
     qtbot.waitUntil(view.notice.isVisible)
     words = "The disk is full <b>. Free some space. Last checkpoint: step 10."
     assert view.notice.words.text() == words
     assert view.trouble.isHidden()
-    tell(run, CheckpointKept(step=12, epoch=1))
+    log(run, CheckpointKept(step=12, epoch=1))
     qtbot.waitUntil(view.notice.isHidden)
 
 
@@ -241,7 +241,7 @@ def test_where_the_time_goes_is_shown_with_the_next_action(qtbot, view, written,
     open_library()
     assert times_shown(view) == {}
     assert not view.panels["train_time"].hint.isHidden()
-    tell(
+    log(
         run,
         TimeSpent(
             input_s=3.0,

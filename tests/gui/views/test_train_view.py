@@ -33,7 +33,7 @@ def test_without_runs_it_says_what_can_be_done(qtbot, view):
         view.empty.action.click()
 
 
-def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
+def test_an_active_run_is_shown_live(qtbot, view, written, open_library):
     run = written("cifar", epochs=5).begin().train(2)
     open_library()
     qtbot.waitUntil(lambda: view.header.headline.text() == "Epoch 2 of 5")
@@ -51,7 +51,7 @@ def test_a_living_run_is_shown_live(qtbot, view, written, open_library):
     assert any("epoch 3 of 5" in line for line in view.log.text.toPlainText().splitlines())
 
 
-def test_the_log_of_a_run_followed_anew_stands_at_its_end(qtbot, context, written, open_library):
+def test_the_log_of_a_run_followed_again_is_at_its_end(qtbot, context, written, open_library):
     written("long", epochs=90).begin().train(80)
     open_library()
     qtbot.waitUntil(lambda: context.library.current and context.library.current.is_loaded)
@@ -74,7 +74,7 @@ def test_what_the_trainer_does_before_the_first_step_is_said(qtbot, view, writte
     qtbot.waitUntil(lambda: view.header.headline.text() == "Compiling the first step")
 
 
-def test_stop_asks_the_trainer(qtbot, view, written, open_library):
+def test_stop_is_requested_from_the_trainer(qtbot, view, written, open_library):
     run = written("cifar").begin().train(1)
     open_library()
     qtbot.waitUntil(view.header.stop.isVisible)
@@ -99,7 +99,7 @@ def test_a_trainer_that_does_not_stop_can_be_ended(qtbot, view, context, written
     assert view.trouble.kill.isVisible() or view.trouble.isHidden()
 
 
-def test_a_trainer_that_dies_is_told_and_its_curves_stay(qtbot, view, written, open_library):
+def test_a_trainer_that_dies_is_reported_and_its_curves_stay(qtbot, view, written, open_library):
     run = written("cifar").begin().train(2)
     open_library()
     qtbot.waitUntil(lambda: len(view.log.text.toPlainText().splitlines()) > 3)
@@ -171,7 +171,7 @@ def test_a_run_with_another_recipe_can_lend_it(qtbot, view, context, written, op
     assert view.panels["train_recipe"].other.isHidden()
 
 
-def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, written, open_library):
+def test_the_list_can_be_filtered_and_is_described(qtbot, view, context, written, open_library):
     written("flowers").begin().train(1).finish("stopped")
     written("begun").begin().finish("stopped")
     waiting = create_run(context.document.project, title="taken out")
@@ -190,7 +190,7 @@ def test_the_list_can_be_filtered_and_is_told_in_words(qtbot, view, context, wri
     qtbot.waitUntil(lambda: view.header.headline.text() == "Stopped before the first epoch")
 
 
-def test_the_menu_of_a_living_run_does_not_delete(qtbot, view, context, written, open_library):
+def test_the_menu_of_an_active_run_does_not_delete(qtbot, view, context, written, open_library):
     written("fashion").begin()
     open_library()
     menu = view.panels["train_runs"].make_menu(context.library.runs)

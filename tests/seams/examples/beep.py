@@ -1,4 +1,4 @@
-"""A setting: whether the end of a run is heard."""
+"""A setting: whether a sound is played at the end of a run."""
 
 from workbench.core.params import BoolParam
 from workbench.settings.spec import SettingSpec
