@@ -159,11 +159,11 @@ class ChildDiedError(RunError):
 
 
 class RemoteError(RunError):
-    """Another computer could not be reached, refused, or could not do what was asked.
+    """Another computer could not be reached, refused, or could not do what was requested.
 
     Args:
         what, parts: As everywhere.
-        key: Short word by which programs know it, e.g. "host_key_unknown".
+        key: Short word for programs, e.g. "host_key_unknown".
         is_passing: The same may succeed a little later: the line was cut, the computer is off.
     """
 

@@ -128,7 +128,7 @@ def test_one_that_has_just_begun_is_stopped_when_it_should_leave_the_queue(
     run = create_run(Project(), title="a")
     queue.enqueue(run)
     open_library(qtbot, library)
-    queue.start_now(run)  # by somebody else, and the list does not know it yet
+    queue.start_now(run)  # by somebody else, and the list does not have it yet
     library.stop(run.path)
     qtbot.waitUntil(lambda: wish_of(run) is not None)
     assert not wish_of(busy.folder)

@@ -183,7 +183,7 @@ def _existing(folder: Path) -> Path:
 
 def _ssh() -> Finding:
     program = shutil.which("ssh")
-    # Only other computers need it; that there is none is said when one of them is asked for.
+    # Only other computers need it; that there is none is reported when one of them is chosen.
     return Finding(
         "ssh",
         ok=True,

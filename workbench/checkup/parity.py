@@ -279,7 +279,7 @@ def _explaining(pair: Pair) -> Iterator[str]:
 
 
 def _asked_otherwise(pair: Pair) -> Iterator[str]:
-    """What the two were not asked for alike, although they should have been."""
+    """The settings in which the two differ, although they should not."""
     for section in compare_runs(*pair).sections:
         if section.key in {"graph", "recipe", "data", "seed"} and not section.is_equal:
             yield section.title

@@ -1,4 +1,4 @@
-"""What could keep a training from starting on another computer: asked over the line to it."""
+"""What could keep a training from starting on another computer: checked over its connection."""
 
 from __future__ import annotations
 

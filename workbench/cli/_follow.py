@@ -57,7 +57,7 @@ def follow(folder: RunFolder, ctrl_c: CtrlC, past: PastEvents | None = None) -> 
 
     Raises:
         KeyboardInterrupt: after the last event, when it was Ctrl+C that ended the run.
-        SaveError: the run's folder cannot be written, so it cannot be asked to stop.
+        SaveError: the run's folder cannot be written, so a stop cannot be requested.
     """
     reader = past.reader if past else EventReader(folder.events_path)
     history = past.history if past else MetricHistory()

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Does what is asked; exit code 1 where a fingerprint is not the one that answers."""
+    """Runs the chosen command; exit code 1 where a fingerprint is not the one that answers."""
     code: int = arguments.act(arguments)
     return code
 
@@ -81,7 +81,7 @@ def _place(dest: str) -> RemoteHost:
 
     Raises:
         UsageError: it is not an address.
-        RemoteError: gcloud does not know it.
+        RemoteError: gcloud does not list it.
     """
     choice = _choice(dest)
     spec = all_targets()[choice.key]

@@ -1,4 +1,4 @@
-"""The window's service worker: started when needed, asked without waiting. QtCore only."""
+"""The window's service worker: started when needed, never waited for. QtCore only."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ServiceProcess(QObject):
     Signals:
         state_changed: What the worker is doing, in words.
         log_line: A line the worker or its libraries printed.
-        died: The worker ended without being asked to; how, in words.
+        died: The worker ended unexpectedly; how, in words.
     """
 
     state_changed = Signal(str)

@@ -15,7 +15,7 @@ from workbench.runs.folder import RunFolder
 from workbench.runs.link import has_courier
 
 OFFER_AFTER_S = 15.0
-"""A trainer that was asked to stop finishes its step and saves; this is more than enough
+"""After a stop request a trainer finishes its step and saves; this is more than enough
 for most networks. After it the user may choose to end it hard."""
 
 
@@ -23,10 +23,10 @@ class StopLadder(QObject):
     """One run being stopped or paused.
 
     Attributes:
-        is_pause: It was asked to pause: to keep a checkpoint and end.
+        is_pause: A pause was requested: to keep a checkpoint and end.
 
     Signals:
-        terminate_offered: The trainer was asked `OFFER_AFTER_S` ago and is still there.
+        terminate_offered: The request was made `OFFER_AFTER_S` ago and the trainer still runs.
         failed: The asking itself failed; the WorkbenchError.
     """
 
@@ -69,7 +69,7 @@ def end_trainer(run: RunFolder, pid: int, *, is_hard: bool) -> WorkbenchError | 
 
     The signal is sent only to a process that has the run's lock open: a process id alone may
     be of an earlier trainer, here or on another computer, and be anybody's by now. A trainer
-    elsewhere is ended by the courier, which is asked to: its process id is a number of another
+    elsewhere is ended by the courier, on request: its process id is a number of another
     computer.
 
     Returns why it could not be done, or None.

@@ -40,10 +40,10 @@ class TrainerControl(QObject):
     follow.
 
     Signals:
-        asked_changed: Path of a run that was just asked to stop or to pause.
-        stop_offered: Path of a run that was asked to end and is still there: it can be
+        asked_changed: Path of a run whose stop or pause was just requested.
+        stop_offered: Path of a run that still runs after such a request: it can be
             ended with `terminate`, and after that with `kill`.
-        failed: A WorkbenchError: what was asked could not be done.
+        failed: A WorkbenchError: a request could not be carried out.
     """
 
     asked_changed = Signal(str)
@@ -196,12 +196,12 @@ class TrainerControl(QObject):
         self.asked_changed.emit(str(path))
 
     def is_stopping(self, path: Path | None) -> bool:
-        """Whether a run was asked here to stop."""
+        """Whether a stop of a run was requested here."""
         ladder = self._ladders.get(path) if path is not None else None
         return ladder is not None and not ladder.is_pause
 
     def is_pausing(self, path: Path | None) -> bool:
-        """Whether a run was asked here to pause."""
+        """Whether a pause of a run was requested here."""
         ladder = self._ladders.get(path) if path is not None else None
         return ladder is not None and ladder.is_pause
 
@@ -213,7 +213,7 @@ class TrainerControl(QObject):
             if error is not None:
                 self.failed.emit(error)
 
-        # What couriers are asked is written to the disk: not on the window's thread.
+        # Requests to couriers are written to the disk: not on the window's thread.
         self._background.run(
             lambda: end_trainer(run, pid, is_hard=is_hard), on_done, self.failed.emit
         )

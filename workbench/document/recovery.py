@@ -50,7 +50,7 @@ class RecoveryOffer:
 
     @property
     def title(self) -> str:
-        """What people know it by."""
+        """The name shown to people."""
         if self.original is not None:
             return self.original.name
         return (self.project.title if self.project else "") or "untitled"

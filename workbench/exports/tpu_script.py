@@ -12,7 +12,7 @@ from workbench.programs.notebook_cells import Cell, cells
 
 
 def script(context: Any) -> str:
-    """The program; words are comments, and "# %%" parts the cells, as editors know it."""
+    """The program; words are comments, and "# %%" parts the cells, as editors expect."""
     return "\n\n".join(_part(cell) for cell in cells(context))
 
 

@@ -23,7 +23,7 @@ def sides_param(key: str, title: str, default: int, help_text: str) -> SizeParam
 
 
 def sides_arguments(key: str) -> Callable[[Params], dict[str, Any]]:
-    """`keras_arguments`: Keras wants ((top, bottom), (left, right))."""
+    """`keras_arguments`: Keras takes ((top, bottom), (left, right))."""
 
     def keras_arguments(params: Params) -> dict[str, Any]:
         top, bottom, left, right = params[key]

@@ -8,8 +8,8 @@ from typing import Any
 from workbench.core.params import BoolParam, ChoiceParam, FloatParam, Param, Params
 from workbench.core.specs import Shape, ShapeProblem
 
-# Two are missing on purpose. "glu" halves the last axis, but Keras's symbolic shapes do not
-# know that, so every layer behind it would be built with the wrong size. "threshold" cannot
+# Two are missing on purpose. "glu" halves the last axis, but Keras's symbolic shapes ignore
+# that, so every layer behind it would be built with the wrong size. "threshold" cannot
 # run by its name: it has two arguments without defaults.
 ACTIVATIONS: tuple[str, ...] = (
     "linear",

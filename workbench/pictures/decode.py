@@ -130,7 +130,7 @@ def _decode(data: bytes, side: int, where: str, *, is_tga: bool) -> Decoded:
             if side and image.mode in {"RGB", "L"}:
                 image.draft(image.mode, (side, side))  # does nothing to other files than JPEG
             image.load()
-            # After load(): TIFF and PNG know their orientation only then.
+            # After load(): TIFF and PNG have their orientation only then.
             upright = _TURNS.get(_orientation(image))
             coloured = _rgb(image)
             pixels = np.array(coloured if upright is None else coloured.transpose(upright))

@@ -1,4 +1,4 @@
-"""Pictures of one shape that stay in their files and are decoded whenever they are asked for."""
+"""Pictures of one shape that stay in their files and are decoded at each read."""
 
 import os
 import threading
@@ -15,7 +15,7 @@ from workbench.pictures.thumbnails import part_picture
 
 class FileRows(ChosenRows):
     """The `chosen` pictures of a part, in that order, decoded and fitted to `shape` (height, width,
-    1 or 3) by a key of fits.FITS each time they are asked for.
+    1 or 3) by a key of fits.FITS at each read.
     """
 
     def __init__(self, part: Part, shape: Shape, fit: str, chosen: Numbers) -> None:
@@ -38,7 +38,7 @@ class FileRows(ChosenRows):
             pixels[at] = fit_picture(picture, shape, fit=self._fit)
 
         for _ in _pool().map(decode, range(len(numbers))):
-            pass  # asked for, so that the first error is raised here
+            pass  # read, so that the first error is raised here
         return pixels
 
 

@@ -23,7 +23,7 @@ def side_to_decode(shape: Shape) -> int:
     """How long both sides of a decoded picture must at least be to be fitted to `shape`.
 
     Training and classifying both decode with it (`decode.decode_reduced`), so that a network
-    is asked about the pixels it was taught.
+    classifies pixels like those it was trained on.
     """
     return max(_LEAST_SIDE, _GAP * max(shape[:2]))
 

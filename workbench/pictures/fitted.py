@@ -66,13 +66,13 @@ def fitted_rows(
         fit: A key of fits.FITS.
         ctx: Cache folder, progress and canceling.
         words: What is being prepared, for the progress, e.g. "training pictures".
-        is_streamed: Store nothing: decode whenever asked. Also done where the disk is full.
+        is_streamed: Store nothing: decode at each read. Also done where the disk is full.
     """
     if isinstance(part, ArrayPart) and part.pictures.shape[1:] == tuple(shape):
         return Fitted(part.pictures)
     folder = Path(ctx.cache_folder) / "pictures"
     key = _key(part, shape, fit)
-    decoded = _rows(part, shape, fit, ctx, words)  # nothing is decoded before it is asked for
+    decoded = _rows(part, shape, fit, ctx, words)  # nothing is decoded before it is read
     if is_streamed:
         return _streamed(part, shape, fit, decoded, folder / f"{key}.checked")
     path = folder / f"{key}.npy"

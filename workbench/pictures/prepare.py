@@ -28,7 +28,7 @@ class PreparedPart:
 
     Attributes:
         x: uint8 (n, height, width, channels): an array, or rows that are read or decoded
-            when they are asked for (`pictures.rows`).
+            when they are read (`pictures.rows`).
         y: int64 (n,).
     """
 
@@ -82,7 +82,7 @@ def prepare(
 
     Every picture is decoded once: the rows are kept in the cache folder, under a key of the
     files, their sizes and times, the shape and the fit. Where the recipe's `pipeline` says
-    "streamed", or the disk has no room, they are decoded whenever they are asked for. Memory
+    "streamed", or the disk has no room, they are decoded at each read. Memory
     does not grow with the number of pictures.
 
     Raises:
@@ -132,7 +132,7 @@ def prepare_part(part: Part, *, shape: Shape, fit: str, ctx: LoadContext) -> Pre
 
 @dataclass
 class _Reading:
-    """Brings parts to one shape and remembers what was wrong with them."""
+    """Brings parts to one shape and collects what was wrong with them."""
 
     shape: Shape
     fit: str

@@ -2,11 +2,11 @@
 
 Neither Pillow nor puremagic answers this. Pillow has no name for what it cannot decode and
 opens a decoder for the rest; puremagic 1.30 takes a HEIC photo for .mp4, text for .info and
-zero bytes for .xxx, and does not know BigTIFF or the side files of a Mac.
+zero bytes for .xxx, and does not detect BigTIFF or the side files of a Mac.
 """
 
 HEAD_BYTES = 4096
-"""How much of a file's beginning `sniff` wants."""
+"""How much of a file's beginning `sniff` needs."""
 
 DECODED: frozenset[str] = frozenset(
     {"PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "AVIF", "ICO", "PPM", "QOI", "JPEG2000", "PSD"}

@@ -36,7 +36,7 @@ class CompilerCall:
     Args:
         python: Python executable of the compiler environment.
         folder: Private; for programs and the compiler's log.
-        check: Called often; raises when the asker gives up.
+        check: Called often; raises when the request is canceled.
     """
 
     def __init__(self, python: Path, folder: Path, *, check: Callable[[], None]) -> None:

@@ -135,7 +135,7 @@ class CompilerEnvironment:
 
         Args:
             on_progress: Called with what is being done, a line at a time.
-            check: Called often; raises when the asker gives up. What is whole is kept.
+            check: Called often; raises when the request is canceled. What is whole is kept.
 
         Raises:
             WorkbenchError: not on this computer, no room, no network, or a wrong file.

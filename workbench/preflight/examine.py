@@ -41,7 +41,7 @@ SWEEP = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Batches of a sweep for each core."""
 
 _POINT_S = 240.0
-"""Processor time for a batch of a sweep: one of many has less time than the one that was asked."""
+"""Processor time for a batch of a sweep: one of many has less time than the requested one."""
 
 _MOST_FAILURES = 2  # in a row, until a sweep is ended
 
@@ -78,7 +78,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked.
+    """What to examine.
 
     Attributes:
         project: What would be trained; its recipe holds the global batch.
@@ -137,7 +137,7 @@ class Examination:
     """Answers one question; `report` is called once.
 
     Args:
-        question: What is asked.
+        question: What to examine.
         listener: Receives the progress.
         lower: Lowers steps here.
         compilers: Starts the compiler.
@@ -156,7 +156,7 @@ class Examination:
         )
 
     def report(self) -> PreflightReport:
-        """Looks as deep as was asked and as can be.
+        """Examines as deeply as requested and possible.
 
         Raises:
             WorkbenchError: the request was canceled, or a part of ours is broken.
@@ -233,7 +233,7 @@ class Examination:
             self._report("compiler", "unfinished", str(error))
 
     def _judge(self, compiler: Compiler, answer: CompilerAnswer) -> bool:
-        """What the answer for the asked batch means; False where it is none about memory."""
+        """What the answer for the requested batch means; False where it is none about memory."""
         if isinstance(answer, Rejected):
             title = "Rejected by the TPU compiler"
             self._found.add("compiler", [Problem(None, "error", title, answer.words)])

@@ -33,10 +33,10 @@ class Findings:
     Attributes:
         graph: The network.
         chip: The TPU.
-        per_core, batch: Pictures a step of each core, and as they were asked for in all.
+        per_core, batch: Pictures a step of each core, and as requested in all.
         level: The deepest that has come to an end.
         problems: Problems found by all levels so far.
-        compiled: What the compiler says of the asked batch.
+        compiled: The compiler's result for the requested batch.
         largest, sweep: By the compiler.
         suggested_per_core: A batch to take instead, or 0.
     """

@@ -94,7 +94,7 @@ def node_of(path: str, graph: Graph) -> str:
 
 
 def with_names(text: str, graph: Graph) -> str:
-    """A text about the `marked` graph with the names that people know."""
+    """A text about the `marked` graph with the names shown to people."""
     names = [node.name for node in graph.nodes.values()]
 
     def name(found: re.Match[str]) -> str:

@@ -171,7 +171,7 @@ class Waste:
         key: The parameter that sets its width.
         width: Its value; `filled` would cost the same.
         filled: The next multiple of the matrix unit's width.
-        used: Part of the matrix unit's work that is asked for, 0..1.
+        used: Part of the matrix unit's work that is needed, 0..1.
         share: Fraction of the network's multiply-adds, 0..1.
     """
 

@@ -37,7 +37,7 @@ def verdict_words(
     Args:
         level: The deepest that ran.
         chip: The TPU.
-        per_core: The batch that was asked about.
+        per_core: The requested batch.
         memory: By the compiler, if it was called.
         errors: Reasons not to train there.
         suggested_per_core: A batch to take instead, or 0.

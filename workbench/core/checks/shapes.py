@@ -117,7 +117,7 @@ def _unknown_kind(node: Node, layers: Layers) -> Problem:
         node.id,
         "error",
         "Unknown layer type",
-        f"“{node.name}” has the type “{node.kind}”, which this version does not know.{guess} It "
+        f"“{node.name}” has the type “{node.kind}”, which this version does not support.{guess} It "
         "is kept, but the network cannot be trained.",
         (
             *(fixes.change_kind_fix(node.id, key, layers) for key in near),

@@ -27,7 +27,7 @@ class Node:
         kind: Key of a LayerSpec; an unknown key is kept as it is (placeholder).
         name: Unique in its graph, shown to people and given to Keras.
         params: Values by parameter key; a missing key means the default.
-        extra: Fields of a project file that this version does not know; written back.
+        extra: Fields of a project file that this version does not define; written back.
     """
 
     id: str

@@ -46,7 +46,7 @@ class Project:
     Attributes:
         title: Words for people; the file name is used where it is empty.
         summary: One sentence about it.
-        extra: Top-level fields of the file that this version does not know; written back.
+        extra: Top-level fields of the file that this version does not define; written back.
     """
 
     graph: Graph = field(default_factory=Graph)

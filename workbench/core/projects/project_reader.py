@@ -3,7 +3,7 @@
 Names of nodes and values of layer parameters are not judged here: a wrong one is a problem
 shown on its node, not a reason to refuse the file.
 
-Fields that this version does not know are kept: at the top in `Project.extra`, of a node in
+Fields that this version does not define are kept: at the top in `Project.extra`, of a node in
 `Node.extra`, of a section in `Project.extra[SECTION]`, of edges in
 `Project.extra["graph"]["edges"]` by "SOURCE TARGET PORT". No section's own name can be an
 unknown field, so the places never collide.

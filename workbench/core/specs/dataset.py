@@ -66,7 +66,7 @@ class LoadContext(Protocol):
         """Reports what is being done; fraction 0..1 where known."""
 
     def check_cancelled(self) -> None:
-        """Raises the caller's own cancel exception when the user has asked to stop."""
+        """Raises the caller's own cancel exception when the user has canceled."""
 
     def keras(self) -> Any:
         """The keras module (imports TensorFlow: only sources that download ask for it)."""

@@ -62,7 +62,7 @@ def epoch_score(epoch: EpochValues, keep_by: str) -> Score:
     the loss decides which has learned more. Without validation the training's own values are
     used. What is not a number is minus infinity.
     """
-    # A log of a newer Workbench may name a value that this one does not know.
+    # A log of a newer Workbench may name a value that this one does not define.
     value = _VALUES.get(keep_by, _accuracy)(epoch)
     loss = _loss(epoch)
     return WORST if value is None else (value, _or_worst(loss))

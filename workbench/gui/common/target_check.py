@@ -1,4 +1,4 @@
-"""Whether the project's place to train is ready: asked when it is chosen, and before each run."""
+"""Whether the project's place to train is ready: checked when it is chosen, and before each run."""
 
 import contextlib
 import threading

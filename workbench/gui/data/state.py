@@ -58,7 +58,7 @@ class DataState(QObject):
         return self._described is not None
 
     def set_shown(self, *, is_shown: bool) -> None:
-        """The view is shown, or hidden: nothing is asked for it then."""
+        """The view is shown, or hidden: nothing is requested for it then."""
         self._is_shown = is_shown
         if not is_shown:
             self._timer.stop()
@@ -96,7 +96,7 @@ class DataState(QObject):
         self._question.cancel()
 
     def _call_off(self) -> None:
-        """Ignores the answer to whatever was asked."""
+        """Ignores the answer to an earlier request."""
         self._timer.stop()
         if self._question.is_open:
             self.busy_changed.emit(False)

@@ -27,7 +27,7 @@ _HOW_TO = (
     "insert it."
 )
 
-_UNKNOWN = "This version does not know this layer type. It is kept unchanged."
+_UNKNOWN = "This version does not support this layer type. It is kept unchanged."
 
 
 class InspectorPanel(QScrollArea):

@@ -18,7 +18,7 @@ _HEIGHT_PX = 250
 
 
 def system_info() -> str:
-    """Versions and system as lines of text; packages are asked by name, not imported."""
+    """Versions and system as lines of text; packages are looked up by name, not imported."""
     lines = [
         f"Workbench {workbench.__version__}",
         f"Python {platform.python_version()} ({platform.python_implementation()})",

@@ -1,4 +1,4 @@
-"""Help, about and settings: dialogs that are made when first asked for."""
+"""Help, about and settings: dialogs that are made when first opened."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction

@@ -1,1 +1,1 @@
-"""Widgets, theme and dialogs that know nothing of the product."""
+"""Widgets, theme and dialogs independent of the product."""

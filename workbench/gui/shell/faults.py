@@ -48,7 +48,7 @@ def crash_report(
 
 class CrashDialog(QDialog):
     """A report to copy, and a way on. Accepted: go on. Rejected: close the window (unsaved work
-    is asked for).
+    is opened).
     """
 
     def __init__(self, report: str, log_path: str, parent: QWidget | None = None) -> None:

@@ -65,8 +65,8 @@ class TopBar(QToolBar):
 
         Args:
             is_running: A run goes on.
-            is_stopping: It was asked to stop.
-            is_pausing: It was asked to pause; it can still be stopped instead.
+            is_stopping: Its stop was requested.
+            is_pausing: Its pause was requested; it can still be stopped instead.
             reason: Why training cannot start, "" when it can; shown as the tooltip. The
                 button still takes clicks then, so that the reason can be looked at.
             num_waiting: Runs that wait for their turn.
@@ -130,7 +130,7 @@ class TopBar(QToolBar):
         self.target.set_look(" " + label.replace("&", "&&"), role="", icon=icon)
         spec = self._context.targets.get(choice.key)
         if spec is None:
-            self.target.setToolTip(plain_tip("This version does not know this target."))
+            self.target.setToolTip(plain_tip("This version does not support this target."))
             return
         what = spec.describe(check_all(spec.params, choice.params)[0])
         tip = "\n".join(filter(None, (f"Target: {spec.title}. {what}", words)))

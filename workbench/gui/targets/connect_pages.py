@@ -57,13 +57,13 @@ def _line(placeholder: str, name: str) -> QLineEdit:
 
 
 class AddressPage(QWidget):
-    """Where it is: typed, or asked of Google's own program.
+    """Where it is: typed, or looked up with Google's own program.
 
     Signals:
         ready_changed: Whether there is an address to connect may have changed.
         submitted: Enter was pressed.
         help_asked: Key of a help page.
-        gcloud_wanted: Name, zone and project of a TPU VM whose address is to be asked.
+        gcloud_wanted: Name, zone and project of a TPU VM whose address is to be looked up.
     """
 
     ready_changed = Signal()

@@ -2,7 +2,7 @@
 do two places compute the same. One dialog of each kind at a time.
 """
 
-# ruff: noqa: PLC0415 - a dialog's code is loaded when it is first asked for
+# ruff: noqa: PLC0415 - a dialog's code is loaded when it is first opened
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class TargetController(QObject):
     """Opens these dialogs over a window.
 
     Signals:
-        said: What was changed, or why nothing can be asked.
+        said: What was changed, or why no request is possible.
         problem_chosen: A `core.checks.problems.Problem` to be shown on the canvas.
         help_asked: Key of a help page.
     """

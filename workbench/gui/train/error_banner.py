@@ -95,7 +95,7 @@ class ErrorBanner(QFrame):
             offer.setEnabled(True)
 
     def offer_end(self, *, is_pause: bool) -> None:
-        """The trainer was asked to stop, or to pause, a while ago and is still there."""
+        """A stop or a pause was requested a while ago, and the trainer still runs."""
         asked, first = (
             ("pause", "saves a checkpoint") if is_pause else ("stop", "saves the weights")
         )

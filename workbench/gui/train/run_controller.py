@@ -78,12 +78,12 @@ class RunController(QObject):
 
     @property
     def is_stopping(self) -> bool:
-        """The run that trains was asked to stop."""
+        """A stop of the run that trains was requested."""
         return self._library.is_stopping(self.running)
 
     @property
     def is_pausing(self) -> bool:
-        """The run that trains was asked to pause; it can still be stopped instead."""
+        """A pause of the run that trains was requested; it can still be stopped instead."""
         return self._library.is_pausing(self.running)
 
     def reason(self) -> str:

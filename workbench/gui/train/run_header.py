@@ -124,7 +124,7 @@ class RunHeader(QFrame):
         self.caption.set_full_text(title)
 
     def set_asked(self, asked: str) -> None:
-        """The trainer was asked to "stop", "pause" or "resume", which takes a moment."""
+        """A "stop", "pause" or "resume" was requested, which takes a moment."""
         self._asked = asked
         self.refresh()
 
@@ -147,7 +147,7 @@ class RunHeader(QFrame):
     @property
     def _kind(self) -> str:
         """Kind of the run's outcome, "" before it has one; of one that is "away" no trainer is
-        connected: nothing can be asked of it.
+        connected: it takes no requests.
         """
         outcome = self._follower.outcome if self._follower is not None else None
         return outcome.kind if outcome is not None else ""

@@ -200,7 +200,7 @@ class TrainView(QMainWindow):
         self.notice.show_checkpoint(checkpoint, is_over=is_over)
 
     def _show_asked(self) -> None:
-        """What the trainer was asked and has not done yet."""
+        """What was requested of the trainer and is not done yet."""
         asked = ""
         if self._follower is None or not self._follower.is_over:
             is_stopping, is_pausing = self._library.is_stopping, self._library.is_pausing

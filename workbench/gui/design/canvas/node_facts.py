@@ -65,7 +65,7 @@ class NodeFacts:
         lines.append(f"Output {self.shape}" if self.shape else "")
         lines.append(f"{self.count} parameters" if self.count else "")
         if not self.is_known:
-            lines.append("This version does not know this layer. It is kept unchanged.")
+            lines.append("This version does not support this layer. It is kept unchanged.")
         lines += [f"{p.title}: {p.message}" for p in self.problems]
         return "\n".join(line for line in lines if line)
 

@@ -71,7 +71,7 @@ class FinderDialog(QDialog):
     # what each finder is -----------------------------------------------------------------
 
     def make_request(self, project: str) -> AnyRequest:
-        """What is asked of the worker for a project's text."""
+        """The request to the worker for a project's text."""
         raise NotImplementedError
 
     def clear(self) -> None:
