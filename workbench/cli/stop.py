@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         cancel(folder)
         print_line(f"{folder.name} was removed from the queue.")
     elif outcome_of(folder).kind == "away":
-        # The new courier passes it on: without one the stop would wait, at the cost of a TPU.
+        # The courier passes it on: a stop that waits for a connection costs hours of a TPU.
         (ask_to_pause if arguments.pause else ask_to_stop)(folder)
         reattach(folder)
         print_line(

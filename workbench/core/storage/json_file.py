@@ -35,7 +35,7 @@ def save_json(path: Path, value: msgspec.Struct) -> None:
 def refuse_newer(
     kind: type[WorkbenchError], what: str, where: object, version: int, known: int
 ) -> None:
-    """Raises `kind` for the version of a file that is newer than this program."""
+    """Raises `kind` where the version of a file is newer than this program."""
     if version > known:
         raise kind(
             what,
