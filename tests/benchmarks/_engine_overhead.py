@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.benchmarks._engine_speed import Case, in_turns, settle
 from tests.benchmarks._runs import wait_for
 from workbench.protocol.events import Batch, EpochFinished, TimeSpent
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import request_stop
 from workbench.runs.environment import trainer_environment
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import EventReader
@@ -93,7 +93,7 @@ def _watched_slowdown(case: Case, pairs: int) -> float:
         losses.append(1 - watched / alone)
         shares.append(_processor_s(window.pid) / _SPAN_S / (os.cpu_count() or 1))
         _close(window)
-    ask_to_stop(run)
+    request_stop(run)
     wait_for(run, timeout_s=120)
     slower = statistics.median(losses)
     print(

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 from workbench.assets import environment_lock
-from workbench.host.asked import HostRequest
 from workbench.host.environment import make
 from workbench.host.home import Home
+from workbench.host.request import HostRequest
 from workbench.runs.home import cache_home, made_cache
 
 NO_WINDOW = ("pyside", "shiboken", "pyqt")

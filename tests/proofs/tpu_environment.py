@@ -36,7 +36,7 @@ from tests.proofs._tiny_runs import Tail, differences, history_of, wait_for_end
 from workbench.core.projects.project import Choice, Project
 from workbench.protocol.events import Batch, RunFinished, RunStarted
 from workbench.protocol.messages import Classified
-from workbench.runs.control import ask_to_pause
+from workbench.runs.control import request_pause
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.log.event_log import read_all
 from workbench.runs.store.weights_file import read_arrays
@@ -138,7 +138,7 @@ class Proof:
         run = create_run(project, path=path)
         self.there.start(run)
         Tail(run).until(lambda event: isinstance(event, Batch | RunFinished))
-        ask_to_pause(run)
+        request_pause(run)
         wait_for_end(run)
         end = history_of(run).finished
         step = len(history_of(run).losses)

@@ -205,9 +205,9 @@ def _kill_windows(
 
 def _end(window: Window, run: RunFolder, tally: Tally) -> None:
     """Stops the training and holds the whole curve of the last window against the log."""
-    from workbench.runs.control import ask_to_stop
+    from workbench.runs.control import request_stop
 
-    ask_to_stop(run)
+    request_stop(run)
     window.wait("is_finished")
     time.sleep(1.0)
     said = window.wait("is_finished")

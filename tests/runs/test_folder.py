@@ -8,7 +8,7 @@ from workbench.core.projects.project import Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.core.training.recipe import TrainingRecipe
 from workbench.errors import RunFolderError, SaveError
-from workbench.runs.control import ask_to_stop, wish_of
+from workbench.runs.control import command_of, request_stop
 from workbench.runs.folder import create_run, find_model, open_run
 from workbench.runs.home import cache_home, data_home, made_cache, runs_home
 from workbench.runs.lock import is_locked
@@ -82,10 +82,10 @@ def test_a_damaged_request_is_told(run, text, match):
 
 
 def test_stop_is_asked_once_and_stays_asked(run):
-    assert not wish_of(run)
-    ask_to_stop(run)
-    ask_to_stop(run)
-    assert wish_of(run)
+    assert not command_of(run)
+    request_stop(run)
+    request_stop(run)
+    assert command_of(run)
 
 
 def test_the_lock_is_proof_of_life(run):

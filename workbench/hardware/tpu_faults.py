@@ -19,7 +19,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         pattern: Found somewhere in the text; groups by name may stand in `words` as {name}.
         words: What happened, one sentence.
         fix: What to do.
-        asks_smaller_batch: A smaller batch may help.
+        suggests_smaller_batch: A smaller batch may help.
         is_connecting: The text means this only while a TPU is being started.
     """
 
@@ -27,7 +27,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     pattern: str
     words: str
     fix: str
-    asks_smaller_batch: bool = False
+    suggests_smaller_batch: bool = False
     is_connecting: bool = False
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from workbench.core.storage.file_lock import take_lock
 from workbench.errors import RunError, RunFolderError, os_errors_as
 from workbench.hardware.cluster import kept_cluster
-from workbench.runs.control import forget_wish
+from workbench.runs.control import clear_command
 from workbench.runs.environment import is_remote, trainer_environment
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import Link, forget_link, read_link, read_remote, write_link
@@ -96,7 +96,7 @@ def _begin_again(run: RunFolder, lock: int, *, marks_log: bool) -> None:
     """Forgets what the trainer before was asked, notes where the log of events ends, and
     separates what the trainers print; what those elsewhere print is separated there.
     """
-    forget_wish(run)
+    clear_command(run)
     size = run.events_path.stat().st_size if run.events_path.exists() else 0
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{size}\n".encode(), 0)

@@ -62,11 +62,11 @@ def test_the_old_copy_stays_readable_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_bytes(b"another log\n")
     mirror = LogMirror(path)
-    mirror.begin_anew()
-    assert (mirror.offset, mirror.is_anew) == (0, True)
+    mirror.restart()
+    assert (mirror.offset, mirror.is_restarted) == (0, True)
     mirror.append(0, b"the log there\n")
     assert path.read_bytes() == b"another log\n"
-    mirror.finish_anew()
+    mirror.finish_restart()
     assert path.read_bytes() == b"the log there\n"
     mirror.append(mirror.offset, b"more\n")
     mirror.close()
@@ -78,7 +78,7 @@ def test_a_new_copy_that_was_cut_off_leaves_the_old_one(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_bytes(b"another log\n")
     mirror = LogMirror(path)
-    mirror.begin_anew()
+    mirror.restart()
     mirror.append(0, b"half")
     mirror.close()
     assert path.read_bytes() == b"another log\n"

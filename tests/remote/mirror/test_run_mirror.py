@@ -35,7 +35,7 @@ from workbench.remote.mirror.session import FileFetcher
 from workbench.remote.setup.setup import Setup, name_there
 from workbench.remote.setup.state_archive import packed_state, piece_of
 from workbench.remote.ssh.connection import Connection
-from workbench.runs.control import ask_courier, ask_to_pause, ask_to_stop
+from workbench.runs.control import request_pause, request_stop, send_command
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.link import Remote, read_link, read_remote, write_link, write_remote
 from workbench.runs.log.event_log import EventWriter, read_all
@@ -220,7 +220,7 @@ def test_checkpoints_come_while_it_trains(here, there):
 def test_a_pause_is_passed_on_and_resume_goes_on_there(here, there):
     thread = in_background(here, there)
     wait_for(lambda: here.events_path.stat().st_size > 2_000 if here.events_path.exists() else 0)
-    ask_to_pause(here)
+    request_pause(here)
     thread.join(PATIENCE_S)
     paused = here.events_path.read_bytes()
     assert json.loads(paused.splitlines()[-1])["is_paused"]
@@ -235,7 +235,7 @@ def test_a_pause_is_passed_on_and_resume_goes_on_there(here, there):
 def test_a_resume_that_was_noted_and_not_asked_for_is_asked_for_by_the_next(here, there):
     thread = in_background(here, there)
     wait_for(lambda: read_remote(here) is not None and here.events_path.exists())
-    ask_to_stop(here)
+    request_stop(here)
     thread.join(PATIENCE_S)
     here.control_path.unlink()
     note_attempt(here)  # and the courier is killed
@@ -249,7 +249,7 @@ def test_a_resume_that_was_noted_and_not_asked_for_is_asked_for_by_the_next(here
 def test_a_killed_trainer_is_told_with_its_last_words(here, there):
     thread = in_background(here, there)
     wait_for((here.checkpoints_path / "1.npz").exists)
-    ask_courier(here, "kill")
+    send_command(here, "kill")
     thread.join(PATIENCE_S)
     assert b"run_finished" not in here.events_path.read_bytes()
     assert here.events_path.read_bytes() == there.log
@@ -261,7 +261,7 @@ def test_a_killed_trainer_is_told_with_its_last_words(here, there):
 def test_a_courier_that_is_asked_to_leave_leaves_the_run_alone(here, there):
     thread = in_background(here, there)
     wait_for(lambda: here.events_path.exists() and here.events_path.stat().st_size)
-    ask_courier(here, "leave")
+    send_command(here, "leave")
     thread.join(PATIENCE_S)
     size = len(there.log)
     wait_for(lambda: len(there.log) > size)
@@ -286,7 +286,7 @@ def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, th
             there.cuts = itertools.repeat(0)
             line.close()
             line.call("list")
-        ask_to_stop(here)
+        request_stop(here)
         while True:
             tell("Packing", -1.0)
 
@@ -298,7 +298,7 @@ def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, th
     thread.start()
     if not is_connected:
         wait_for(lambda: read_link(here).state == "lost")
-        ask_to_stop(here)
+        request_stop(here)
     thread.join(PATIENCE_S)
     assert code == [0]
     finished = read_all(here.events_path)[-1]
@@ -327,7 +327,7 @@ class _Failing:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_nobody_waits_for_files_of_which_the_fetching_has_ended(error):
     fetcher = FileFetcher(_Failing(error))
-    fetcher.ask("epoch")
+    fetcher.request("epoch")
 
     def wait():
         with contextlib.suppress(WorkbenchError):
@@ -357,14 +357,14 @@ def test_a_new_copy_takes_the_old_one_s_place_only_when_it_is_whole(here, there,
     write_remote(here, Remote(target={"key": "ssh"}, host="there", run="run-1", attempt=1))
     here.events_path.write_bytes(b'{"event":"log_line","seq":1,"text":"of another run"}\n')
     sizes = []
-    finish = LogMirror.finish_anew
+    finish = LogMirror.finish_restart
 
     def note(mirror):
-        if mirror.is_anew:
+        if mirror.is_restarted:
             sizes.append(mirror.offset)
         finish(mirror)
 
-    monkeypatch.setattr(LogMirror, "finish_anew", note)
+    monkeypatch.setattr(LogMirror, "finish_restart", note)
     assert carry(here, there) == 0
     assert sizes == [len(heartbeats)]
     assert here.events_path.read_bytes() == heartbeats
@@ -381,7 +381,7 @@ def test_damaged_files_from_there_never_take_the_place_of_good_ones(here, there)
     wait_for(
         lambda: here.events_path.exists() and b"checkpoint_kept" in here.events_path.read_bytes()
     )
-    ask_to_stop(here)
+    request_stop(here)
     thread.join(PATIENCE_S)
     # The log does not wait for them for ever; what is damaged is nowhere.
     assert here.events_path.read_bytes() == there.log
@@ -415,7 +415,7 @@ def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
         thread = in_background(here, there)
         if number:  # the first one perhaps before it has a line
             wait_for_more(here.events_path, rng.randrange(1, 3_000), thread)
-        ask_courier(here, "leave")
+        send_command(here, "leave")
         thread.join(PATIENCE_S)
     here.control_path.unlink(missing_ok=True)
     assert carry(here, there) == 0

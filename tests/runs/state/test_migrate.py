@@ -11,7 +11,7 @@ import pytest
 from workbench.core.projects.project import Choice
 from workbench.errors import RunError, RunFolderError
 from workbench.protocol.events import Plan
-from workbench.runs.control import courier_wish_of, forget_wish
+from workbench.runs.control import clear_command, courier_command_of
 from workbench.runs.link import Link, Remote, read_remote, write_link, write_remote
 from workbench.runs.state import migrate as elsewhere
 from workbench.runs.state.migrate import go_on_with, is_moving
@@ -48,9 +48,9 @@ def gone(written):
 
 def test_the_courier_is_asked_to_leave_and_the_place_is_given_up(gone, started):
     def leave():
-        while courier_wish_of(gone.folder) != "leave":
+        while courier_command_of(gone.folder) != "leave":
             time.sleep(0.01)
-        forget_wish(gone.folder)
+        clear_command(gone.folder)
         gone.end()
 
     thread = threading.Thread(target=leave)
@@ -71,7 +71,7 @@ def test_a_courier_that_does_not_leave_keeps_its_run(gone, started, monkeypatch)
     assert not started
     assert read_remote(gone.folder) is not None
     assert gone.folder.moved_to() is None
-    assert courier_wish_of(gone.folder) is None
+    assert courier_command_of(gone.folder) is None
 
 
 @pytest.mark.parametrize("end", ["completed", None])

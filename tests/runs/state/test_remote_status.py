@@ -17,7 +17,7 @@ from workbench.core.projects.project import Choice, Project
 from workbench.core.storage.file_lock import take_lock
 from workbench.protocol.events import Plan
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.control import ask_courier, ask_to_stop, courier_wish_of, wish_of
+from workbench.runs.control import command_of, courier_command_of, request_stop, send_command
 from workbench.runs.folder import RunFolder, create_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.library.trash import check_deletable
@@ -193,10 +193,10 @@ def test_couriers_do_not_keep_the_queue_waiting(brought, tmp_path):
 
 
 def test_trainers_do_not_hear_what_only_couriers_obey(run):
-    ask_courier(run, "kill")
-    assert (wish_of(run), courier_wish_of(run)) == (None, "kill")
-    ask_to_stop(run)
-    assert (wish_of(run), courier_wish_of(run)) == ("stop", "stop")
+    send_command(run, "kill")
+    assert (command_of(run), courier_command_of(run)) == (None, "kill")
+    request_stop(run)
+    assert (command_of(run), courier_command_of(run)) == ("stop", "stop")
 
 
 def test_a_run_that_is_nowhere_else_cannot_be_connected_to(run):
@@ -266,14 +266,14 @@ def test_a_courier_is_started_for_a_run_of_another_computer(started, resume):
     """Before its process is there the lock is held, and known as a courier's."""
     run = create_run(Project(target=Choice("ssh", {"host": "box"})))
     run.log_path.write_text("what the trainer there has printed\n")
-    ask_to_stop(run)
+    request_stop(run)
     seen = started(run, resume=resume)
     assert (seen.is_alive, seen.is_courier, seen.has_own_session) == (True, True, True)
     words = ["-P", "-m", "workbench.remote", str(run.path)]
     assert seen.words == words + ["--resume"] * resume
     assert (seen.lock, seen.output) == (str(run.lock_path), str(run.courier_log_path))
     assert run.log_path.read_text() == "what the trainer there has printed\n"
-    assert wish_of(run) == (None if resume else "stop")
+    assert command_of(run) == (None if resume else "stop")
 
 
 @pytest.mark.parametrize(("state", "may_go"), [("lost", False), ("gone", True), ("ended", True)])

@@ -88,7 +88,7 @@ def test_a_machine_is_told_what_to_train_and_from_where(leader, cluster, run, tm
     (run.checkpoints_path / "2.npz").write_bytes(b"state " * 100_000)
     gathering = in_background(leader.rendezvous, resume=True)
     member, folder = member_of(cluster, tmp_path / "member")
-    assert member.hear_task(folder)
+    assert member.receive_task(folder)
     assert outcome_of(gathering) is None
     assert folder.request() == run.request()
     assert (folder.checkpoints_path / "2.npz").read_bytes() == b"state " * 100_000
@@ -102,7 +102,7 @@ def test_old_checkpoints_are_forgotten_where_a_run_begins_anew(leader, cluster, 
     member, run = member_of(cluster, folder)
     run.checkpoints_path.mkdir()
     (run.checkpoints_path / "1.npz").write_bytes(b"of another run")
-    assert not member.hear_task(run)
+    assert not member.receive_task(run)
     assert outcome_of(gathering) is None
     assert not run.checkpoints_path.exists()
     member.close(None)
@@ -113,7 +113,7 @@ def test_strangers_are_not_let_in(leader, cluster, tmp_path):
     place = machines.socket_address(cluster.address(0))
     stranger, folder = member_of(replace(cluster, key="guessed"), tmp_path / "stranger")
     with pytest.raises(ChannelClosedError):
-        stranger.hear_task(folder)
+        stranger.receive_task(folder)
     stranger.close(None)
     hello = b'{"kind": "hello", "bytes": 0, "values": '
     for noise in (
@@ -129,7 +129,7 @@ def test_strangers_are_not_let_in(leader, cluster, tmp_path):
             line.shutdown(socket.SHUT_WR)
             assert line.recv(10) == b""
     member, folder = member_of(cluster, tmp_path / "member")
-    member.hear_task(folder)
+    member.receive_task(folder)
     assert outcome_of(gathering) is None
     member.close(None)
 
@@ -165,7 +165,7 @@ def test_another_processor_of_a_machine_is_why_figures_can_differ(
 def together(leader, cluster, folder):
     gathering = in_background(leader.rendezvous, resume=False)
     member, run = member_of(cluster, folder)
-    member.hear_task(run)
+    member.receive_task(run)
     assert outcome_of(gathering) is None
     return member
 

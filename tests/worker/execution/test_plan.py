@@ -94,7 +94,9 @@ class Computer:
         return 5.0 if variant.xla else 1.0
 
     def search(self, variants, steps):
-        return search(variants, self.start, steps=steps, tell=lambda *_: None, clock=self.clock)
+        return search(
+            variants, self.start, steps=steps, on_progress=lambda *_: None, clock=self.clock
+        )
 
 
 def test_a_short_run_is_hardly_measured():
@@ -236,7 +238,9 @@ def test_a_measured_run_is_the_unmeasured_one_to_the_bit(compiled_on, monkeypatc
     monkeypatch.setattr(plan_search, "LONGEST_S", 1e9)
     told = []
     recipe = {"xla": "off"}  # compiling takes long on a busy machine
-    measured = compiled_on(recipe=recipe, measure=True, tell=lambda *words: told.append(words))
+    measured = compiled_on(
+        recipe=recipe, measure=True, on_progress=lambda *words: told.append(words)
+    )
     assert all(phase == "measuring" for phase, _, _ in told)
     # A resumed run's pictures lie where today's memory lets them.
     before = msgspec.structs.replace(measured.plan, pipeline="streamed")

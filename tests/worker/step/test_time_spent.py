@@ -42,8 +42,8 @@ def test_every_second_is_booked_once():
         clock.wait(1.0)
         with ledger.spending("saving"):
             clock.wait(0.5)
-    told = ledger.told()
-    seconds = [getattr(told, f"{name}_s") for name in ACTIVITIES]
+    spent = ledger.snapshot()
+    seconds = [getattr(spent, f"{name}_s") for name in ACTIVITIES]
     assert dict(zip(ACTIVITIES, seconds, strict=True)) == {
         "input": 1.5,
         "compute": 3.0,

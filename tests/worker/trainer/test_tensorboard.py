@@ -29,7 +29,9 @@ def run():
 def events(run):
     with EventWriter(run.events_path) as writer:
         events = EventLogger(writer)
-        events.listen(tensorboard_listener(run, lambda text: events.log(text, level="warning")))
+        events.listen(
+            tensorboard_listener(run, lambda text: events.log_line(text, level="warning"))
+        )
         yield events
 
 
@@ -141,7 +143,7 @@ def test_a_run_folder_that_was_removed_does_not_come_back(tmp_path):
 
 def test_a_trainer_writes_as_it_tells(run, events):
     for event in (started(), batch(3, 0.0, loss=2.5), epoch(1, 10)):
-        events.tell(event)
+        events.log(event)
     train = read(run.path / "tensorboard" / "train")
     assert train[:2] == [("START", 1, None), ("batch_loss", 3, 2.5)]
     assert train[-1] == ("images_per_second", 10, 64.0)
@@ -152,12 +154,12 @@ def test_a_trainer_writes_as_it_tells(run, events):
 
 
 def test_a_resumed_trainer_says_where(run, events):
-    events.tell(started())
-    events.tell(batch(15, 0.0))
+    events.log(started())
+    events.log(batch(15, 0.0))
     with EventWriter(run.events_path) as writer:
         again = EventLogger(writer)
         again.listen(tensorboard_listener(run, pytest.fail))
-        again.tell(started(resumed_at_step=12))
+        again.log(started(resumed_at_step=12))
     points = read(run.path / "tensorboard" / "train")
     assert [step for tag, step, _ in points if tag == "START"] == [1, 13]
 
@@ -174,22 +176,22 @@ def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, 
     path.parent.mkdir(exist_ok=True)
     path.write_text("in the way")
     for number in range(1, 4):
-        events.tell(batch(number, 0.0))
-        events.tell(epoch(number, number))
+        events.log(batch(number, 0.0))
+        events.log(epoch(number, number))
     (text,) = warnings(run)
     assert text == "TensorBoard logging stopped: File exists."
     assert len(read_all(run.events_path)) == 7
 
 
 def test_a_full_disk_in_the_middle_is_told_once(run, events):
-    events.tell(batch(1, 0.0))
+    events.log(batch(1, 0.0))
     (path,) = (run.path / "tensorboard" / "train").iterdir()
     opened = {link.resolve(): int(link.name) for link in Path("/proc/self/fd").iterdir()}
     full = os.open("/dev/full", os.O_WRONLY)
     os.dup2(full, opened[path])  # from here on the kernel has no space left for this file
     os.close(full)
-    events.tell(epoch(1, 10))
-    events.tell(epoch(2, 20))
+    events.log(epoch(1, 10))
+    events.log(epoch(2, 20))
     assert warnings(run) == ["TensorBoard logging stopped: No space left on device."]
     assert len(read_all(run.events_path)) == 4
 

@@ -21,7 +21,7 @@ from workbench.protocol.events import (
 )
 from workbench.protocol.messages import Evaluate
 from workbench.protocol.service_call import ServiceCall
-from workbench.runs.control import ask_to_stop
+from workbench.runs.control import request_stop
 from workbench.runs.folder import create_run
 from workbench.runs.library.index import list_runs
 from workbench.runs.log.event_log import read_all
@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_curve(trainer, train_here, small_project):
 def test_stop_keeps_the_weights(trainer, small_project):
     training = trainer(small_project(**{**ENDLESS, "precision": "auto"}))
     training.wait_for(EpochFinished, count=2)
-    ask_to_stop(training.run)
+    request_stop(training.run)
     finished = training.finish()
     assert finished.outcome == "stopped"
     was_measured = any(event.phase == "measuring" for event in training.all(PhaseChanged))
@@ -140,7 +140,7 @@ def test_sigterm_is_a_stop(trainer, small_project):
 
 def test_a_stop_before_the_first_step_has_nothing_to_keep(trainer, small_project):
     training = trainer(small_project())
-    ask_to_stop(training.run)
+    request_stop(training.run)
     finished = training.finish()
     assert (finished.outcome, finished.epochs_done) == ("stopped", 0)
     assert not training.run.has_model()

@@ -11,7 +11,7 @@ import time
 from workbench.core.params import check_all
 from workbench.core.projects.project import Choice
 from workbench.errors import RunError, RunFolderError
-from workbench.runs.control import ask_courier, forget_wish
+from workbench.runs.control import clear_command, send_command
 from workbench.runs.environment import is_remote
 from workbench.runs.folder import RunFolder
 from workbench.runs.link import abandon_remote, read_remote
@@ -70,11 +70,11 @@ def _whole(target: Choice) -> Choice:
 
 
 def _ask_to_leave(run: RunFolder) -> None:
-    ask_courier(run, "leave")
+    send_command(run, "leave")
     deadline = time.monotonic() + _LEAVE_S
     while run.is_alive():
         if time.monotonic() > deadline:
-            forget_wish(run)
+            clear_command(run)
             raise RunError(
                 "The background connection of this run does not end.",
                 where=str(run.path),

@@ -126,7 +126,7 @@ def cancel(run: RunFolder) -> None:
         if not is_waiting(run):
             raise _not_waiting(run)
         if not _size(run.events_path):
-            tell_never_begun(run, "Removed from the queue before it started.")
+            log_never_begun(run, "Removed from the queue before it started.")
         _remove_marker(run)
 
 
@@ -165,7 +165,7 @@ def start_next(home: Path | None = None) -> RunFolder | None:
                 if isinstance(error.__cause__, OSError):
                     refused = refused or error
                     continue
-                _tell_failed(run, error)
+                _log_failed(run, error)
                 _remove_marker(run)
             else:
                 return run
@@ -234,7 +234,7 @@ def _remove_marker(run: RunFolder) -> None:
         (run.path / MARKER_NAME).unlink()
 
 
-def tell_never_begun(run: RunFolder, why: str) -> None:
+def log_never_begun(run: RunFolder, why: str) -> None:
     """Tells in an empty log that a run was stopped before it began; raises SaveError."""
     with EventWriter(run.events_path) as writer:
         writer.write(LogLine(text=why))
@@ -245,7 +245,7 @@ def tell_never_begun(run: RunFolder, why: str) -> None:
         )
 
 
-def _tell_failed(run: RunFolder, error: WorkbenchError) -> None:
+def _log_failed(run: RunFolder, error: WorkbenchError) -> None:
     history = MetricHistory()
     history.add_all(read_all(run.events_path))
     with contextlib.suppress(OSError, SaveError), EventWriter(run.events_path) as writer:
