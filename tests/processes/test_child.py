@@ -40,8 +40,8 @@ def child_of(code, **more):
 
 def test_many_orders_are_answered_by_one_process():
     with child_of(ECHO) as child:
-        assert child.ask(b"abc", deadline_s=60) == b"cba"
-        assert child.ask(b"x" * 100_000 + b"y", deadline_s=60) == b"y" + b"x" * 100_000
+        assert child.request(b"abc", deadline_s=60) == b"cba"
+        assert child.request(b"x" * 100_000 + b"y", deadline_s=60) == b"y" + b"x" * 100_000
 
 
 def test_an_order_larger_than_a_pipe_is_sent_while_answers_are_read():
@@ -59,12 +59,12 @@ def test_silence_and_work_without_end_are_ended_by_the_deadline(code, counts_wor
         child_of(code, counts_work=counts_work) as child,
         pytest.raises(DeadlineError, match=r"The test timed out after 0\.3 s"),
     ):
-        child.ask(b"order", deadline_s=0.3)
+        child.request(b"order", deadline_s=0.3)
 
 
 def test_a_death_is_told_with_its_last_words():
     with child_of(DYING) as child, pytest.raises(ChildDiedError) as error:
-        child.ask(b"order", deadline_s=60)
+        child.request(b"order", deadline_s=60)
     assert error.value.what == "The test ended (exit code 3)."
     assert "no room left" in error.value.received
 
@@ -74,7 +74,7 @@ def test_one_that_was_dead_before_it_was_asked_has_died():
         assert child.exit_code() == 0
         for _ in range(2):
             with pytest.raises(ChildDiedError):
-                child.ask(b"x" * 1_000_000, deadline_s=60)
+                child.request(b"x" * 1_000_000, deadline_s=60)
 
 
 def test_giving_up_ends_the_whole_group():
@@ -128,7 +128,7 @@ def test_a_child_is_waited_for_when_it_has_closed_its_output():
 
 def test_a_child_may_end_by_itself():
     with child_of(ECHO + "\nsys.exit(9)") as child:
-        assert child.ask(b"ab", deadline_s=60) == b"ba"
+        assert child.request(b"ab", deadline_s=60) == b"ba"
         child.finish(step_s=60)
         assert child.exit_code() == 9
 

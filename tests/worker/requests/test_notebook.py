@@ -58,10 +58,10 @@ def test_every_template_is_a_valid_notebook_and_a_formatted_script(away, tmp_pat
 
 def test_an_unknown_format_and_a_broken_network_are_told(away, tmp_path):
     path, text = tmp_path / "x.ipynb", project_text(notebook_project(away.data))
-    (answer,) = away.ask(m.ExportProject, project=text, format="keras", path=str(path))
+    (answer,) = away.answers(m.ExportProject, project=text, format="keras", path=str(path))
     assert "notebook" in answer.error.expected
     broken = project_text(Project(graph=chain(("input", {"shape": (8, 8, 1)}))))
-    *_, answer = away.ask(m.ExportProject, project=broken, format="notebook", path=str(path))
+    *_, answer = away.answers(m.ExportProject, project=broken, format="notebook", path=str(path))
     assert isinstance(answer, m.Failed)
     assert not path.exists()
 
@@ -245,7 +245,7 @@ def test_the_result_of_another_network_is_refused(away, trained):
 
 def refused(away: Away, some: Project, path: Path) -> m.ErrorParts:
     before = sorted((away.home / "runs").iterdir())
-    answer = away.ask(m.LoadWeights, project=project_text(some), weights=str(path))[-1]
+    answer = away.answers(m.LoadWeights, project=project_text(some), weights=str(path))[-1]
     assert isinstance(answer, m.Failed), answer
     assert sorted((away.home / "runs").iterdir()) == before
     assert not list(path.parent.glob("evil*")) + list(path.parent.parent.parent.glob("evil*"))

@@ -84,14 +84,14 @@ class Brightness:
         assert isinstance(answer, m.Done), answer
         return answer.path
 
-    def ask(self, kind, **fields) -> list[m.AnyAnswer]:
+    def answers(self, kind, **fields) -> list[m.AnyAnswer]:
         self._id += 1
-        answers = list(self._call.ask(kind(id=self._id, **fields)))
+        answers = list(self._call.answers(kind(id=self._id, **fields)))
         assert {answer.id for answer in answers} == {self._id}
         return answers
 
     def last(self, kind, **fields) -> m.AnyAnswer:
-        return self.ask(kind, **fields)[-1]
+        return self.answers(kind, **fields)[-1]
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_pictures_are_named_in_order_and_a_bad_one_stops_no_other(brightness):
         str(brightness.data / "bright/00.png"),
         str(brightness.folder / "missing.png"),
     ]
-    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
     assert [one.file for one in found] == files
     assert [one.label for one in found] == ["dark", "", "bright", ""]
     assert [one.error is None for one in found] == [True, False, True, False]
@@ -137,7 +137,9 @@ def test_previews_are_the_picture_and_what_the_network_sees(brightness):
     wide = brightness.folder / "wide.png"
     Image.new("RGB", (60, 20), (250, 250, 250)).save(wide)
     (one,) = classified(
-        brightness.ask(m.Classify, model=brightness.run, pictures=[str(wide)], top=1, previews=True)
+        brightness.answers(
+            m.Classify, model=brightness.run, pictures=[str(wide)], top=1, previews=True
+        )
     )
     assert (one.width, one.height, one.input_shape) == (60, 20, [4, 6, 1])
     assert len(one.scores) == 1
@@ -150,7 +152,7 @@ def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):
     values = [(7 * number) % 256 for number in range(75)]
     folder = write_pictures(brightness.folder / "many", {"all": values})
     files = [str(folder / "all" / f"{number:02d}.png") for number in range(75)]
-    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
     assert [one.label for one in found] == [
         "bright" if value > GREY_LIMIT else "dark" for value in values
     ]
@@ -159,11 +161,11 @@ def test_more_pictures_than_any_batch_give_each_its_own_answer(brightness):
 def test_a_model_whose_files_have_changed_is_loaded_anew(brightness):
     run = brightness.load(write_weights(brightness.folder / "second.weights.h5"))
     file = str(brightness.data / "dark/00.png")
-    before = classified(brightness.ask(m.Classify, model=run, pictures=[file]))
+    before = classified(brightness.answers(m.Classify, model=run, pictures=[file]))
     card = Path(run) / "model.json"
     text = card.read_text().replace('"bright"', '"light"').replace('"dark"', '"gloomy"')
     card.write_text(text)
-    after = classified(brightness.ask(m.Classify, model=run, pictures=[file]))
+    after = classified(brightness.answers(m.Classify, model=run, pictures=[file]))
     assert [before[0].label, after[0].label] == ["dark", "gloomy"]
 
 
@@ -284,7 +286,7 @@ def test_test_pictures_come_with_their_true_class(brightness):
     assert isinstance(answer, m.TestPictures), answer
     assert len(answer.pictures) == 3
     files = [one.path for one in answer.pictures]
-    found = classified(brightness.ask(m.Classify, model=brightness.run, pictures=files))
+    found = classified(brightness.answers(m.Classify, model=brightness.run, pictures=files))
     assert [one.label for one in found] == [one.label for one in answer.pictures]
     index = answer.pictures[-1].index
     again = brightness.last(m.PickTestPictures, model=brightness.run, indices=[index, 9_999])
@@ -418,10 +420,10 @@ def test_a_terminated_worker_removes_its_folder(raw, tmp_path):
 
 def test_a_blocking_call_to_a_killed_worker_ends_in_words():
     with ServiceCall() as call:
-        (first, *_) = call.ask(m.WarmUp(id=1, model="/no/such/run"))
+        (first, *_) = call.answers(m.WarmUp(id=1, model="/no/such/run"))
         assert isinstance(first, m.Failed | m.Progress)
         os.kill(call.hello.pid, signal.SIGKILL)
-        answers = list(call.ask(m.WarmUp(id=2, model="/no/such/run")))
+        answers = list(call.answers(m.WarmUp(id=2, model="/no/such/run")))
     assert len(answers) == 1
     assert answers[0].id == 2
     assert "killed (signal 9)" in answers[0].error.what

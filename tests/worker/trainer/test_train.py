@@ -204,7 +204,7 @@ def test_what_is_tested_are_the_averages_that_are_kept(train_here, small_project
     trained = train_here(small_project(**recipe))
     told = trained.training.test
     with ServiceCall() as service:
-        *_, answer = service.ask(Evaluate(id=1, model=str(trained.run.path)))
+        *_, answer = service.answers(Evaluate(id=1, model=str(trained.run.path)))
     assert told.loss == pytest.approx(answer.loss, rel=1e-4)
     assert told.accuracy == pytest.approx(answer.accuracy)
 
