@@ -146,7 +146,7 @@ def _child_speed(command: list[str]) -> float:
 
 
 def trainer(case: Case) -> float:
-    """Images/s of the real trainer in a process of its own, all told and kept."""
+    """Images/s of the real trainer in a process of its own, all logged and kept."""
     run = create_run(case.short_project)
     start_trainer(run)
     wait_for(run, timeout_s=600)

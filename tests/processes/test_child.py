@@ -1,4 +1,4 @@
-"""A child with a deadline: real processes that answer, keep silent, die or linger."""
+"""A child with a deadline: real processes that answer, keep silent, crash or linger."""
 
 import json
 import os
@@ -62,14 +62,14 @@ def test_silence_and_work_without_end_are_ended_by_the_deadline(code, counts_wor
         child.request(b"order", deadline_s=0.3)
 
 
-def test_a_death_is_told_with_its_last_words():
+def test_a_crash_is_reported_with_its_last_words():
     with child_of(DYING) as child, pytest.raises(ChildDiedError) as error:
         child.request(b"order", deadline_s=60)
     assert error.value.what == "The test ended (exit code 3)."
     assert "no room left" in error.value.received
 
 
-def test_one_that_was_dead_before_it_was_asked_has_died():
+def test_one_that_had_ended_before_the_request_is_reported_as_ended():
     with child_of("import os, sys; os.close(0)") as child:
         assert child.exit_code() == 0
         for _ in range(2):
@@ -78,16 +78,16 @@ def test_one_that_was_dead_before_it_was_asked_has_died():
 
 
 def test_giving_up_ends_the_whole_group():
-    asked = []
+    has_begun = []
 
     def check():
-        if asked:
+        if has_begun:
             raise GivenUpError
 
     with child_of(PARENT, check=check) as child:
         grandchild = int(child.answer(deadline_s=60))
         assert is_alive(grandchild)
-        asked.append(True)
+        has_begun.append(True)
         with pytest.raises(GivenUpError):
             child.answer(deadline_s=60)
     wait_until_gone(grandchild)
@@ -109,7 +109,7 @@ def test_the_deadline_ends_the_whole_group():
     wait_until_gone(grandchild)
 
 
-def test_the_lines_of_a_program_come_with_its_errors_where_that_is_asked_for():
+def test_the_lines_of_a_program_come_with_its_errors_where_that_is_requested():
     code = "import sys; print('one', flush=True); print('two', file=sys.stderr); sys.exit(7)"
     with child_of(code, order=b"", has_merged_errors=True) as child:
         assert list(child.lines(deadline_s=60)) == [b"one", b"two"]
@@ -166,7 +166,7 @@ def test_frames_come_with_their_bytes():
         (framing(more="os.kill(os.getpid(), 9)"), "probably out of memory"),
     ],
 )
-def test_what_is_no_frame_is_told(code, why):
+def test_what_is_no_frame_is_reported(code, why):
     with child_of(code) as child, pytest.raises(ChildDiedError) as error:
         child.frame(limit=4, deadline_s=60)
     assert why in str(error.value)

@@ -46,7 +46,7 @@ def test_whatever_arrives_the_copy_is_the_first_bytes_of_the_log(tmp_path_factor
 
 
 @pytest.mark.parametrize("size", [0, 1, DIGEST_BYTES, DIGEST_BYTES + 1, 3 * DIGEST_BYTES])
-def test_the_end_of_the_copy_is_told_by_its_digest(mirror, size):
+def test_the_end_of_the_copy_is_identified_by_its_digest(mirror, size):
     data = os.urandom(size)
     mirror.append(0, data)
     assert mirror.digest_before() == hashlib.sha256(data[-DIGEST_BYTES:]).hexdigest()

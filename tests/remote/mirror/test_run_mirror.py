@@ -87,8 +87,8 @@ class There:
         argv = (sys.executable, cutting_pipe.__file__, str(limit), *LOCAL)
         return Connection(argv, home=str(self.home), name="there", env=env)
 
-    def prepare(self, line, tell):
-        tell("the code", 0.5)
+    def prepare(self, line, on_progress):
+        on_progress("the code", 0.5)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             for name, text in (
@@ -98,7 +98,7 @@ class There:
             ):
                 archive.writestr(zipfile.ZipInfo(name), text)
         code = send(line, "code", packed.getvalue())
-        state = Setup(line, tell).state(self.sends) if self.sends is not None else ""
+        state = Setup(line, on_progress).state(self.sends) if self.sends is not None else ""
         answer = line.call(
             "create", b'{"project": {}}', name="run-1", code=code, python=sys.executable, parcel="",
             state=state,
@@ -232,7 +232,7 @@ def test_a_pause_is_passed_on_and_resume_goes_on_there(here, there):
     assert len(there.pids()) == 2
 
 
-def test_a_resume_that_was_noted_and_not_asked_for_is_asked_for_by_the_next(here, there):
+def test_a_resume_that_was_noted_and_not_requested_is_requested_by_the_next(here, there):
     thread = in_background(here, there)
     wait_for(lambda: read_remote(here) is not None and here.events_path.exists())
     request_stop(here)
@@ -246,7 +246,7 @@ def test_a_resume_that_was_noted_and_not_asked_for_is_asked_for_by_the_next(here
     assert len(there.pids()) == 2
 
 
-def test_a_killed_trainer_is_told_with_its_last_words(here, there):
+def test_a_killed_trainer_is_reported_with_its_last_words(here, there):
     thread = in_background(here, there)
     wait_for((here.checkpoints_path / "1.npz").exists)
     send_command(here, "kill")
@@ -258,7 +258,7 @@ def test_a_killed_trainer_is_told_with_its_last_words(here, there):
     assert not here.control_path.exists()
 
 
-def test_a_courier_that_is_asked_to_leave_leaves_the_run_alone(here, there):
+def test_a_courier_leaves_the_run_alone_on_command(here, there):
     thread = in_background(here, there)
     wait_for(lambda: here.events_path.exists() and here.events_path.stat().st_size)
     send_command(here, "leave")
@@ -279,16 +279,16 @@ def test_another_log_there_is_copied_anew(here, there):
 
 
 @pytest.mark.parametrize("is_connected", [True, False])
-def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, there, is_connected):
-    def prepare(line, tell):
-        tell("Packing", -1.0)
+def test_a_run_that_is_stopped_before_it_began_there_is_logged_as_stopped(here, there, is_connected):
+    def prepare(line, on_progress):
+        on_progress("Packing", -1.0)
         if not is_connected:
             there.cuts = itertools.repeat(0)
             line.close()
             line.call("list")
         request_stop(here)
         while True:
-            tell("Packing", -1.0)
+            on_progress("Packing", -1.0)
 
     reporter = LinkReporter(here, host="there", device="")
     code = []
@@ -305,14 +305,14 @@ def test_a_run_that_is_stopped_before_it_began_there_is_told_as_stopped(here, th
     assert (finished.outcome, finished.can_resume, read_remote(here)) == ("stopped", True, None)
     assert not here.control_path.exists()
     assert not there.runs.joinpath("run-1").exists()
-    # It can be resumed: what it has told begins the log there.
+    # It can be resumed: what it has logged begins the log there.
     there.cuts, there.sends = None, here
     assert carry(here, there, resume=True) == 0
     assert here.events_path.read_bytes() == there.log
 
 
 class _Failing:
-    """Files that cannot be fetched, for a reason that nobody foresaw."""
+    """Files that cannot be fetched, for an unexpected reason."""
 
     run = RunFolder(Path("/nowhere"))
 
@@ -409,7 +409,7 @@ def test_a_wrong_address_is_refused_at_once_and_a_later_loss_is_tried_again(here
 
 
 def test_the_digest_of_both_logs_is_the_same_after_many_couriers(here, there):
-    """Each courier is asked to leave once it has brought some more: the next one goes on."""
+    """Each courier is ended by command once it has brought some more: the next one goes on."""
     rng = random.Random(3)
     for number in range(5):
         thread = in_background(here, there)
@@ -443,7 +443,7 @@ def test_a_run_that_began_here_goes_on_there_from_what_it_has_kept(here, there):
     assert list((there.home / "states").iterdir()) == list((there.home / "uploads").iterdir()) == []
 
 
-def test_what_a_run_has_kept_gives_the_same_archive_and_tells_places_apart(here):
+def test_what_a_run_has_kept_gives_the_same_archive_and_distinguishes_places(here):
     with packed_state(here) as nothing:
         assert nothing is None
     with EventWriter(here.events_path) as writer:

@@ -95,13 +95,13 @@ def test_two_computers_train_what_one_does_though_one_could_not_join_for_a_while
     assert run.events_path.read_bytes() == (leader / "events.jsonl").read_bytes()
     started = [event for event in read_all(run.events_path) if isinstance(event, RunStarted)]
     assert [(one.target, one.replicas) for one in started] == [("several", 2)] * 2
-    # Each has got program and pictures, and the same key, which nobody else may read.
+    # Each has got program and pictures, and the same key, which no other user may read.
     for server in hosts:
         for kind in ("code", "parcels"):
             assert len(list((server.home / ".workbench" / kind).iterdir())) == 1
-    told = [json.loads((folder / "cluster.json").read_text()) for folder in (leader, member)]
-    assert [one["index"] for one in told] == [0, 1]
-    assert told[0]["key"] == told[1]["key"]
-    assert len(told[0]["key"]) == 32
+    clusters = [json.loads((folder / "cluster.json").read_text()) for folder in (leader, member)]
+    assert [one["index"] for one in clusters] == [0, 1]
+    assert clusters[0]["key"] == clusters[1]["key"]
+    assert len(clusters[0]["key"]) == 32
     assert stat.S_IMODE((member / "cluster.json").stat().st_mode) == 0o600
     assert not (member / "weights.npz").exists()

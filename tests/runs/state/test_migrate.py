@@ -1,4 +1,4 @@
-"""Runs that go on at another target: what is asked and changed, with the starting left out."""
+"""Runs that go on at another target: what is requested and changed, with the starting left out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def gone(written):
     return run
 
 
-def test_the_courier_is_asked_to_leave_and_the_place_is_given_up(gone, started):
+def test_the_courier_is_ended_by_command_and_the_place_is_given_up(gone, started):
     def leave():
         while courier_command_of(gone.folder) != "leave":
             time.sleep(0.01)
@@ -85,7 +85,7 @@ def test_what_trains_or_is_completed_stays_where_it_is(written, started, end):
     assert run.folder.moved_to() is None
 
 
-def test_a_target_that_nobody_knows_changes_nothing(gone, started):
+def test_an_unknown_target_changes_nothing(gone, started):
     gone.end()
     with pytest.raises(RunError, match="unknown"):
         go_on_with(gone.folder, Choice("moon"))

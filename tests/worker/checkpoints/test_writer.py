@@ -114,7 +114,7 @@ def test_a_best_epoch_counts_as_kept_once_all_of_its_keepsake_is():
     assert run.has_model()
 
 
-def test_the_keeper_outlives_what_nobody_expected():
+def test_the_writer_goes_on_after_an_unexpected_error():
     run, reported = create_run(Project()), []
     keeper = CheckpointWriter(run, before=lambda: None, report=lambda *it: reported.append(it))
     keeper.write_soon(_keepsake(1, best={"w": np.array([object()])}))

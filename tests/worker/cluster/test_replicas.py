@@ -1,4 +1,4 @@
-"""Trainings on several replicas, told by their target alone."""
+"""Trainings on several replicas, selected by their target alone."""
 
 from __future__ import annotations
 

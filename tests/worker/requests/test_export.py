@@ -126,8 +126,8 @@ class Exchange:
         self.loaded = self.load(folder / "plain.weights.h5")
         for name, ending in (("weights", ".weights.h5"), ("keras", ".keras"), ("python", ".py")):
             path = str(folder / f"app{ending}")
-            told = self.service.done(m.Export, model=self.run, format=name, path=path).text
-            assert "differ from the model's by at most" in told
+            text = self.service.done(m.Export, model=self.run, format=name, path=path).text
+            assert "differ from the model's by at most" in text
         plain_keras.do("check")
 
     def probabilities(self, model: str) -> np.ndarray:
@@ -209,7 +209,7 @@ def test_an_export_replaces_the_old_file_only_when_it_is_whole(exchange, tmp_pat
     assert [path.name for path in target.parent.iterdir()] == ["model.keras"]
 
 
-def test_an_unknown_format_is_told_with_the_known_ones(exchange, tmp_path):
+def test_an_unknown_format_is_reported_with_the_known_ones(exchange, tmp_path):
     path = str(tmp_path / "x")
     error = exchange.service.failed(m.Export, model=exchange.run, format="onnx", path=path)
     assert "keras, python, weights" in error.expected
@@ -380,7 +380,7 @@ def test_a_model_of_unknown_origin_is_not_opened(exchange):
 
 
 def with_names(exchange: Exchange, names: list[str], path: Path) -> Path:
-    """Our exported `.keras` with other class names inside, as somebody else's network has them."""
+    """Our exported `.keras` with other class names inside, as a foreign network has them."""
     with zipfile.ZipFile(exchange.folder / "app.keras") as old, zipfile.ZipFile(path, "w") as new:
         for member in old.namelist():
             data = old.read(member)
@@ -410,7 +410,7 @@ def test_weights_without_names_get_those_of_the_data_set(exchange):
 
 @pytest.fixture
 def others(exchange, tmp_path) -> Path:
-    """Somebody else's .keras, beside a project of the same network, trees.workbench."""
+    """A foreign .keras, beside a project of the same network, trees.workbench."""
     (tmp_path / "trees.workbench").write_text(exchange.project)
     return with_names(exchange, OTHER_NAMES, tmp_path / "others.keras")
 

@@ -47,7 +47,7 @@ def test_batch_sizes_are_tried_up_to_the_number_of_pictures(service, small_proje
     assert found.suggested <= found.fastest
 
 
-def test_a_batch_that_cannot_fit_is_told_and_not_tried(service, small_project):
+def test_a_batch_that_cannot_fit_is_reported_and_not_tried(service, small_project):
     conv = {"filters": 8192, "kernel_size": (1, 1), "padding": "same"}
     huge = small_project(("conv2d", conv), ("up_sampling2d", {"size": (32, 32)}))
     text = project_text(huge)
@@ -68,7 +68,7 @@ class FullTrial(BenchmarkSetup):
         raise MemoryError(f"Unable to allocate 9 GiB for {recipe}")
 
 
-def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_told(small_project):
+def test_a_batch_that_runs_out_of_memory_while_it_is_built_is_reported(small_project):
     job = SimpleNamespace(id=5)
     tried = find_batch._try(job, FullTrial(job, small_project(), None), 64)
     assert tried == m.BatchSizeTried(id=5, size=64, problem="runs out of memory")

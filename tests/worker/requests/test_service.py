@@ -42,7 +42,7 @@ def write_pictures(folder: Path, brightness: dict[str, list[int]]) -> Path:
 
 
 def brightness_project(data: Path) -> Project:
-    """Input, Flatten, Dense with softmax: enough to tell bright from dark."""
+    """Input, Flatten, Dense with softmax: enough to distinguish bright from dark."""
     nodes = [
         Node("n1", "input", "input", {"shape": (4, 6, 1)}),
         Node("n2", "flatten", "flatten", {}),
@@ -67,7 +67,7 @@ def write_weights(path: Path) -> Path:
 
 
 class Brightness:
-    """A worker, pictures, and a run that knows bright from dark."""
+    """A worker, pictures, and a run that distinguishes bright from dark."""
 
     def __init__(self, call: ServiceCall, folder: Path) -> None:
         self._call = call
@@ -169,7 +169,7 @@ def test_a_model_whose_files_have_changed_is_loaded_anew(brightness):
     assert [before[0].label, after[0].label] == ["dark", "gloomy"]
 
 
-def test_weights_that_are_not_finite_are_told(brightness):
+def test_weights_that_are_not_finite_are_reported(brightness):
     run = brightness.load(write_weights(brightness.folder / "third.weights.h5"))
     arrays = read_arrays(Path(run) / "weights.npz")
     arrays["dense/bias"][0] = np.nan
@@ -183,7 +183,7 @@ def test_weights_that_are_not_finite_are_told(brightness):
 
 
 @pytest.mark.parametrize("request_kind", [m.Classify, m.WarmUp, m.Evaluate, m.PickTestPictures])
-def test_a_run_without_weights_is_told_in_words(brightness, tmp_path, request_kind):
+def test_a_run_without_weights_is_reported(brightness, tmp_path, request_kind):
     fields = {"pictures": ["a.png"]} if request_kind is m.Classify else {}
     answer = brightness.last(request_kind, model=str(tmp_path), **fields)
     assert isinstance(answer, m.Failed)
@@ -222,7 +222,7 @@ def test_another_source_is_matched_by_class_names(brightness, tmp_path):
     assert dark.recall == pytest.approx(1 / 3)
 
 
-def test_classes_that_the_model_does_not_know_are_refused(brightness, tmp_path):
+def test_classes_that_the_model_does_not_have_are_refused(brightness, tmp_path):
     data = write_pictures(tmp_path / "x", {"dark": [5], "purple": [255]})
     answer = brightness.last(
         m.Evaluate, model=brightness.run, source="folder", params={"path": str(data)}
@@ -232,7 +232,7 @@ def test_classes_that_the_model_does_not_know_are_refused(brightness, tmp_path):
     assert '"bright", "dark"' in answer.error.expected
 
 
-def test_a_data_set_that_has_gone_is_told(brightness):
+def test_a_data_set_that_has_gone_is_reported(brightness):
     moved = brightness.data.rename(brightness.folder / "moved")
     try:
         answer = brightness.last(m.Evaluate, model=brightness.run)
@@ -272,7 +272,7 @@ def test_data_is_described_with_counts_bad_files_and_thumbnails(brightness, tmp_
             assert thumbnail.size == (6, 4)
 
 
-def test_an_unknown_source_and_a_wrong_value_are_told(brightness):
+def test_an_unknown_source_and_a_wrong_value_are_reported(brightness):
     answer = brightness.last(m.DescribeData, source="imagenet", params={})
     assert "fashion_mnist" in answer.error.expected
     answer = brightness.last(
@@ -299,7 +299,7 @@ def test_test_pictures_come_with_their_true_class(brightness):
 
 
 class RawWorker:
-    """A worker spoken to line by line, without the client in between."""
+    """A worker driven line by line, without the client in between."""
 
     def __init__(self, temporary: Path) -> None:
         self.process = subprocess.Popen(
@@ -429,22 +429,22 @@ def test_a_blocking_call_to_a_killed_worker_ends_in_words():
     assert "killed (signal 9)" in answers[0].error.what
 
 
-def test_folders_of_dead_workers_are_swept_and_those_of_living_ones_kept(tmp_path, monkeypatch):
+def test_folders_of_ended_workers_are_swept_and_those_of_running_ones_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    dead = tmp_path / "workbench-service-dead"
-    dead.mkdir()
-    (dead / "lock").touch()
-    (dead / "1-input.png").touch()
+    ended = tmp_path / "workbench-service-ended"
+    ended.mkdir()
+    (ended / "lock").touch()
+    (ended / "1-input.png").touch()
     stranger = tmp_path / "workbench-service-stranger"
     stranger.mkdir()  # no lock inside: just being made, or not ours
     (tmp_path / "workbench-service-link").symlink_to(stranger)
-    with SessionFolder() as living:
-        assert not dead.exists()
+    with SessionFolder() as running:
+        assert not ended.exists()
         sweep_session_folders()
-        assert living.path.is_dir()
-        lock = os.open(living.path / "lock", os.O_RDWR)
+        assert running.path.is_dir()
+        lock = os.open(running.path / "lock", os.O_RDWR)
         with pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.close(lock)
-    assert not living.path.exists()
+    assert not running.path.exists()
     assert stranger.is_dir()

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.worker
 
 
 class Clock:
-    """Seconds that pass when told."""
+    """Seconds that pass only in `wait`."""
 
     def __init__(self):
         self.now = 100.0
@@ -55,7 +55,7 @@ def test_every_second_is_booked_once():
     assert sum(seconds) == clock.now - 100.0
 
 
-def test_it_is_told_at_most_once_a_second():
+def test_it_is_reported_at_most_once_a_second():
     clock = Clock()
     ledger = TimeLedger(clock=clock)
     assert ledger.due() is None

@@ -40,7 +40,7 @@ def history_of(run):
 
 
 def curves_of(run):
-    """All that a run told of its steps and epochs, without what depends on the clock."""
+    """All that a run logged of its steps and epochs, without what depends on the clock."""
     history = history_of(run)
     epochs = [
         (e.epoch, e.step, e.loss, e.accuracy, e.val_loss, e.val_accuracy) for e in history.epochs
@@ -141,7 +141,7 @@ def boards(folder):
     return found
 
 
-def test_a_disk_that_takes_no_checkpoint_is_told_and_forgiven(trainer, small_project):
+def test_a_checkpoint_that_cannot_be_written_is_logged_and_training_goes_on(trainer, small_project):
     """Files limited in size: the event log fits, the checkpoint does not."""
     wide = [("flatten", {}), ("dense", {"units": 2_000})]
     training = trainer(small_project(*wide, **ENDLESS))
@@ -156,8 +156,8 @@ def test_a_disk_that_takes_no_checkpoint_is_told_and_forgiven(trainer, small_pro
 
     while not any(map(is_problem, training.events)):
         training.wait_for(CheckpointKept, count=len(training.all(CheckpointKept)) + 1)
-    told = next(filter(is_problem, training.events))
-    assert "larger than allowed" in told.problem.what
+    logged = next(filter(is_problem, training.events))
+    assert "larger than allowed" in logged.problem.what
     assert read_checkpoint(training.run).state.number >= old
     training.wait_for(EpochFinished, count=len(training.all(EpochFinished)) + 3)
 

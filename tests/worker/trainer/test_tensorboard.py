@@ -71,9 +71,9 @@ def batch(step, time, loss=1.0, learning_rate=0.1):
 
 
 def epoch(number, step, **values):
-    told = {"loss": 0.5, "accuracy": 0.5, "val_loss": 0.75, "val_accuracy": 0.25} | values
+    logged = {"loss": 0.5, "accuracy": 0.5, "val_loss": 0.75, "val_accuracy": 0.25} | values
     return EpochFinished(
-        epoch=number, step=step, seconds=1.0, images_per_second=64.0, time=1e9 + step, **told
+        epoch=number, step=step, seconds=1.0, images_per_second=64.0, time=1e9 + step, **logged
     )
 
 
@@ -141,7 +141,7 @@ def test_a_run_folder_that_was_removed_does_not_come_back(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_trainer_writes_as_it_tells(run, events):
+def test_a_trainer_writes_as_it_logs(run, events):
     for event in (started(), batch(3, 0.0, loss=2.5), epoch(1, 10)):
         events.log(event)
     train = read(run.path / "tensorboard" / "train")
@@ -165,13 +165,13 @@ def test_a_resumed_trainer_says_where(run, events):
 
 
 def warnings(run):
-    told = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
-    assert {event.level for event in told} == {"warning"}
-    return [event.text for event in told]
+    logged = [event for event in read_all(run.events_path) if isinstance(event, LogLine)]
+    assert {event.level for event in logged} == {"warning"}
+    return [event.text for event in logged]
 
 
 @pytest.mark.parametrize("part", ["", "train"])
-def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, events, part):
+def test_a_folder_that_cannot_be_written_is_logged_once_and_training_goes_on(run, events, part):
     path = run.path / "tensorboard" / part
     path.parent.mkdir(exist_ok=True)
     path.write_text("in the way")
@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_be_written_is_told_once_and_training_goes_on(run, 
     assert len(read_all(run.events_path)) == 7
 
 
-def test_a_full_disk_in_the_middle_is_told_once(run, events):
+def test_a_full_disk_in_the_middle_is_logged_once(run, events):
     events.log(batch(1, 0.0))
     (path,) = (run.path / "tensorboard" / "train").iterdir()
     opened = {link.resolve(): int(link.name) for link in Path("/proc/self/fd").iterdir()}
