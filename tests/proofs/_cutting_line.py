@@ -17,7 +17,7 @@ _CONNECTED_BYTES = 60_000
 
 
 class CuttingLine:
-    """Listens on this computer and passes on to an address, until it is to cut.
+    """Listens on this computer and forwards to an address; cuts while `is_cutting`.
 
     Args:
         target: (host, port) of the server behind it.

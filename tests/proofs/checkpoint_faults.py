@@ -1,4 +1,4 @@
-"""Takes a training's disk away: full, read-only, limited. It goes on, reports it, and recovers.
+"""Removes a training's disk space: full, read-only, limited. It goes on, reports it, and recovers.
 
 `python -m tests.proofs.checkpoint_faults [--rounds N]` needs root for small tmpfs and read-only
 mounts; without it only files limited in size are tried. In each round a run is disturbed while

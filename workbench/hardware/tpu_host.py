@@ -42,7 +42,7 @@ _TWO_CORES = {"v2", "v3"}
 """Generations whose chips are two replicas; later ones join a chip's cores, or have one."""
 
 _PJRT = {"v5e", "v5p", "v6e"}
-"""Generations that run through libtpu's newer interface, which wants to be named."""
+"""Generations that run through libtpu's newer interface, which has to be named."""
 
 _MOST_HOLDERS = 8
 
@@ -261,7 +261,7 @@ def libtpu_path() -> str:
 
 
 def runtime_variables(generation: str) -> dict[str, str]:
-    """What TensorFlow wants set before it starts, for a generation of TPU.
+    """What TensorFlow needs set before it starts, for a generation of TPU.
 
     v2 to v4 run through the older interface, which is the default.
     """

@@ -60,7 +60,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
             one that the run was started on. `pid` is a number there.
         keep_by: The recipe's value that selects the best epoch; older logs without it are
             read as if it were the validation accuracy.
-        protocol: Lets an older window refuse politely.
+        protocol: Lets an older window reject the log with a message.
     """
 
     run: str

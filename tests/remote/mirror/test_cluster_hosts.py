@@ -65,7 +65,7 @@ def members(home):
 
 LIGHT = Path(light_trainer.__file__).read_text()
 FAILING = "import sys; print('no such thing', file=sys.stderr); sys.exit(3)"
-DYING = LIGHT.replace("def train(", "def train(*_, **__):\n    print('nobody')\n\ndef _train(").replace(
+CRASHING = LIGHT.replace("def train(", "def train(*_, **__):\n    print('nobody')\n\ndef _train(").replace(
     "for number in (0, 1, 2):",
     "log = os.open(folder / 'log.txt', os.O_WRONLY | os.O_CREAT)\n    "
     "os.dup2(log, 1)\n    for number in (0,):",
@@ -119,7 +119,7 @@ def test_they_come_once_the_first_one_has_begun(homes):
             line.call("signal", run=name, signal="kill")
 
 
-@pytest.mark.parametrize(("source", "word"), [(FAILING, "no such thing"), (DYING, "nobody")])
+@pytest.mark.parametrize(("source", "word"), [(FAILING, "no such thing"), (CRASHING, "nobody")])
 def test_a_machine_that_cannot_join_is_reported_to_the_chief_with_its_last_words(homes, source, word):
     these = members(homes[1])
     folder = RunFolder(homes[0] / "runs" / "run-1")

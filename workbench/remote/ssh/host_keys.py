@@ -157,7 +157,7 @@ def accept(place: RemoteHost, keys: list[HostKey]) -> None:
 
 
 def forget(place: RemoteHost) -> bool:
-    """Forgets the keys of an address; whether there were any."""
+    """Removes the keys of an address; returns whether there were any."""
     lines = _lines()
     kept = [line for line in lines if line.split()[0] != place.key_name]
     if len(kept) == len(lines):

@@ -102,7 +102,7 @@ class AppendFile:
         return True
 
     def _take(self, count: int) -> None:
-        """Forgets what was written: the first line, or a part of it."""
+        """Discards what was written: the first line, or a part of it."""
         self._written += count
         self.waiting_bytes -= count
         if self._written == len(self._waiting[0]):

@@ -61,7 +61,7 @@ class CurveColumns:
         self._epochs.append({_STEP: [event.step], _EPOCH: [event.epoch], **values})
 
     def cut(self, step: int) -> None:
-        """Forgets all behind a step."""
+        """Discards all behind a step."""
         for columns in (self._steps, self._batches, self._epochs):
             # A needle of the column's own type: a Python int would copy a million steps first.
             at = np.searchsorted(columns.view(_STEP), np.int32(step), side="right")

@@ -1,4 +1,4 @@
-"""The event log of a run: one JSON line an event, appended by one trainer, read by anyone.
+"""The event log of a run: one JSON line an event, appended by one trainer, read by any process.
 
 A line is at most 64 KiB, numbered without gaps; only the names of very many classes, logged
 once by each trainer, make a longer one. What is torn or garbled in the file is

@@ -40,7 +40,7 @@ def read_speeds(path: Path | None = None) -> list[MeasuredRun]:
 
 
 def add_speed(run: MeasuredRun, path: Path | None = None) -> None:
-    """Keeps one run's speed, and forgets the oldest of more than a hundred; raises SaveError."""
+    """Keeps one run's speed, and drops the oldest of more than a hundred; raises SaveError."""
     path = path or speeds_path()
     kept = [*read_speeds(path), run][-_KEPT:]
     save_with_folder(path, msgspec.json.encode(kept))

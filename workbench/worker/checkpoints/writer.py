@@ -211,7 +211,7 @@ class CheckpointWriter:
         self.best_file = best_file
 
     def _loosen_card(self) -> None:
-        """Takes the checksum out of a card that an earlier trainer of this run has left: its
+        """Removes the checksum from a card that an earlier trainer of this run has left: its
         weights are about to be replaced, and a kill would leave it with others.
         """
         if self._has_loosened_card:

@@ -137,7 +137,7 @@ def read_known(key: str, home: Path | None = None) -> Known:
 
 
 def keep_known(key: str, known: Known, home: Path | None = None) -> None:
-    """Keeps measurements in place of those of the same key; forgets the oldest files.
+    """Keeps measurements in place of those of the same key; drops the oldest files.
 
     A full disk is no reason to stop a training: then nothing is kept.
     """

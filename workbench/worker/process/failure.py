@@ -26,7 +26,7 @@ _Result = TypeVar("_Result")
 
 
 def noting_faults(read: Callable[[], _Result]) -> _Result:
-    """Calls `read` and remembers what it raises."""
+    """Calls `read` and keeps what it raises."""
     try:
         return read()
     except Exception as error:
