@@ -199,7 +199,7 @@ class Chief(ClusterPeers):
     def _let_in(
         self, connection: socket.socket, missing: list[int]
     ) -> dict[int, Mapping[str, Any]]:
-        """Number and facts of a machine that has joined; None for any other connection."""
+        """Number and facts of a machine that has joined; empty for any other connection."""
         index = -1
 
         def ended() -> None:
