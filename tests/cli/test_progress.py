@@ -34,8 +34,7 @@ def _started(**fields):
 
 def test_a_resumed_run_says_where_it_goes_on(capsys):
     assert _told(capsys, _started(resumed_at_step=40, bit_exact=True)) == [
-        "Resumed at step 40, bit-exact.",
-        "float32, one step a call.",
+        "Resumed at step 40, bit-exact, on This computer, float32. float32, one step a call",
         "Run folder: /runs/x",
     ]
 
@@ -63,5 +62,5 @@ def test_at_the_end_it_says_where_the_time_went(capsys):
     end = RunFinished(outcome="stopped", run="x", seconds=9.0, epochs_done=1, is_paused=True)
     assert _told(capsys, spent, spent, end) == [
         "Time: input 60% · compute 40%. Pictures are waited for.",
-        "The run paused after 1 epoch, 9 s.",
+        "Paused after 1 epoch, 9.0 s",
     ]

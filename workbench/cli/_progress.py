@@ -18,7 +18,7 @@ from workbench.protocol.events import (
     RunStarted,
     TimeSpent,
 )
-from workbench.runs.log.event_text import terminal_words
+from workbench.runs.log.event_text import event_text
 
 
 class RunTeller:
@@ -64,9 +64,11 @@ class RunTeller:
             case TimeSpent():
                 self._spent = event
             case RunFinished() if self._spent is not None:
-                self._say(terminal_words(self._spent))
+                self._say(event_text(self._spent))
         if self._is_told(event):
-            self._say(terminal_words(event, self._epochs))
+            self._say(event_text(event, self._epochs))
+        if isinstance(event, RunStarted):
+            self._say(f"Run folder: {event.run}")
 
     def _is_told(self, event: RunEvent) -> bool:
         """Checkpoints are kept all the time: only trouble is told, once, and its end."""

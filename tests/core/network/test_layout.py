@@ -157,6 +157,18 @@ def test_crossings_are_counted() -> None:
     assert count_crossings(layering) == 0
 
 
+def test_a_swap_of_two_neighbors_removes_a_crossing() -> None:
+    """One is left without it: sorting by means alone does not remove the last one here."""
+    assert crossings(build(6, [(0, 4), (0, 5), (1, 2), (1, 5), (2, 4), (3, 5)])) == 0
+
+
+def test_a_node_and_a_skip_that_want_the_same_place_are_moved_apart() -> None:
+    positions = arrange(build(4, [(0, 3), (1, 2), (1, 3), (2, 3)]))
+    assert {positions[key][0] for key in ("n1", "n2", "n3")} == {0}
+    assert positions["n0"][1] == positions["n2"][1]
+    assert positions["n0"][0] > NODE_WIDTH + COLUMN_GAP, "the skip runs between them"
+
+
 def test_parts_stand_side_by_side() -> None:
     graph = build(5, [(0, 1), (1, 2)])
     positions = arrange(graph)

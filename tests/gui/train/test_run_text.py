@@ -10,12 +10,11 @@ from workbench.protocol.events import (
     Heartbeat,
     PhaseChanged,
     Plan,
-    RunFinished,
     RunStarted,
     TimeSpent,
 )
 from workbench.protocol.messages import ErrorParts
-from workbench.runs.log.event_text import log_words, resumed_words, time_shares, time_words
+from workbench.runs.log.event_text import resumed_words, time_shares, time_words
 
 
 def _started(**fields):
@@ -56,13 +55,6 @@ def test_a_resumed_run_says_whether_it_is_exact(fields, words):
     assert resumed_words(_started(**fields)) == words
 
 
-def test_the_log_tells_start_and_resume_apart():
-    assert log_words(_started()).startswith("started on This computer, bfloat16, seed 7. bf")
-    resumed = log_words(_started(resumed_at_step=40, bit_exact=True))
-    assert resumed.startswith("resumed at step 40, bit-exact, on This computer")
-    assert "on a target now gone," in log_words(_started(target="a target now gone"))
-
-
 def test_the_shares_of_the_time_add_up_and_name_what_took_any():
     spent = _spent(compute_s=8.6, input_s=0.9, host_s=0.499, saving_s=0.001)
     assert time_words(spent) == "compute 86% · input 9% · host 5% · saving < 1%"
@@ -75,7 +67,7 @@ def test_advice_is_told_when_it_changes():
     events = [_spent(f"{share}% wait: more threads.", input_s=1.0) for share in (47, 46.5, 48)]
     events.append(_spent(compute_s=1.0))
     told = [words for _, words in teller.lines(events)]
-    assert told == ["input 100%. 47% wait: more threads."]
+    assert told == ["Time: input 100%. 47% wait: more threads."]
 
 
 def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
@@ -86,10 +78,10 @@ def test_checkpoints_are_told_once_a_minute_and_trouble_at_once():
     events.append(CheckpointKept(step=62, epoch=1, time=64.0, problem=full))
     events.append(CheckpointKept(step=65, epoch=1, time=65.0))
     assert [words for _, words in teller.lines(events)] == [
-        "checkpoint saved at step 1, epoch 1",
-        "checkpoint saved at step 62, epoch 1",
-        "no checkpoint: The disk is full. Free some space.",
-        "checkpoint saved at step 65, epoch 1",
+        "Checkpoint saved at step 1, epoch 1",
+        "Checkpoint saved at step 62, epoch 1",
+        "No checkpoint: The disk is full. Free some space.",
+        "Checkpoint saved at step 65, epoch 1",
     ]
 
 
@@ -99,10 +91,3 @@ def test_a_phase_is_told_once_while_nothing_else_happens():
     beat = Heartbeat(memory_bytes=1)
     told = teller.lines([phase, _spent(), phase, beat, phase, _started(), phase])
     assert [words for _, words in told].count("Validating") == 2
-
-
-def test_a_paused_run_can_be_resumed():
-    end = RunFinished(
-        outcome="stopped", run="r", seconds=12.0, epochs_done=3, can_resume=True, is_paused=True
-    )
-    assert log_words(end) == "paused after 12 s · can be resumed"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from workbench.protocol.events import CheckpointKept, PhaseChanged, RunEvent, TimeSpent
-from workbench.runs.log.event_text import log_words
+from workbench.runs.log.event_text import event_text
 
 CHECKPOINT_NEWS_S = 60.0
 """Short epochs keep a checkpoint each second: the log tells one a minute."""
@@ -39,7 +39,7 @@ class LogFormatter:
                 is_new = self._is_checkpoint_new(event)
             case _:
                 is_new = True
-        words = log_words(event, epochs) if is_new else ""
+        words = event_text(event, epochs) if is_new else ""
         if words and not isinstance(event, PhaseChanged):
             self._phase = ""  # something else was told between: it may come again
         return words
