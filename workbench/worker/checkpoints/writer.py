@@ -180,7 +180,7 @@ class CheckpointWriter:
         except SaveError as error:
             return error
         except Exception as error:  # noqa: BLE001 - reported and tried again
-            # Nothing joins this thread: an exception here would end all checkpointing, unnoticed.
+            # Nothing checks this thread: an exception here would end all checkpointing, unnoticed.
             traceback.print_exception(error)
             return SaveError(
                 "The checkpoint could not be created.",
