@@ -112,7 +112,7 @@ class Connection:
         self._child = self._start(argv, env)
         self._input, self._output, self._errors = _pipes(self._child)
         # Noise, HELLO and frames are read through one and the same buffer.
-        self._frames = io.BufferedReader(wire.Noted(self._output.read, self._hear))
+        self._frames = io.BufferedReader(wire.Noted(self._output.read, self._note_received))
         self._threads = [threading.Thread(target=self._read_stderr, daemon=True)]
         self._threads[0].start()
         try:
